@@ -1,0 +1,21 @@
+// Bundles src/ into dist/: one entry for the binary, one for PGlite's worker thread.
+// Packages stay external (npm installs them); Lua and SQL files become strings in the bundle.
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const root = new URL('..', import.meta.url).pathname;
+rmSync(`${root}dist`, { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: { main: 'src/main.ts', 'pglite-worker': 'src/store/embedded/pglite-worker.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  sourcemap: true,
+  loader: { '.lua': 'text', '.sql': 'text' },
+  logLevel: 'warning',
+});
