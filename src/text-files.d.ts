@@ -1,4 +1,4 @@
-// Lua and SQL files are imported as strings; scripts/build.js and vitest.config.ts do the loading.
+// Lua and SQL files are imported as strings; .build.js and vitest.config.ts do the loading.
 declare module '*.lua' {
   const text: string;
   export default text;

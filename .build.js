@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
-const root = new URL('..', import.meta.url).pathname;
+const root = new URL('.', import.meta.url).pathname;
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   absWorkingDir: root,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
-/** Loads .lua and .sql files as strings, as scripts/build.js does for the bundle. */
+/** Loads .lua and .sql files as strings, as .build.js does for the bundle. */
 const textFiles = {
   name: 'text-files',
   enforce: 'pre' as const,
@@ -11,6 +11,7 @@ const textFiles = {
 };
 
 export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
   plugins: [textFiles],
   test: {
     include: ['test/{unit,contract,e2e,fault}/**/*.test.{ts,tsx}'],

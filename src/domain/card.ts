@@ -1,0 +1,32 @@
+// A SIM card as the engine sees it: identity, what decides its polling, and the state the three tasks keep current.
+import type { UsageMonth } from './usage-month.ts';
+
+export interface Card {
+  readonly cardId: number;
+  /** 18 to 22 digits. */
+  readonly iccid: string;
+  readonly carrierId: number;
+  /** The fleet's own status number; selects cards in by-condition triggers (specification, section 2.8). */
+  readonly status: number;
+  readonly realNameVerified: boolean;
+  /** True while the card is stopped, by cardpoll or as the gateway reports. */
+  readonly stopped: boolean;
+  /** Package allowance per calendar month in MB; null means unlimited. */
+  readonly allowanceMb: number | null;
+  /** The newest month with a reading; null before the first one. */
+  readonly usage: UsageMonth | null;
+}
+
+/** What decides in which rings a card lives. */
+export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
+
+/** One row of an import file (03, "Import columns"). */
+export interface CardImport {
+  readonly cardId: number;
+  readonly iccid: string;
+  readonly carrierId: number;
+  readonly status: number;
+  readonly allowanceMb: number | null;
+  /** null keeps what is known (false for a new card): an import need not know what polling finds out. */
+  readonly realNameVerified: boolean | null;
+}

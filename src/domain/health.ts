@@ -1,0 +1,57 @@
+// Section 8 of the specification as code: thresholds of the four metrics and the concurrency recommended by
+// gateway response time. The only place where these numbers stand.
+
+export type Health = 'normal' | 'warning' | 'alert';
+
+export interface HealthInputs {
+  readonly queueLength: number;
+  /** Percent; null without samples. */
+  readonly successRate: number | null;
+  /** Milliseconds; null without samples. */
+  readonly avgDurationMs: number | null;
+  /** Running tasks in percent of the limit. */
+  readonly concurrencyPercent: number;
+}
+
+const QUEUE_LENGTH = { normalBelow: 10_000, alertAbove: 50_000 };
+const SUCCESS_RATE = { normalAbove: 95, alertBelow: 90 };
+const AVG_DURATION_MS = { normalBelow: 500, alertAbove: 2_000 };
+const CONCURRENCY_PERCENT = { alertAbove: 95 };
+
+function rising(value: number, normalBelow: number, alertAbove: number): Health {
+  if (value > alertAbove) return 'alert';
+  return value < normalBelow ? 'normal' : 'warning';
+}
+
+/** Health of one task type: its worst metric. A metric without samples says nothing. */
+export function healthOf(inputs: HealthInputs): Health {
+  const verdicts: Health[] = [
+    rising(inputs.queueLength, QUEUE_LENGTH.normalBelow, QUEUE_LENGTH.alertAbove),
+    // Low usage is an idle fleet, not a fault, and 80 to 95 % is a busy one: only the alert threshold counts.
+    inputs.concurrencyPercent > CONCURRENCY_PERCENT.alertAbove ? 'alert' : 'normal',
+  ];
+  if (inputs.successRate !== null) {
+    if (inputs.successRate < SUCCESS_RATE.alertBelow) verdicts.push('alert');
+    else verdicts.push(inputs.successRate > SUCCESS_RATE.normalAbove ? 'normal' : 'warning');
+  }
+  if (inputs.avgDurationMs !== null) {
+    verdicts.push(rising(inputs.avgDurationMs, AVG_DURATION_MS.normalBelow, AVG_DURATION_MS.alertAbove));
+  }
+  return worst(verdicts);
+}
+
+/** The worst of several verdicts; normal for none. */
+export function worst(verdicts: readonly Health[]): Health {
+  if (verdicts.includes('alert')) return 'alert';
+  return verdicts.includes('warning') ? 'warning' : 'normal';
+}
+
+/** Recommended max_concurrency for an average gateway response time, both ends included. */
+export function recommendedConcurrency(responseMs: number): { readonly min: number; readonly max: number } {
+  if (responseMs < 100) return { min: 100, max: 200 };
+  return responseMs <= 500 ? { min: 50, max: 100 } : { min: 20, max: 50 };
+}
+
+/** The limit a task type starts with: safe for a gateway whose response time nobody has measured yet. */
+export const DEFAULT_MAX_CONCURRENCY = 100;
+export const MAX_CONCURRENCY_BOUNDS = { min: 1, max: 100_000 } as const;

@@ -1,0 +1,12 @@
+// The exact log messages others search for (specification, section 1.2; 03 "Logs"). Never edit one in passing.
+import type { TaskType } from './task-type.ts';
+
+export const WORKER_STARTED = '轮询调度器启动';
+export const INITIALISING = '渐进式初始化';
+export const TASK_COMPLETED: Record<TaskType, string> = {
+  realname: '实名检查完成',
+  carddata: '流量检查完成',
+  package: '套餐检查完成',
+};
+export const CARD_STOPPED = '停机';
+export const CARD_RESUMED = '复机';

@@ -1,0 +1,47 @@
+// Polling configs and the one rule that decides which config polls a card.
+import type { CardMembership } from './card.ts';
+import type { TaskType } from './task-type.ts';
+
+export const CARD_CONDITIONS = ['not_verified', 'verified', 'any'] as const;
+export type CardCondition = (typeof CARD_CONDITIONS)[number];
+
+export interface PollingConfig {
+  readonly id: number;
+  readonly name: string;
+  readonly taskType: TaskType;
+  readonly cardCondition: CardCondition;
+  /** null: every carrier. */
+  readonly carrierId: number | null;
+  readonly intervalSeconds: number;
+  /** Where several configs match a card, the highest priority polls it; ties go to the lower id. */
+  readonly priority: number;
+  /** 1 enabled, 0 disabled (specification, section 2.1). */
+  readonly status: 0 | 1;
+}
+
+function matches(config: PollingConfig, card: CardMembership): boolean {
+  if (config.carrierId !== null && config.carrierId !== card.carrierId) return false;
+  if (config.cardCondition === 'any') return true;
+  return (config.cardCondition === 'verified') === card.realNameVerified;
+}
+
+/**
+ * Answers "which config polls this card for this task type?" for one set of configs.
+ * A disabled config keeps its cards: they are not polled, rather than polled by the next best config.
+ */
+export class ConfigMatcher {
+  readonly #byType = new Map<TaskType, PollingConfig[]>();
+
+  constructor(configs: readonly PollingConfig[]) {
+    const ordered = [...configs].sort((a, b) => b.priority - a.priority || a.id - b.id);
+    for (const config of ordered) {
+      const list = this.#byType.get(config.taskType) ?? [];
+      list.push(config);
+      this.#byType.set(config.taskType, list);
+    }
+  }
+
+  match(taskType: TaskType, card: CardMembership): PollingConfig | null {
+    return this.#byType.get(taskType)?.find((config) => matches(config, card)) ?? null;
+  }
+}

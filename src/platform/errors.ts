@@ -1,0 +1,52 @@
+// The one error class of cardpoll. `kind` decides the exit code (cli/exit-codes.ts) and the HTTP status
+// (api/problem.ts); those two files are the only places that map it.
+
+export type ErrorKind =
+  | 'usage' // the command line is wrong
+  | 'invalid' // well-formed input with a value out of bounds
+  | 'bad_data' // an input file or body cannot be parsed
+  | 'input_missing' // a file or directory that was named does not exist
+  | 'not_found' // no such card, config, trigger ...
+  | 'conflict' // not possible in the present state
+  | 'unavailable' // a store, the gateway or the daemon does not answer
+  | 'busy' // a lock is held; later it will work
+  | 'auth' // credentials missing, wrong or insufficient
+  | 'config' // the configuration cannot work
+  | 'internal'; // a bug
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ErrorDetails {
+  /** What to do or type next. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+  /** One entry a wrong field; for `invalid` and `config`. */
+  readonly fields?: readonly FieldProblem[];
+}
+
+export class CardpollError extends Error {
+  override readonly name = 'CardpollError';
+  readonly hint: string | undefined;
+  readonly fields: readonly FieldProblem[];
+
+  /** @param code stable snake_case identifier, e.g. `store_unreachable`; part of the HTTP contract. */
+  constructor(
+    readonly kind: ErrorKind,
+    readonly code: string,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message, { cause: details.cause });
+    this.hint = details.hint;
+    this.fields = details.fields ?? [];
+  }
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,29 @@
+// The lifecycle of everything long-lived: started in order, stopped in the reverse order.
+
+export interface Service {
+  readonly name: string;
+  start(): Promise<void>;
+  /** Ends the service's work in an orderly way; resolves when nothing of it runs any more. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** A last-in-first-out list of things to undo. `run` undoes all of them even if some fail, then throws the first error. */
+export class Teardown {
+  readonly #steps: Array<() => Promise<void> | void> = [];
+
+  add(step: () => Promise<void> | void): void {
+    this.#steps.push(step);
+  }
+
+  async run(): Promise<void> {
+    let first: { error: unknown } | null = null;
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      try {
+        await step();
+      } catch (error) {
+        first ??= { error };
+      }
+    }
+    if (first !== null) throw first.error;
+  }
+}

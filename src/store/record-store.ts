@@ -1,0 +1,142 @@
+// Port: the durable records. Two implementations (postgres/ through pg, embedded/ through PGlite), one contract
+// suite, the same SQL.
+//
+// Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
+// resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
+import type { Card, CardImport, CardMembership } from '../domain/card.ts';
+import type { PollOutcome } from '../domain/poll-outcome.ts';
+import type { PollingConfig } from '../domain/polling-config.ts';
+import type { TaskType } from '../domain/task-type.ts';
+
+export interface RecordStore {
+  readonly cards: CardRecords;
+  readonly results: ResultRecords;
+  readonly stops: StopRecords;
+  readonly configs: ConfigRecords;
+  readonly migrations: Migrations;
+  readonly kind: 'postgres' | 'embedded';
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------- cards
+
+/** Everything `cards show` knows that is durable. */
+export interface CardRecord extends Card {
+  readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
+}
+
+export interface CardChanges {
+  readonly changed: readonly CardMembership[];
+  readonly removed: readonly number[];
+  /** Hand this to the next call. */
+  readonly mark: string;
+}
+
+export interface ImportCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** An iccid that belongs to another card already; the row was left out. */
+export interface ImportConflict {
+  readonly cardId: number;
+  readonly iccid: string;
+}
+
+/** One running import. Rows become visible chunk by chunk; a failed import keeps its finished chunks and may be repeated. */
+export interface CardImportSession {
+  /** Writes one chunk (up to 10,000 rows, card ids distinct within the chunk) in one short transaction. */
+  write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }>;
+  close(): Promise<void>;
+}
+
+export interface CardRecords {
+  /** Cards with id > afterId in id order, at most `limit`: the initialiser's page. */
+  page(afterId: number, limit: number): Promise<CardMembership[]>;
+  byIds(cardIds: readonly number[]): Promise<Card[]>;
+  /** By card_id or by iccid (18 or more digits are an iccid); null when unknown. */
+  find(cardIdOrIccid: string): Promise<CardRecord | null>;
+  count(): Promise<number>;
+  openImport(): Promise<CardImportSession>;
+
+  /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
+  changeMark(): Promise<string>;
+  /**
+   * Cards added, changed in what decides their rings or what the cache holds (identity, carrier, status, allowance,
+   * verified), or removed, by anyone (also plain SQL), committed after `mark`. At most `limit` changed and `limit`
+   * removed cards a call; call again with the new mark until both are empty. Never misses a late commit.
+   */
+  changesSince(mark: string, limit: number): Promise<CardChanges>;
+}
+
+// ---------------------------------------------------------------- results
+
+export interface ResultRecords {
+  /**
+   * Writes a batch of outcomes in one transaction: last-polled times, verification and stopped flags, usage months,
+   * usage records (one per changed reading).
+   * @returns card ids whose usage was not written because a newer state exists (UsageChange.basedOnReadAtMs did not
+   * match); everything else of those outcomes was written.
+   */
+  write(outcomes: readonly PollOutcome[]): Promise<{ staleUsage: readonly number[] }>;
+
+  /** Creates the usage partitions of this month and the next three. Idempotent. @param month YYYY-MM */
+  ensurePartitions(month: string): Promise<void>;
+}
+
+// ---------------------------------------------------------------- stops
+
+export interface StopRequest {
+  readonly cardId: number;
+  readonly iccid: string;
+  /** YYYY-MM; a card is stopped at most once a month. */
+  readonly month: string;
+  readonly usedMb: number;
+  readonly allowanceMb: number;
+}
+
+/**
+ * The life of a stop: `requested` is written before the gateway is called, `done` after it answered. Who finds
+ * `requested` older than a lease knows that somebody died around the call and must ask the gateway for the card's
+ * status before calling again.
+ */
+export type StopClaim =
+  | { readonly state: 'granted' } // this caller, and nobody else, may call the gateway now
+  | { readonly state: 'unresolved' } // an earlier caller died or failed around its call; this caller now holds the claim
+  | { readonly state: 'held' } // another caller is at it
+  | { readonly state: 'done' };
+
+export interface StopRecords {
+  /** Claims the right to stop the card. The claim is held for `leaseMs`. */
+  claim(stop: StopRequest, leaseMs: number): Promise<StopClaim>;
+  /** The stop is confirmed: marks it done and the card stopped, in one transaction. */
+  complete(cardId: number, month: string): Promise<void>;
+  /** The call certainly did not take effect (the gateway refused it): the next claim is granted at once. */
+  abandon(cardId: number, month: string, error: string): Promise<void>;
+}
+
+// ---------------------------------------------------------------- configs
+
+export interface ConfigRecords {
+  list(): Promise<PollingConfig[]>;
+  /** @returns the updated config, or null for an unknown id. */
+  update(id: number, patch: { status?: 0 | 1; intervalSeconds?: number }): Promise<PollingConfig | null>;
+  /** Durable concurrency limits (the live store holds the ones in force). */
+  concurrency(): Promise<Record<TaskType, number>>;
+  setConcurrency(taskType: TaskType, max: number): Promise<void>;
+}
+
+// ---------------------------------------------------------------- migrations
+
+export interface MigrationState {
+  readonly id: string;
+  readonly appliedAtMs: number | null;
+}
+
+export interface Migrations {
+  status(): Promise<MigrationState[]>;
+  /** Applies what is missing under an advisory lock. @returns ids applied now. Throws `config` when an applied file changed. */
+  up(): Promise<string[]>;
+}
