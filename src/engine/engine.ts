@@ -1,0 +1,306 @@
+// The engine of one instance: builds its services from ports and settings and starts and stops them in order. What a
+// role adds: `worker` polls cards, `scheduler` may lead (advance rings, initialise, reap). It knows no driver and no
+// configuration file.
+
+import { INITIALISING, WORKER_STARTED } from '../domain/log-phrases.ts';
+import type { PollOutcome } from '../domain/poll-outcome.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { MonthCalendar } from '../domain/usage-month.ts';
+import type { FlowControl, Gateway } from '../gateway/gateway.ts';
+import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Service } from '../platform/service.ts';
+import type { InitProgress, LiveStore, WorkerInfo } from '../store/live-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { CardReader } from './card-reader.ts';
+import { ConfigWatch } from './config-watch.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { Initialiser } from './initialiser.ts';
+import { Leadership } from './leadership.ts';
+import { Reaper } from './reaper.ts';
+import { ResultWriter } from './result-writer.ts';
+import { ringOf, Scheduler } from './scheduler.ts';
+import { StatsRecorder } from './stats-recorder.ts';
+import { CarddataTask } from './tasks/carddata.ts';
+import { PackageTask } from './tasks/package.ts';
+import { RealnameTask } from './tasks/realname.ts';
+import type { Task } from './tasks/task.ts';
+import { Worker } from './worker.ts';
+
+export interface EngineSettings {
+  readonly workerId: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly roles: readonly string[];
+  readonly timeZone: string;
+  readonly leaseMs: number;
+  readonly claimBatch: number;
+  readonly queueCap: number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
+  readonly retryBaseMs: number;
+  readonly cardCacheTtlMs: number;
+  readonly initBatchCards: number;
+  readonly initPauseMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+export interface EngineDeps {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly gateway: Gateway;
+  readonly flow: FlowControl;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** A claim loop without an answer for this long is not alive. */
+const STALLED_MS = 10_000;
+
+export class Engine implements Service {
+  readonly name = 'engine';
+  readonly #startedAtMs: number;
+  readonly #configs: ConfigWatch;
+  readonly #leadership: Leadership;
+  readonly #reader: CardReader;
+  readonly #writer: ResultWriter;
+  readonly #stats: StatsRecorder;
+  readonly #heartbeat: Heartbeat;
+  readonly #workers: readonly Worker[];
+  readonly #leaderServices: readonly Service[];
+  readonly #quiet = new Map<string, number>();
+  #draining = false;
+
+  constructor(
+    private readonly settings: EngineSettings,
+    private readonly deps: EngineDeps,
+  ) {
+    const { live, records, clock } = deps;
+    this.#startedAtMs = clock.now();
+    this.#configs = new ConfigWatch(records.configs, this.#report('config-watch'));
+    this.#leadership = new Leadership({
+      coordination: live.coordination,
+      holder: settings.workerId,
+      clock,
+      onChange: (leads, fence) =>
+        deps.log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
+      onError: this.#report('leadership'),
+    });
+    this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
+    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#report('stats-recorder'));
+    this.#writer = this.#makeWriter();
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#report('heartbeat'));
+    this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
+    this.#leaderServices = settings.roles.includes('scheduler') ? this.#makeLeaderServices() : [];
+  }
+
+  /** Why this instance should get no work or traffic just now; empty when it is fit. */
+  problems(): string[] {
+    const problems = this.#workers
+      .filter((worker) => worker.stalledMs > STALLED_MS)
+      .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
+    return this.#draining ? ['draining', ...problems] : problems;
+  }
+
+  describe(): WorkerInfo {
+    const { workerId, hostname, pid, version, roles } = this.settings;
+    const { hits, misses } = this.#reader.counts;
+    return {
+      workerId,
+      hostname,
+      pid,
+      version,
+      roles,
+      startedAtMs: this.#startedAtMs,
+      heartbeatAtMs: this.deps.clock.now(),
+      inFlight: this.#inFlight(),
+      cacheHits: hits,
+      cacheMisses: misses,
+    };
+  }
+
+  async start(): Promise<void> {
+    const { live, records, log } = this.deps;
+    const limits = await records.configs.concurrency();
+    for (const taskType of TASK_TYPES) await live.work.seedMaxConcurrency(taskType, limits[taskType]);
+    await this.#configs.start();
+    await this.#heartbeat.start();
+    for (const service of this.#leaderServices) await service.start();
+    await this.#stats.start();
+    await this.#writer.start();
+    for (const worker of this.#workers) await worker.start();
+    const { workerId, roles, version } = this.settings;
+    log.info(
+      {
+        worker_id: workerId,
+        roles,
+        version,
+        stores: [live.kind, records.kind],
+      },
+      WORKER_STARTED,
+    );
+  }
+
+  /** Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time. */
+  async stop(): Promise<void> {
+    this.#draining = true;
+    const giveUp = setTimeout(() => {
+      this.deps.log.error(
+        { unsettled: this.#writer.reserved },
+        'drain took too long: leases will end by themselves',
+      );
+      this.#writer.abandon();
+    }, this.settings.drainTimeoutMs);
+    await Promise.all(this.#workers.map((worker) => this.#stopQuietly(worker)));
+    await this.#writer.stop();
+    clearTimeout(giveUp);
+    const rest = [this.#stats, ...[...this.#leaderServices].reverse(), this.#heartbeat, this.#configs];
+    for (const service of rest) await this.#stopQuietly(service);
+  }
+
+  /** A store that is away must not keep the instance from ending: what it held ends with its leases. */
+  async #stopQuietly(service: Service): Promise<void> {
+    try {
+      await service.stop();
+    } catch (error) {
+      this.deps.log.warn(
+        { service: service.name, reason: messageOf(error) },
+        'service did not stop in order',
+      );
+    }
+  }
+
+  #inFlight(): number {
+    return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
+  }
+
+  #makeWriter(): ResultWriter {
+    const { live, records, random, log } = this.deps;
+    return new ResultWriter({
+      work: live.work,
+      results: records.results,
+      random,
+      capacity: this.settings.writeBuffer,
+      retryBaseMs: this.settings.retryBaseMs,
+      onWritten: (outcomes, stale) =>
+        this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
+      onFenced: (taskType, count) =>
+        log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
+      onError: (stage, error, retryInMs) => this.#report(`result-writer ${stage}`)(error, retryInMs),
+    });
+  }
+
+  #makeWorkers(): Worker[] {
+    const { live, gateway, flow, clock, log, records } = this.deps;
+    const { leaseMs, claimBatch, timeZone } = this.settings;
+    const calendar = new MonthCalendar(timeZone);
+    const tasks: Task[] = [
+      new RealnameTask({ gateway, clock }),
+      new CarddataTask({ gateway, clock, calendar }),
+      new PackageTask({
+        gateway,
+        stops: records.stops,
+        clock,
+        calendar,
+        leaseMs,
+        log,
+      }),
+    ];
+    return tasks.map(
+      (task) =>
+        new Worker({
+          task,
+          workerId: this.settings.workerId,
+          work: live.work,
+          reader: this.#reader,
+          writer: this.#writer,
+          stats: this.#stats,
+          flow,
+          totalInFlight: () => this.#inFlight(),
+          matcher: () => this.#configs.matcher,
+          onUnknownCards: (cardIds) => this.#removeFromRings(task.taskType, cardIds),
+          clock,
+          leaseMs,
+          claimBatch,
+          log,
+          onError: this.#report(`worker ${task.taskType}`),
+        }),
+    );
+  }
+
+  #makeLeaderServices(): Service[] {
+    const { live, records, clock, log } = this.deps;
+    const { settings } = this;
+    const configs = () => this.#configs.configs;
+    const fence = () => this.#leadership.fence();
+    const rings = live.rings;
+    return [
+      this.#leadership,
+      new Scheduler({
+        rings,
+        configs,
+        fence,
+        clock,
+        queueCap: settings.queueCap,
+        onError: this.#report('scheduler'),
+      }),
+      new Initialiser({
+        live,
+        records,
+        configs,
+        matcher: () => this.#configs.matcher,
+        fence,
+        clock,
+        batchCards: settings.initBatchCards,
+        pauseMs: settings.initPauseMs,
+        onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
+        onError: this.#report('initialiser'),
+      }),
+      new Reaper({
+        live,
+        results: records.results,
+        calendar: new MonthCalendar(settings.timeZone),
+        fence,
+        clock,
+        log,
+        onError: this.#report('reaper'),
+      }),
+    ];
+  }
+
+  async #removeFromRings(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
+    for (const config of this.#configs.configs) {
+      if (config.taskType === taskType) await this.deps.live.rings.remove(ringOf(config), cardIds);
+    }
+  }
+
+  /** Reports a failing part: the first time and then once in ten seconds, so that an outage does not fill the disk. */
+  #report(part: string): (error: unknown, retryInMs: number) => void {
+    return (error, retryInMs) => {
+      const now = this.deps.clock.monotonic();
+      const key = `${part}: ${messageOf(error)}`;
+      if (now - (this.#quiet.get(key) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
+      if (this.#quiet.size > 1_000) this.#quiet.clear();
+      this.#quiet.set(key, now);
+      this.deps.log.error(
+        { part, reason: messageOf(error), retry_in_ms: retryInMs },
+        'part of the engine failed',
+      );
+    };
+  }
+}
+
+/** True for outcomes that change what the card cache holds. */
+function isChange(outcome: PollOutcome): boolean {
+  return (
+    outcome.realNameVerified !== undefined || outcome.stopped !== undefined || outcome.usage !== undefined
+  );
+}
+
+function progressFields(progress: InitProgress): Record<string, unknown> {
+  const { status, total, loaded, batch, batches } = progress;
+  return { status, total, loaded, batch, batches };
+}

@@ -1,0 +1,26 @@
+// Announces this instance in the worker registry.
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { Coordination, WorkerInfo } from '../store/live-store.ts';
+
+const BEAT_EVERY_MS = 2_000;
+const TTL_MS = 10_000;
+
+export class Heartbeat extends LoopService {
+  constructor(
+    private readonly coordination: Coordination,
+    private readonly describe: () => WorkerInfo,
+    onError: LoopErrorHandler,
+  ) {
+    super('heartbeat', onError);
+  }
+
+  async runOnce(): Promise<number> {
+    await this.coordination.heartbeat(this.describe(), TTL_MS);
+    return BEAT_EVERY_MS;
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.coordination.leave(this.describe().workerId);
+  }
+}

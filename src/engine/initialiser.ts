@@ -1,0 +1,136 @@
+// Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state
+// machine whose state is polling:init:progress, so that whoever leads next goes on where the last one was killed:
+//
+//   pending    no build yet (or the live store lost it): start generations, note total and change mark -> running
+//   running    one batch of cards (id order) goes into the rings, then the checkpoint, then the mandated pause;
+//              after the last one generations built in the background are switched to -> completed
+//   completed  only changes are followed; rings that outgrew their buckets, or configs without a built ring, start
+//              a new build -> running
+//
+// Changes (card-sync.ts) are followed in both latter states, in the same loop: a card read by a batch and removed
+// before it was added is then removed by the very next sync.
+import { bucketsFor, MAX_AVERAGE_BUCKET_CARDS } from '../domain/phase.ts';
+import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { InitProgress, LiveStore, RingState } from '../store/live-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { CardSync } from './card-sync.ts';
+import { groupByRing } from './ring-membership.ts';
+import { ringOf } from './scheduler.ts';
+
+const SYNC_EVERY_MS = 1_000;
+const NOT_LEADING_REST_MS = 500;
+
+export interface InitialiserDeps {
+  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards'>;
+  readonly records: Pick<RecordStore, 'cards'>;
+  readonly configs: () => readonly PollingConfig[];
+  readonly matcher: () => ConfigMatcher;
+  readonly fence: () => number | null;
+  readonly clock: Clock;
+  /** Cards a batch and the pause between batches (specification, section 8). */
+  readonly batchCards: number;
+  readonly pauseMs: number;
+  readonly onProgress: (progress: InitProgress) => void;
+  readonly onError: LoopErrorHandler;
+}
+
+export class Initialiser extends LoopService {
+  readonly #sync: CardSync;
+
+  constructor(private readonly deps: InitialiserDeps) {
+    super('initialiser', deps.onError);
+    this.#sync = new CardSync(deps);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() === null) return NOT_LEADING_REST_MS;
+    const rings = await this.#rings();
+    if (rings === null) return NOT_LEADING_REST_MS;
+    const progress = await this.deps.live.coordination.initProgress();
+    if (progress.status === 'pending') return this.#begin(rings, await this.deps.records.cards.changeMark());
+    const followed = {
+      ...progress,
+      changeMark: await this.#sync.follow(progress.changeMark, rings),
+    };
+    if (progress.status === 'running' && rings.every((ring) => ring.generation > 0)) {
+      return this.#loadBatch(followed, rings);
+    }
+    if (followed.changeMark !== progress.changeMark) {
+      await this.deps.live.coordination.saveInitProgress(followed);
+    }
+    return needsBuild(rings) ? this.#begin(rings, followed.changeMark) : SYNC_EVERY_MS;
+  }
+
+  /** The rings of today's configs; drops rings whose config is gone. null until the scheduler has configured all. */
+  async #rings(): Promise<RingState[] | null> {
+    const wanted = new Set(this.deps.configs().map((config) => config.id));
+    const found = await this.deps.live.rings.list();
+    for (const ring of found) if (!wanted.has(ring.configId)) await this.deps.live.rings.drop(ring);
+    const rings = found.filter((ring) => wanted.has(ring.configId));
+    return rings.length === wanted.size ? rings : null;
+  }
+
+  async #begin(rings: readonly RingState[], changeMark: string): Promise<number> {
+    const total = await this.deps.records.cards.count();
+    for (const ring of rings) {
+      // A ring in use keeps polling its old generation meanwhile; a new one is used while it fills.
+      const activate = ring.generation === 0;
+      await this.deps.live.rings.startGeneration(ring, bucketsFor(total), {
+        activate,
+      });
+    }
+    const now = this.deps.clock.now();
+    await this.#save({
+      status: 'running',
+      total,
+      loaded: 0,
+      lastCardId: 0,
+      batch: 0,
+      batches: Math.ceil(total / this.deps.batchCards),
+      startedAtMs: now,
+      updatedAtMs: now,
+      finishedAtMs: null,
+      changeMark,
+    });
+    return 0;
+  }
+
+  async #loadBatch(progress: InitProgress, rings: readonly RingState[]): Promise<number> {
+    const { batchCards, pauseMs, clock } = this.deps;
+    const cards = await this.deps.records.cards.page(progress.lastCardId, batchCards);
+    for (const [config, cardIds] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
+      await this.deps.live.rings.add(ringOf(config), cardIds);
+    }
+    const last = cards.length < batchCards;
+    if (last) for (const ring of rings) if (ring.building !== null) await this.deps.live.rings.activate(ring);
+    const loaded = progress.loaded + cards.length;
+    const batch = progress.batch + (cards.length > 0 ? 1 : 0);
+    const now = clock.now();
+    await this.#save({
+      ...progress,
+      status: last ? 'completed' : 'running',
+      // The count was taken at the start; cards added since may have made it more.
+      total: last ? loaded : Math.max(progress.total, loaded),
+      loaded,
+      lastCardId: cards.at(-1)?.cardId ?? progress.lastCardId,
+      batch,
+      batches: last ? batch : Math.max(progress.batches, batch + 1),
+      updatedAtMs: now,
+      finishedAtMs: last ? now : null,
+    });
+    return last ? SYNC_EVERY_MS : pauseMs;
+  }
+
+  async #save(progress: InitProgress): Promise<void> {
+    await this.deps.live.coordination.saveInitProgress(progress);
+    this.deps.onProgress(progress);
+  }
+}
+
+function needsBuild(rings: readonly RingState[]): boolean {
+  return rings.some(
+    (ring) => ring.generation === 0 || ring.members > ring.buckets * MAX_AVERAGE_BUCKET_CARDS,
+  );
+}

@@ -1,0 +1,60 @@
+// The leader's housekeeping, once a second: takes back what dead workers held (leases also end by themselves at the
+// next claim; this keeps the counters true when nobody claims), forgets dead workers, and keeps usage partitions
+// ahead of the calendar.
+
+import { TASK_TYPES } from '../domain/task-type.ts';
+import type { MonthCalendar } from '../domain/usage-month.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { LiveStore } from '../store/live-store.ts';
+import type { ResultRecords } from '../store/record-store.ts';
+
+const REAP_EVERY_MS = 500;
+const PARTITIONS_EVERY_MS = 3_600_000;
+
+export class Reaper extends LoopService {
+  #partitionsAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly deps: {
+      readonly live: Pick<LiveStore, 'work' | 'coordination'>;
+      readonly results: Pick<ResultRecords, 'ensurePartitions'>;
+      readonly calendar: MonthCalendar;
+      readonly fence: () => number | null;
+      readonly clock: Clock;
+      readonly log: Logger;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('reaper', deps.onError);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() === null) return REAP_EVERY_MS;
+    const { live, log } = this.deps;
+    for (const taskType of TASK_TYPES) {
+      const { expiredSlots, healedFrom } = await live.work.reap(taskType);
+      if (expiredSlots > 0)
+        log.warn({ task_type: taskType, slots: expiredSlots }, 'expired slot leases taken back');
+      if (healedFrom !== null) {
+        log.warn(
+          { task_type: taskType, found: healedFrom },
+          'running count did not match the slots held: set right',
+        );
+      }
+    }
+    for (const workerId of await live.coordination.reapWorkers()) {
+      log.warn({ worker_id: workerId }, 'worker stopped sending heartbeats: forgotten');
+    }
+    await this.#keepPartitions();
+    return REAP_EVERY_MS;
+  }
+
+  async #keepPartitions(): Promise<void> {
+    const { clock, calendar, results } = this.deps;
+    if (clock.monotonic() - this.#partitionsAt < PARTITIONS_EVERY_MS) return;
+    await results.ensurePartitions(calendar.monthOf(clock.now()));
+    this.#partitionsAt = clock.monotonic();
+  }
+}

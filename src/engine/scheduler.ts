@@ -1,0 +1,80 @@
+// Advances the rings: moves the cards of every bucket whose time has come into their type's queue. Runs on the
+// leader. It does not decide which card belongs to which ring (initialiser.ts) and never calls the gateway.
+
+import type { PollingConfig } from '../domain/polling-config.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { RingId, Rings } from '../store/live-store.ts';
+
+const TICK_MS = 50;
+/** Settings are sent again this often even when unchanged: a store that lost its data gets its rings back. */
+const RECONFIGURE_EVERY_MS = 500;
+/** Buckets moved for one ring before the next ring has its turn: about 13,000 cards. */
+const MAX_BUCKETS_A_TURN = 64;
+
+export class Scheduler extends LoopService {
+  /** What the rings were told last, and when. */
+  #told = '';
+  #toldAt = Number.NEGATIVE_INFINITY;
+  /** Where each ring's cursor stood after its last turn, by config id. */
+  readonly #cursors = new Map<number, number>();
+
+  constructor(
+    private readonly deps: {
+      readonly rings: Rings;
+      readonly configs: () => readonly PollingConfig[];
+      readonly fence: () => number | null;
+      readonly queueCap: number;
+      readonly clock: Clock;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('scheduler', deps.onError);
+  }
+
+  async runOnce(signal?: AbortSignal): Promise<number> {
+    if (this.deps.fence() === null) return TICK_MS;
+    await this.#applySettings();
+    // Rings take turns, so that one far behind cannot keep the others waiting.
+    let behind = this.deps.configs().filter((config) => config.status === 1);
+    while (behind.length > 0 && !signal?.aborted) {
+      const still: PollingConfig[] = [];
+      for (const config of behind) if (await this.#advance(config)) still.push(config);
+      behind = still;
+    }
+    return TICK_MS;
+  }
+
+  async #applySettings(): Promise<void> {
+    const told = JSON.stringify(this.deps.configs());
+    const now = this.deps.clock.monotonic();
+    if (told === this.#told && now - this.#toldAt < RECONFIGURE_EVERY_MS) return;
+    for (const config of this.deps.configs()) {
+      await this.deps.rings.configure(ringOf(config), {
+        intervalMs: config.intervalSeconds * 1000,
+        enabled: config.status === 1,
+      });
+    }
+    this.#told = told;
+    this.#toldAt = now;
+  }
+
+  /** @returns true when the ring may have more buckets due. */
+  async #advance(config: PollingConfig): Promise<boolean> {
+    const fence = this.deps.fence();
+    if (fence === null) return false;
+    const { queueCap } = this.deps;
+    const result = await this.deps.rings.advance(ringOf(config), {
+      maxBuckets: MAX_BUCKETS_A_TURN,
+      queueCap,
+      fence,
+    });
+    const before = this.#cursors.get(config.id) ?? result.ring.cursor;
+    this.#cursors.set(config.id, result.ring.cursor);
+    return result.ring.cursor - before >= MAX_BUCKETS_A_TURN && result.queueLength < queueCap;
+  }
+}
+
+export function ringOf(config: PollingConfig): RingId {
+  return { configId: config.id, taskType: config.taskType };
+}

@@ -1,0 +1,54 @@
+// Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
+// sent is sent again under the same flush number, so it counts exactly once.
+import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { PollStats, StatsDelta } from '../store/live-store.ts';
+
+const FLUSH_EVERY_MS = 500;
+
+type Counter = { -readonly [K in keyof StatsDelta]: StatsDelta[K] };
+const zero = (): Counter => ({ succeeded: 0, failed: 0, durationMs: 0 });
+
+export class StatsRecorder extends LoopService {
+  readonly #open = perTaskType(zero);
+  readonly #unsent = perTaskType<StatsDelta | null>(() => null);
+  readonly #flushNumber = perTaskType(() => 0);
+
+  constructor(
+    private readonly stats: PollStats,
+    private readonly workerId: string,
+    onError: LoopErrorHandler,
+  ) {
+    super('stats-recorder', onError);
+  }
+
+  count(taskType: TaskType, result: 'succeeded' | 'failed', durationMs: number): void {
+    const counter = this.#open[taskType];
+    counter[result] += 1;
+    counter.durationMs += durationMs;
+  }
+
+  async runOnce(): Promise<number> {
+    for (const taskType of TASK_TYPES) await this.#flush(taskType);
+    return FLUSH_EVERY_MS;
+  }
+
+  async #flush(taskType: TaskType): Promise<void> {
+    if (this.#unsent[taskType] === null) {
+      const delta = this.#open[taskType];
+      if (delta.succeeded + delta.failed === 0) return;
+      this.#open[taskType] = zero();
+      this.#flushNumber[taskType] += 1;
+      this.#unsent[taskType] = delta;
+    }
+    await this.stats.record(taskType, this.workerId, this.#flushNumber[taskType], this.#unsent[taskType]);
+    this.#unsent[taskType] = null;
+  }
+
+  /** Sends what is left, twice at most: an unsent delta first, then the open one. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.runOnce();
+    await this.runOnce();
+  }
+}

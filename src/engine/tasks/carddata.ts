@@ -1,0 +1,50 @@
+// Task carddata: reads the card's usage and folds it into the calendar month (domain/usage-month.ts).
+import type { Card } from '../../domain/card.ts';
+import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Deadline } from '../deadline.ts';
+import type { Task, TaskResult } from './task.ts';
+
+export class CarddataTask implements Task {
+  readonly taskType = 'carddata';
+
+  constructor(
+    private readonly deps: {
+      readonly gateway: Gateway;
+      readonly clock: Clock;
+      readonly calendar: MonthCalendar;
+    },
+  ) {}
+
+  async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
+    // The reading belongs to the instant it was asked for: an answer that crosses midnight shows the old month.
+    const atMs = this.deps.clock.now();
+    const { value } = await this.deps.gateway.call('flow', card, deadline.remainingMs());
+    const month = this.deps.calendar.monthOf(atMs);
+    const next = applyReading(card.usage, {
+      usedMb: Number(value),
+      atMs,
+      month,
+    });
+    const polled = {
+      cardId: card.cardId,
+      taskType: this.taskType,
+      polledAtMs: this.deps.clock.now(),
+    } as const;
+    return {
+      outcome:
+        next === null
+          ? polled
+          : {
+              ...polled,
+              usage: { next, basedOnReadAtMs: card.usage?.readAtMs ?? null },
+            },
+      fields: {
+        used_mb_month: usedInMonth(next ?? card.usage, month),
+        usage_month: month,
+        changed: next !== null,
+      },
+    };
+  }
+}

@@ -1,0 +1,239 @@
+// Polls the cards of one task type: claims what is due, calls the gateway, gives slots back, hands results to the
+// writer. One Worker a type and instance; any number of instances share the queue and the limit.
+//
+// A turn sends the slots that became free since the last turn and claims anew, in one round trip. Items run on their
+// own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached) or
+// for a few tens of milliseconds (nothing due, or others hold the slots).
+import type { Card } from '../domain/card.ts';
+import { TASK_COMPLETED } from '../domain/log-phrases.ts';
+import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
+import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
+import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { WorkItem, WorkQueue } from '../store/live-store.ts';
+import type { CardReader } from './card-reader.ts';
+import { Deadline } from './deadline.ts';
+import type { FinishedItem, ResultWriter } from './result-writer.ts';
+import type { StatsRecorder } from './stats-recorder.ts';
+import type { Task } from './tasks/task.ts';
+
+/** Nothing due, or all slots held by others: how soon to look again. A manual card waits this long at most. */
+const IDLE_REST_MS = 25;
+/** The limit is reached: own calls that end cut this rest short. */
+const FULL_REST_MS = 25;
+/** Flow control or the writer hold work back. */
+const HELD_REST_MS = 50;
+/** No call starts with less time than this left. */
+const MIN_BUDGET_MS = 20;
+/** After cards could not be read (record store away) nothing is claimed for this long. */
+const READ_FAILURE_REST_MS = 1_000;
+/** Pause of the type when the gateway asks for one without saying how long. */
+const DEFAULT_BACKPRESSURE_MS = 1_000;
+/** Longest retry pause of a card no config matches any more. */
+const UNMATCHED_RETRY_CAP_MS = 60_000;
+
+export interface WorkerDeps {
+  readonly task: Task;
+  readonly workerId: string;
+  readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause'>;
+  readonly reader: CardReader;
+  readonly writer: ResultWriter;
+  readonly stats: StatsRecorder;
+  readonly flow: FlowControl;
+  /** Calls in flight of this instance, all task types: what flow control counts. */
+  readonly totalInFlight: () => number;
+  readonly matcher: () => ConfigMatcher;
+  /** Cards the record store does not know (any more). */
+  readonly onUnknownCards: (cardIds: readonly number[]) => Promise<void>;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly claimBatch: number;
+  readonly log: Logger;
+  readonly onError: LoopErrorHandler;
+}
+
+export class Worker extends LoopService {
+  readonly #running = new Set<Promise<void>>();
+  #freed: WorkItem[] = [];
+  #inFlight = 0;
+  #claimNumber = 0;
+  #heldUntil = Number.NEGATIVE_INFINITY;
+  #draining = false;
+  #lastTurnAt: number;
+
+  constructor(private readonly deps: WorkerDeps) {
+    super(`worker-${deps.task.taskType}`, deps.onError);
+    this.#lastTurnAt = deps.clock.monotonic();
+  }
+
+  /** Items claimed and not yet given back. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Milliseconds since the claim loop last got an answer: what readiness and the watchdog look at. */
+  get stalledMs(): number {
+    return this.deps.clock.monotonic() - this.#lastTurnAt;
+  }
+
+  async runOnce(): Promise<number> {
+    const { work, task, writer, flow, clock } = this.deps;
+    const freed = this.#freed.splice(0);
+    const released = freed.length > 0 ? this.#release(freed) : null;
+    const max = Math.min(this.deps.claimBatch, writer.room, flow.allowance(this.deps.totalInFlight()));
+    if (max < 1 || clock.monotonic() < this.#heldUntil) {
+      await released;
+      this.#lastTurnAt = clock.monotonic();
+      return HELD_REST_MS;
+    }
+    this.#claimNumber += 1;
+    const claimedAt = clock.monotonic();
+    const claim = await work.claim(task.taskType, {
+      workerId: this.deps.workerId,
+      claimNumber: this.#claimNumber,
+      max,
+      leaseMs: this.deps.leaseMs,
+    });
+    await released;
+    this.#lastTurnAt = clock.monotonic();
+    if (claim.items.length > 0) this.#begin(claim.items, claimedAt);
+    if (this.#freed.length > 0 || claim.items.length === max) return 0;
+    return claim.freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
+  }
+
+  override async start(): Promise<void> {
+    this.#draining = false;
+    await super.start();
+  }
+
+  /** Stops claiming, lets calls in flight end and gives their slots back. */
+  override async stop(): Promise<void> {
+    this.#draining = true;
+    await super.stop();
+    await Promise.all(this.#running);
+    const freed = this.#freed.splice(0);
+    if (freed.length > 0) await this.deps.work.release(this.deps.task.taskType, freed);
+  }
+
+  async #release(items: WorkItem[]): Promise<void> {
+    try {
+      await this.deps.work.release(this.deps.task.taskType, items);
+    } catch (error) {
+      this.#freed.push(...items);
+      throw error;
+    }
+  }
+
+  #begin(items: readonly WorkItem[], claimedAt: number): void {
+    this.#inFlight += items.length;
+    this.deps.writer.reserve(items.length);
+    const run = this.#runBatch(items, new Deadline(this.deps.clock, claimedAt, this.deps.leaseMs));
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  async #runBatch(items: readonly WorkItem[], deadline: Deadline): Promise<void> {
+    let cards: Map<number, Card>;
+    try {
+      cards = await this.deps.reader.read(items.map((item) => item.cardId));
+    } catch (error) {
+      this.#heldUntil = this.deps.clock.monotonic() + READ_FAILURE_REST_MS;
+      this.deps.onError(error, READ_FAILURE_REST_MS);
+      for (const item of items) this.#end(item, 'returned', null, 0);
+      return;
+    }
+    const unknown = items.filter((item) => !cards.has(item.cardId)).map((item) => item.cardId);
+    if (unknown.length > 0) await this.#reportUnknown(unknown);
+    await Promise.all(items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, deadline)));
+  }
+
+  /** A card that is gone must leave its rings too; if that fails the next revolution brings it here again. */
+  async #reportUnknown(cardIds: readonly number[]): Promise<void> {
+    try {
+      await this.deps.onUnknownCards(cardIds);
+    } catch (error) {
+      this.deps.onError(error, 0);
+    }
+  }
+
+  async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
+    const { task } = this.deps;
+    const manual = item.lane === 'manual';
+    if (card === null) return this.#end(item, manual ? 'failed' : 'done', null, 0);
+    const config = this.deps.matcher().match(task.taskType, card);
+    // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
+    if (!manual && config?.status !== 1) return this.#end(item, 'done', null, 0);
+    if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned', null, 0);
+    await this.#poll(item, card, config, deadline);
+  }
+
+  async #poll(item: WorkItem, card: Card, config: PollingConfig | null, deadline: Deadline): Promise<void> {
+    const { task, clock, stats, flow, log } = this.deps;
+    const startedAt = clock.monotonic();
+    const retryCapMs = config === null ? UNMATCHED_RETRY_CAP_MS : config.intervalSeconds * 1000;
+    try {
+      const result = await task.poll(card, deadline);
+      const durationMs = Math.round(clock.monotonic() - startedAt);
+      flow.record('ok');
+      stats.count(task.taskType, 'succeeded', durationMs);
+      log.info(
+        {
+          card_id: card.cardId,
+          iccid: card.iccid,
+          ...result.fields,
+          duration_ms: durationMs,
+        },
+        TASK_COMPLETED[task.taskType],
+      );
+      this.#end(item, 'done', result.outcome, retryCapMs);
+    } catch (error) {
+      const durationMs = Math.round(clock.monotonic() - startedAt);
+      stats.count(task.taskType, 'failed', durationMs);
+      this.#noteFailure(error, card, durationMs);
+      this.#end(item, 'failed', null, retryCapMs);
+    }
+  }
+
+  #noteFailure(error: unknown, card: Card, durationMs: number): void {
+    const { task, flow, log, work } = this.deps;
+    const gatewayError = error instanceof GatewayError ? error : null;
+    flow.record(gatewayError?.isGatewayFault ? 'gateway_fault' : 'ignored');
+    if (gatewayError?.failure === 'backpressure') {
+      work
+        .pause(task.taskType, gatewayError.details.retryAfterMs ?? DEFAULT_BACKPRESSURE_MS)
+        .catch((cause: unknown) => this.deps.onError(cause, 0));
+    }
+    log.warn(
+      {
+        task_type: task.taskType,
+        card_id: card.cardId,
+        iccid: card.iccid,
+        error: gatewayError?.failure ?? 'internal',
+        reason: messageOf(error),
+        duration_ms: durationMs,
+      },
+      'poll failed',
+    );
+  }
+
+  /** The item's call is over: its slot is free, its result goes to the writer. */
+  #end(
+    item: WorkItem,
+    verdict: FinishedItem['verdict'],
+    outcome: FinishedItem['outcome'],
+    retryCapMs: number,
+  ): void {
+    this.#inFlight -= 1;
+    this.#freed.push(item);
+    this.deps.writer.finish({
+      taskType: this.deps.task.taskType,
+      item,
+      verdict,
+      outcome,
+      retryCapMs,
+    });
+    if (this.#freed.length === 1) setImmediate(() => this.wake());
+  }
+}
