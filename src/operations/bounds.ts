@@ -1,34 +1,19 @@
 // Refuses numbers out of their bounds, all of them at once, in the words every face of the product shows.
-import { CardpollError } from "../platform/errors.ts";
+import { CardpollError } from '../platform/errors.ts';
 
 export interface Bounds {
-	readonly min: number;
-	readonly max: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Throws CardpollError `invalid` naming each field that is not a whole number within the bounds, ends included. */
-export function requireWithin(
-	bounds: Bounds,
-	values: Readonly<Record<string, number>>,
-): void {
-	const fields = Object.entries(values)
-		.filter(
-			([, value]) =>
-				!(
-					Number.isInteger(value) &&
-					value >= bounds.min &&
-					value <= bounds.max
-				),
-		)
-		.map(([field]) => ({
-			field,
-			message: `must be a whole number from ${bounds.min} to ${bounds.max}`,
-		}));
-	if (fields.length > 0)
-		throw new CardpollError(
-			"invalid",
-			"invalid_field",
-			"a value is out of bounds",
-			{ fields },
-		);
+export function requireWithin(bounds: Bounds, values: Readonly<Record<string, number>>): void {
+  const fields = Object.entries(values)
+    .filter(([, value]) => !(Number.isInteger(value) && value >= bounds.min && value <= bounds.max))
+    .map(([field]) => ({
+      field,
+      message: `must be a whole number from ${bounds.min} to ${bounds.max}`,
+    }));
+  if (fields.length > 0)
+    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
 }

@@ -1,123 +1,100 @@
 // One card in full, and bulk import. Used by the admin API. When a card is polled next is computed from its rings,
 // never looked up in the queue.
-import type { Readable } from "node:stream";
-import type { CardMembership } from "../domain/card.ts";
-import { nextDueAt } from "../domain/phase.ts";
-import { ConfigMatcher } from "../domain/polling-config.ts";
-import { perTaskType, TASK_TYPES, type TaskType } from "../domain/task-type.ts";
-import { type MonthCalendar, usedInMonth } from "../domain/usage-month.ts";
-import type { Clock } from "../platform/clock.ts";
-import { CardpollError } from "../platform/errors.ts";
-import type { LiveStore } from "../store/live-store.ts";
-import type { RecordStore } from "../store/record-store.ts";
-import {
-	type ImportFormat,
-	type ImportReport,
-	importCards,
-} from "./card-import.ts";
-import type { CardTotal } from "./card-total.ts";
+import type { Readable } from 'node:stream';
+import type { CardMembership } from '../domain/card.ts';
+import { nextDueAt } from '../domain/phase.ts';
+import { ConfigMatcher } from '../domain/polling-config.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { type MonthCalendar, usedInMonth } from '../domain/usage-month.ts';
+import type { Clock } from '../platform/clock.ts';
+import { CardpollError } from '../platform/errors.ts';
+import type { LiveStore } from '../store/live-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
+import type { CardTotal } from './card-total.ts';
 
 export interface CardReport {
-	readonly cardId: number;
-	readonly iccid: string;
-	readonly carrierId: number;
-	readonly status: number;
-	readonly realNameVerified: boolean;
-	readonly stopped: boolean;
-	/** MB a calendar month; null means unlimited. */
-	readonly allowanceMb: number | null;
-	/** MB used in `usageMonth`, the present month (YYYY-MM) of the configured time zone. */
-	readonly usedMbMonth: number;
-	readonly usageMonth: string;
-	/** null: never polled. */
-	readonly lastPolledAt: Record<TaskType, Date | null>;
-	/** When the schedule queues the card next; in the past while the schedule lags. null: its config is disabled or it is not loaded yet. */
-	readonly nextDueAt: Record<TaskType, Date | null>;
+  readonly cardId: number;
+  readonly iccid: string;
+  readonly carrierId: number;
+  readonly status: number;
+  readonly realNameVerified: boolean;
+  readonly stopped: boolean;
+  /** MB a calendar month; null means unlimited. */
+  readonly allowanceMb: number | null;
+  /** MB used in `usageMonth`, the present month (YYYY-MM) of the configured time zone. */
+  readonly usedMbMonth: number;
+  readonly usageMonth: string;
+  /** null: never polled. */
+  readonly lastPolledAt: Record<TaskType, Date | null>;
+  /** When the schedule queues the card next; in the past while the schedule lags. null: its config is disabled or it is not loaded yet. */
+  readonly nextDueAt: Record<TaskType, Date | null>;
 }
 
 export interface CardDependencies {
-	readonly live: LiveStore;
-	readonly records: RecordStore;
-	readonly cardTotal: CardTotal;
-	readonly clock: Clock;
-	readonly calendar: MonthCalendar;
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly cardTotal: CardTotal;
+  readonly clock: Clock;
+  readonly calendar: MonthCalendar;
 }
 
 export class CardOperations {
-	constructor(private readonly deps: CardDependencies) {}
+  constructor(private readonly deps: CardDependencies) {}
 
-	/** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`. */
-	async show(cardIdOrIccid: string): Promise<CardReport> {
-		const { records, calendar, clock } = this.deps;
-		const card = /^\d{1,22}$/.test(cardIdOrIccid)
-			? await records.cards.find(cardIdOrIccid)
-			: null;
-		if (card === null) {
-			throw new CardpollError(
-				"not_found",
-				"card_not_found",
-				`there is no card ${cardIdOrIccid}`,
-			);
-		}
-		const usageMonth = calendar.monthOf(clock.now());
-		return {
-			cardId: card.cardId,
-			iccid: card.iccid,
-			carrierId: card.carrierId,
-			status: card.status,
-			realNameVerified: card.realNameVerified,
-			stopped: card.stopped,
-			allowanceMb: card.allowanceMb,
-			usedMbMonth: usedInMonth(card.usage, usageMonth),
-			usageMonth,
-			lastPolledAt: perTaskType((taskType) =>
-				dateOf(card.lastPolledAtMs[taskType]),
-			),
-			nextDueAt: await this.#nextDueAt(card),
-		};
-	}
+  /** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`. */
+  async show(cardIdOrIccid: string): Promise<CardReport> {
+    const { records, calendar, clock } = this.deps;
+    const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await records.cards.find(cardIdOrIccid) : null;
+    if (card === null) {
+      throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
+    }
+    const usageMonth = calendar.monthOf(clock.now());
+    return {
+      cardId: card.cardId,
+      iccid: card.iccid,
+      carrierId: card.carrierId,
+      status: card.status,
+      realNameVerified: card.realNameVerified,
+      stopped: card.stopped,
+      allowanceMb: card.allowanceMb,
+      usedMbMonth: usedInMonth(card.usage, usageMonth),
+      usageMonth,
+      lastPolledAt: perTaskType((taskType) => dateOf(card.lastPolledAtMs[taskType])),
+      nextDueAt: await this.#nextDueAt(card),
+    };
+  }
 
-	/**
-	 * Imports cards from a file's bytes. Rows become visible as it goes; a failed or cut import keeps them and may be
-	 * repeated. Throws `bad_data` for a file that cannot be read as `format`.
-	 */
-	async import(input: Readable, format: ImportFormat): Promise<ImportReport> {
-		try {
-			return await importCards(this.deps.records, input, { format });
-		} finally {
-			this.deps.cardTotal.expire();
-		}
-	}
+  /**
+   * Imports cards from a file's bytes. Rows become visible as it goes; a failed or cut import keeps them and may be
+   * repeated. Throws `bad_data` for a file that cannot be read as `format`.
+   */
+  async import(input: Readable, format: ImportFormat): Promise<ImportReport> {
+    try {
+      return await importCards(this.deps.records, input, { format });
+    } finally {
+      this.deps.cardTotal.expire();
+    }
+  }
 
-	async #nextDueAt(
-		card: CardMembership,
-	): Promise<Record<TaskType, Date | null>> {
-		const [configs, rings] = await Promise.all([
-			this.deps.records.configs.list(),
-			this.deps.live.rings.list(),
-		]);
-		const matcher = new ConfigMatcher(configs);
-		const due = perTaskType<Date | null>(() => null);
-		for (const taskType of TASK_TYPES) {
-			const config = matcher.match(taskType, card);
-			const ring = rings.find(
-				(one) => one.configId === config?.id && one.taskType === taskType,
-			);
-			if (
-				config?.status !== 1 ||
-				ring === undefined ||
-				!ring.enabled ||
-				ring.generation === 0
-			)
-				continue;
-			const [member] = await this.deps.live.rings.contains(ring, [card.cardId]);
-			if (member === true)
-				due[taskType] = new Date(nextDueAt(ring, card.cardId));
-		}
-		return due;
-	}
+  async #nextDueAt(card: CardMembership): Promise<Record<TaskType, Date | null>> {
+    const [configs, rings] = await Promise.all([
+      this.deps.records.configs.list(),
+      this.deps.live.rings.list(),
+    ]);
+    const matcher = new ConfigMatcher(configs);
+    const due = perTaskType<Date | null>(() => null);
+    for (const taskType of TASK_TYPES) {
+      const config = matcher.match(taskType, card);
+      const ring = rings.find((one) => one.configId === config?.id && one.taskType === taskType);
+      if (config?.status !== 1 || ring === undefined || !ring.enabled || ring.generation === 0) continue;
+      const [member] = await this.deps.live.rings.contains(ring, [card.cardId]);
+      if (member === true) due[taskType] = new Date(nextDueAt(ring, card.cardId));
+    }
+    return due;
+  }
 }
 
 function dateOf(ms: number | undefined): Date | null {
-	return ms === undefined ? null : new Date(ms);
+  return ms === undefined ? null : new Date(ms);
 }
