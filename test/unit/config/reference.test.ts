@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { configurationReference, sampleConfig } from '../../../src/config/reference.ts';
+
+const flags = { '--gateway-url': 'http://gateway' };
+const env = { HOME: '/home/sre' };
+
+it('docs/configuration.md matches the settings table', async () => {
+  await expect(configurationReference()).toMatchFileSnapshot('../../../docs/configuration.md');
+});
+
+it('docs/cardpoll.sample.yaml matches the settings table', async () => {
+  await expect(sampleConfig()).toMatchFileSnapshot('../../../docs/cardpoll.sample.yaml');
+});
+
+it('the sample file with every key in force changes nothing but the gateway profile, which it spells out', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'cardpoll-sample-'));
+  try {
+    const path = join(directory, 'sample.yaml');
+    writeFileSync(path, sampleConfig().replace(/^( *)#(?! )/gm, '$1'));
+    const spelledOut = await loadDaemonConfig({ flags: { ...flags, '--config': path }, env });
+    const plain = await loadDaemonConfig({ flags, env });
+    expect(spelledOut).toMatchObject(plain);
+    expect(Object.keys(spelledOut.gateway.interfaces)).toEqual([
+      'realname',
+      'flow',
+      'card_status',
+      'stop',
+      'start',
+    ]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
