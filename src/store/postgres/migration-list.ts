@@ -1,0 +1,17 @@
+// The migrations in order. A file that was released is never edited: its checksum is recorded where it was applied.
+import cards from './migrations/0001_cards.sql';
+import usage from './migrations/0002_usage.sql';
+import stops from './migrations/0003_stops.sql';
+import configs from './migrations/0004_configs.sql';
+
+export interface Migration {
+  readonly id: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { id: '0001_cards', sql: cards },
+  { id: '0002_usage', sql: usage },
+  { id: '0003_stops', sql: stops },
+  { id: '0004_configs', sql: configs },
+];

@@ -1,0 +1,24 @@
+// The record store over any SqlClient: puts the sub-ports together. Called by postgres-record-store.ts and by
+// embedded/pglite-record-store.ts; holds no SQL of its own.
+import type { RecordStore } from '../record-store.ts';
+import { SqlCards } from './cards.ts';
+import { SqlConfigs } from './configs.ts';
+import { SqlMigrations } from './migrations.ts';
+import { SqlResults } from './results.ts';
+import type { SqlClient } from './sql-client.ts';
+import { SqlStops } from './stops.ts';
+
+export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
+  return {
+    kind,
+    cards: new SqlCards(client),
+    results: new SqlResults(client),
+    stops: new SqlStops(client),
+    configs: new SqlConfigs(client),
+    migrations: new SqlMigrations(client),
+    ping: async () => {
+      await client.query('SELECT 1');
+    },
+    close: () => client.close(),
+  };
+}
