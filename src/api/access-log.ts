@@ -13,8 +13,8 @@ const CLIENT_GONE = 499;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who called, for the access log; null before authentication and for public routes. */
-    caller: string | null;
+    /** Who called, for the access log; absent before authentication and for public routes. */
+    caller: string | undefined;
   }
 }
 
@@ -36,7 +36,7 @@ export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, repl
         path: pathOf(request),
         status: reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE,
         duration_ms: Math.round((performance.now() - startedMs) * 100) / 100,
-        token: request.caller,
+        token: request.caller ?? null,
         remote_address: request.ip,
       },
       'request',

@@ -3,7 +3,7 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { sendProblem } from './error-handling.ts';
 
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
 /**
  * Call before the first route is registered.
@@ -29,7 +29,7 @@ function refuse(app: FastifyInstance, url: string, allowed: readonly string[]): 
     // Before the body is looked at: the method is wrong whatever it carries.
     onRequest: async (request, reply) => {
       reply.header('allow', allowed.join(', '));
-      const detail = `${request.method} is not possible here; ${allowed.join(' and ')} are`;
+      const detail = `${request.method} is not allowed here; allowed: ${allowed.join(', ')}`;
       return sendProblem(request, reply, { status: 405, code: 'method_not_allowed', detail });
     },
     handler: () => {},

@@ -62,9 +62,6 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof CardpollError) return problemOfCardpollError(error);
   if (hasZodFastifySchemaValidationErrors(error)) return problemOfValidation(error);
   const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
-  if (code === 'FST_ERR_HANDLER_TIMEOUT') {
-    return { status: 503, code: 'timeout', detail: 'a store did not answer in time' };
-  }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return { status: statusCode, code: FRAMEWORK_CODES[code ?? ''] ?? 'bad_request', detail: message ?? '' };
   }

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Operations } from '../operations/operations.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
+import { answerInTime } from './answer-in-time.ts';
 import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
 import { answerClientError, handleErrors, sendError } from './error-handling.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
@@ -29,7 +30,7 @@ export interface ApiServerOptions {
   };
   readonly operations: Operations;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
-  readonly readiness: () => Readiness;
+  readonly readiness: () => Promise<Readiness>;
   readonly version: string;
 }
 
@@ -41,8 +42,9 @@ export interface ApiServer {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** A store that does not answer in this time counts as unreachable, whatever its driver still hopes for. */
-const HANDLER_TIMEOUT_MS = 3_000;
+/** A store that does not answer in this time counts as unreachable, whatever its driver still hopes for. Drivers that
+ * give up by themselves do so after 3 s and say more. */
+const ANSWER_WITHIN_MS = 3_500;
 const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
@@ -79,7 +81,7 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
-  app.decorateRequest('caller', null);
+  app.decorateRequest('caller', undefined);
   app.addHook('onRequest', async (request, reply) => observe(logs.access, request, reply));
   handleErrors(app, logs.api);
   return app;
@@ -94,9 +96,7 @@ function adminRoutes(operations: Operations, authenticate: Authenticator) {
     });
     await app.register(cardImportRoute(operations.cards));
     await app.register(async (timed) => {
-      timed.addHook('onRoute', (route) => {
-        route.handlerTimeout = HANDLER_TIMEOUT_MS;
-      });
+      answerInTime(timed, ANSWER_WITHIN_MS);
       await timed.register(pollingStatsRoutes(operations.stats));
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
       await timed.register(pollingConfigRoutes(operations.configs));

@@ -5,14 +5,13 @@ import { sendProblem } from '../error-handling.ts';
 
 /** Whether this instance does its work. */
 export interface Readiness {
-  readonly ready: boolean;
-  /** Why it is not ready, one sentence each. */
-  readonly reasons: readonly string[];
+  /** Why it does not, one sentence each; empty when it does. */
+  readonly problems: readonly string[];
 }
 
 const tags = ['probes'];
 
-export function probeRoutes(readiness: () => Readiness, version: string): FastifyPluginAsyncZod {
+export function probeRoutes(readiness: () => Promise<Readiness>, version: string): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/livez',
@@ -35,9 +34,9 @@ export function probeRoutes(readiness: () => Readiness, version: string): Fastif
         },
       },
       async (request, reply) => {
-        const { ready, reasons } = readiness();
-        if (ready) return { status: 'ready' as const };
-        return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: reasons.join('; ') });
+        const { problems } = await readiness();
+        if (problems.length === 0) return { status: 'ready' as const };
+        return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
       },
     );
     app.get(
