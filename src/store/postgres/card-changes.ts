@@ -4,7 +4,7 @@
 // Reads are two index scans that find nothing when nothing changed; called about once a second.
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardChanges } from '../record-store.ts';
-import { type ChangeWindow, formatMark, type Position, parseMark, WINDOW_START } from './change-window.ts';
+import { type ChangeWindow, formatMark, newWindow, type Position, parseMark } from './change-window.ts';
 import changedCards from './queries/changed-cards.sql';
 import removedCards from './queries/removed-cards.sql';
 import type { SqlClient } from './sql-client.ts';
@@ -61,7 +61,7 @@ async function openWindow(client: SqlClient, mark: string): Promise<ChangeWindow
       hint: 'The database was restored from a copy: the rings must be initialised again.',
     });
   }
-  return { lower, upper, changedAfter: WINDOW_START, removedAfter: WINDOW_START };
+  return newWindow(lower, upper);
 }
 
 async function readPage<Row extends PageRow>(

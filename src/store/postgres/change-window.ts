@@ -21,10 +21,15 @@ export interface ChangeWindow {
   readonly removedAfter: Position | null;
 }
 
-export const WINDOW_START: Position = { xid: '0', cardId: 0 };
-
 const SNAPSHOT = /^\d+:\d+:[\d,]*$/;
 const POSITION = /^(\d+)\.(\d+)$/;
+
+/** The window of everything between two snapshots, from its start. */
+export function newWindow(lower: string, upper: string): ChangeWindow {
+  // Whatever is missing from a snapshot is not older than its xmin.
+  const start = { xid: lower.split(':')[0] as string, cardId: 0 };
+  return { lower, upper, changedAfter: start, removedAfter: start };
+}
 
 /** @returns the window to go on with, or the snapshot from which a new window starts. Throws `invalid`. */
 export function parseMark(mark: string): { lower: string; window: ChangeWindow | null } {

@@ -1,5 +1,5 @@
 // Applies the schema: forward only, each file in its own transaction, one migrator at a time. Called by
-// `cardpoll migrate` and by the demo; never by a running daemon on its own.
+// `cardpoll migrate` and when a daemon starts.
 //
 // Every transaction takes the same advisory lock and looks again what is applied, so any number of instances may
 // call `up` at once: one applies, the others wait (bounded) and find nothing left to do.

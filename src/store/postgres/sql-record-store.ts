@@ -1,4 +1,4 @@
-// The record store over any SqlClient: puts the sub-ports together. Called by postgres-record-store.ts and by
+// The record store over any SqlClient: puts the sub-ports together. Called by record-store.ts and by
 // embedded/pglite-record-store.ts; holds no SQL of its own.
 import type { RecordStore } from '../record-store.ts';
 import { SqlCards } from './cards.ts';

@@ -1,0 +1,34 @@
+// The record store without a server: PGlite in a worker thread, the same SQL and migrations as postgres/. For trying
+// cardpoll out and for the demo; opened by wiring when neither store is configured.
+import { mkdirSync, realpathSync } from 'node:fs';
+import { sqlRecordStore } from '../postgres/sql-record-store.ts';
+import type { RecordStore } from '../record-store.ts';
+import { PgliteClient } from './pglite-client.ts';
+import { lockDataDir } from './pglite-lock.ts';
+
+export interface EmbeddedOptions {
+  /** Directory, created when missing; ':memory:' keeps nothing. */
+  readonly dataDir: string;
+  /** The built worker, dist/pglite-worker.js. */
+  readonly workerUrl: URL;
+}
+
+/** Throws `busy` while another process has the directory open, `config` when it cannot be opened. */
+export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOptions): Promise<RecordStore> {
+  if (dataDir === ':memory:') return sqlRecordStore('embedded', await PgliteClient.open(workerUrl, dataDir));
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // However the directory was named, there is one lock.
+  const realDir = realpathSync(dataDir);
+  const unlock = lockDataDir(realDir);
+  try {
+    const client = await PgliteClient.open(workerUrl, realDir);
+    return sqlRecordStore('embedded', {
+      query: (sql, params) => client.query(sql, params),
+      transaction: (work) => client.transaction(work),
+      close: () => client.close().finally(unlock),
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
