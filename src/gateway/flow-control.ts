@@ -21,7 +21,7 @@ const FIRST_OPEN_MS = 5_000;
 const MAX_OPEN_MS = 60_000;
 /** An open breaker waits between 80 and 120 % of its time. */
 const JITTER = 0.4;
-/** A probe that nobody reported on by now was never sent, for want of due work; another may be. */
+/** A probe nobody reported on by now may never have been sent, for want of due work: another may go, one a second. */
 const PROBE_PATIENCE_MS = 1_000;
 const DOUBLING_MS = 1_000;
 /** Above this many calls in flight the limit of the task types holds back, not the slow start. */
@@ -68,7 +68,7 @@ class FaultWindow {
  * open        No call may start. The first time this lasts 5 s, and twice as long after every failed attempt to come
  *             back, up to 60 s; each time +- 20 %, so that instances do not probe in step. Then half open.
  * half_open   One call may start, the probe. A fault opens again, for longer. Success begins the slow start. A probe that
- *             told nothing, or was never sent, is followed by another one.
+ *             told nothing is followed by another at once, one that is not reported on by another after 1 s.
  * slow_start  One call in flight is allowed, twice as many every second. The closed state's rule still applies over the
  *             calls since the probe: a gateway that breaks under the growing load opens the breaker again, for longer.
  *             At 1,024 it closes and the next opening starts from 5 s again.
