@@ -72,7 +72,7 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #quiet = new Map<string, number>();
-  #draining = false;
+  #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
     private readonly settings: EngineSettings,
@@ -102,7 +102,7 @@ export class Engine implements Service {
     const problems = this.#workers
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
-    return this.#draining ? ['draining', ...problems] : problems;
+    return this.#phase === 'running' ? problems : [this.#phase];
   }
 
   describe(): WorkerInfo {
@@ -132,6 +132,7 @@ export class Engine implements Service {
     await this.#stats.start();
     await this.#writer.start();
     for (const worker of this.#workers) await worker.start();
+    this.#phase = 'running';
     const { workerId, roles, version } = this.settings;
     log.info(
       {
@@ -146,7 +147,7 @@ export class Engine implements Service {
 
   /** Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time. */
   async stop(): Promise<void> {
-    this.#draining = true;
+    this.#phase = 'draining';
     const giveUp = setTimeout(() => {
       this.deps.log.error(
         { unsettled: this.#writer.reserved },
