@@ -5,6 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
@@ -42,6 +43,13 @@ export function handleErrors(app: FastifyInstance, log: Pick<Logger, 'error'>): 
       detail: `there is nothing at ${pathOf(request)}`,
     }),
   );
+}
+
+/** Refuses HTTP/1.1 without a Host header, as the protocol wants; the server itself would do so with an empty answer. */
+export function requireHost({ raw, headers }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion !== '1.0') {
+    throw new CardpollError('bad_data', 'malformed_request', 'the request has no Host header');
+  }
 }
 
 /** For bytes that never became a request: malformed HTTP, oversized headers, a head that never ends. */

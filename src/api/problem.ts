@@ -91,11 +91,16 @@ interface ValidationError {
 }
 
 function problemOfValidation(error: ValidationError): Problem {
-  const errors = error.validation.flatMap(fieldProblemsOf);
+  const errors = distinct(error.validation.flatMap(fieldProblemsOf));
   const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
   // A path that names nothing is a path that does not exist.
   if (error.validationContext === 'params') return { status: 404, code: 'not_found', detail };
   return { status: 422, code: 'invalid_field', detail, errors };
+}
+
+/** One wrong value may break several rules that read the same. */
+function distinct(problems: readonly FieldProblem[]): FieldProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.field} ${problem.message}`, problem])).values()];
 }
 
 function fieldProblemsOf(issue: ValidationError['validation'][number]): FieldProblem[] {

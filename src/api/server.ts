@@ -10,7 +10,7 @@ import { CardpollError, messageOf } from '../platform/errors.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
-import { answerClientError, handleErrors, sendError } from './error-handling.ts';
+import { answerClientError, handleErrors, requireHost, sendError } from './error-handling.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
 import { openapiOptions } from './openapi.ts';
 import { cardImportRoute } from './routes/card-import.ts';
@@ -69,6 +69,7 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
+    http: { requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
@@ -82,7 +83,10 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
   app.decorateRequest('caller', undefined);
-  app.addHook('onRequest', async (request, reply) => observe(logs.access, request, reply));
+  app.addHook('onRequest', async (request, reply) => {
+    observe(logs.access, request, reply);
+    requireHost(request);
+  });
   handleErrors(app, logs.api);
   return app;
 }
