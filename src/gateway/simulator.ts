@@ -18,7 +18,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-const NEVER_MS = 2 ** 31 - 1;
+const KEEP_ALIVE_MS = 600_000;
 
 /**
  * Starts a simulator and resolves when it listens.
@@ -29,7 +29,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const gateway = new SimulatedGateway(options);
   // No clock watches over slow clients: they are ours, and Node's check costs time on every request.
   const server = createServer(
-    { keepAliveTimeout: NEVER_MS, requestTimeout: 0, headersTimeout: 0 },
+    { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },
     (request, response) => gateway.receive(request, response),
   );
   server.on('connection', (socket) => gateway.accept(socket));
