@@ -24,6 +24,10 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 40_000;
 const IDLE_CONNECTION_MS = 60_000;
 
+// Statements are short lookups by key over arrays of keys. Planned for the arrays' real lengths, PostgreSQL likes to read
+// whole tables of cards for ten thousand keys; planned once for any length, it uses the keys.
+const PLANNING = 'SET jit = off; SET plan_cache_mode = force_generic_plan';
+
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
@@ -50,6 +54,9 @@ export class PostgresClient implements SqlClient {
       query_timeout: ANSWER_TIMEOUT_MS,
       keepAlive: true,
       types,
+      onConnect: async (client) => {
+        await client.query(PLANNING);
+      },
     });
     // An idle connection broke. The pool has dropped it already, and whoever asks next learns the state of the server.
     this.#pool.on('error', () => {});
