@@ -1,5 +1,5 @@
 // Settings as command-line options: what a command's help says about them. Used by the commands' declarations.
-import { nameOf, type Setting } from './setting.ts';
+import type { Setting } from './setting.ts';
 
 /** Text for a command's help: flag, accepted value and meaning. */
 export function flagHelp(setting: Setting<unknown>): string {
@@ -11,8 +11,10 @@ export function flagHelp(setting: Setting<unknown>): string {
   return `${setting.doc.replace(/\.$/, '')}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`;
 }
 
-/** The word that stands for a flag's value in help: \`--redis-url <url>\`. */
+/** The word that stands for a flag's value in help: `--redis-url <url>`. */
 export function flagPlaceholder(setting: Setting<unknown>): string {
-  const last = nameOf(setting).split('.').at(-1) ?? 'value';
-  return setting.kind.accepts === 'host:port' ? 'host:port' : last.replaceAll('_', '-').toLowerCase();
+  const { flag, file, kind } = setting;
+  if (flag === null && file !== null) return 'file';
+  if (kind.accepts === 'host:port' || kind.accepts === 'path') return kind.accepts;
+  return (flag ?? '').slice(2).split('-').at(-1) || 'value';
 }

@@ -1,6 +1,6 @@
 // The part of the settings table that is the same for every interface of the gateway profile. The defaults named here
 // are those the gateway's profile applies; a test compares the two.
-import { oneOf, text } from './kinds.ts';
+import { oneOf, text, urlPath } from './kinds.ts';
 import { optional, type Setting } from './setting.ts';
 
 const daemon = ['daemon'] as const;
@@ -38,7 +38,7 @@ function interfaceSettings(name: GatewayInterfaceName): InterfaceSettings {
     }),
     path: optional({
       yaml: `${yaml}.path`,
-      kind: text('path'),
+      kind: urlPath(),
       defaultText: path,
       doc: `Path of the ${name} call, below the base URL.`,
       scopes: daemon,

@@ -41,6 +41,17 @@ export function text(accepts = 'text'): Kind<string> {
   };
 }
 
+/** A path of an HTTP call. */
+export function urlPath(): Kind<string> {
+  return {
+    accepts: 'path starting with /',
+    parse: (raw) =>
+      typeof raw === 'string' && /^\/[\x21-\x7e]*$/.test(raw)
+        ? good(raw)
+        : bad(`${shown(raw)} is not a path that starts with / and is percent-encoded`),
+  };
+}
+
 /** An address to listen on. IPv6 literals stand in brackets. */
 export function hostPort(): Kind<HostPort> {
   return {

@@ -135,7 +135,7 @@ const GATEWAY = {
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',
     kind: listOf(text('status')),
-    defaultText: 'stopped',
+    defaultText: 'stopped,suspended,停机',
     doc: 'Values of cardStatus that mean the card is stopped.',
     scopes: daemon,
   }),

@@ -10,6 +10,7 @@ import {
   text,
   timeZone,
   url,
+  urlPath,
 } from '../../../src/config/kinds.ts';
 import { ALL_SETTINGS } from '../../../src/config/settings.ts';
 
@@ -61,6 +62,9 @@ describe('kinds', () => {
     ['a time zone', timeZone(), 'Europe/Berlin', 'Europe/Berlin'],
     ['no time zone', timeZone(), 'Europe/Atlantis', refused],
     ['text', text(), ' /var/lib ', '/var/lib'],
+    ['a path', urlPath(), '/card/%E5%8D%A1', '/card/%E5%8D%A1'],
+    ['a relative path', urlPath(), 'card', refused],
+    ['a path with a blank', urlPath(), '/a b', refused],
     ['blank text', text(), ' ', refused],
     ['a map for text', text(), {}, refused],
   ])('reads %s', (_, kind, raw, expected) => {
