@@ -14,6 +14,7 @@ export class ManualList {
 
   /** Puts the entries before the head; the first of them becomes the head. */
   prepend(entries: readonly string[]): void {
+    if (entries.length === 0) return;
     this.#items = [...entries, ...this.#items.slice(this.#head)];
     this.#head = 0;
   }
