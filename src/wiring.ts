@@ -48,8 +48,6 @@ export function runDemo(options: DemoOptions): Promise<number> {
       port: 0,
       cards: options.cards,
       latencyMs: DEMO_LATENCY_MS,
-      failureRate: 0,
-      maxConcurrency: null,
     });
     teardown.add(() => simulator.close());
     const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));

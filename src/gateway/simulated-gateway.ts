@@ -33,6 +33,7 @@ export interface SimulatorStats {
   readonly byInterface: Readonly<Record<InterfaceName, number>>;
   readonly inFlight: number;
   readonly maxInFlight: number;
+  readonly maxInFlightByInterface: Readonly<Record<InterfaceName, number>>;
   /** Calls answered 429; they were never in flight. */
   readonly rejected: number;
   /** Calls answered 500. */
@@ -55,8 +56,13 @@ const UNKNOWN_CARD = '{"code":404,"msg":"unknown card","data":null}';
 const FAILED: Reply = { status: 500, body: '{"code":500,"msg":"simulated failure","data":null}' };
 const BUSY: Reply = { status: 429, body: '{"code":429,"msg":"too many calls in flight","data":null}' };
 
+function zeroPerInterface(): Record<InterfaceName, number> {
+  return { realname: 0, flow: 0, card_status: 0, stop: 0, start: 0 };
+}
+
 /** A call from its head to its end; ends once, by its response or by its connection. */
 interface Call {
+  readonly name: InterfaceName;
   readonly socket: Socket;
   readonly response: ServerResponse;
   ended: boolean;
@@ -67,13 +73,9 @@ export class SimulatedGateway {
   readonly #delay: DelayLine;
   readonly #failureRate: number;
   readonly #maxConcurrency: number;
-  readonly #byInterface: Record<InterfaceName, number> = {
-    realname: 0,
-    flow: 0,
-    card_status: 0,
-    stop: 0,
-    start: 0,
-  };
+  readonly #byInterface = zeroPerInterface();
+  readonly #inFlightBy = zeroPerInterface();
+  readonly #maxInFlightBy = zeroPerInterface();
   /** Calls in flight by connection; a client may pipeline several on one. */
   readonly #calls = new Map<Socket, Set<Call>>();
   #random: number;
@@ -117,7 +119,7 @@ export class SimulatedGateway {
       send(response, BUSY, ['Retry-After', '1']);
       return;
     }
-    const call = this.#begin(request.socket, response);
+    const call = this.#begin(name, request.socket, response);
     let body = '';
     request.setEncoding('utf8');
     request.on('data', (chunk: string) => {
@@ -135,6 +137,7 @@ export class SimulatedGateway {
       byInterface: { ...this.#byInterface },
       inFlight: this.#inFlight,
       maxInFlight: this.#maxInFlight,
+      maxInFlightByInterface: { ...this.#maxInFlightBy },
       rejected: this.#rejected,
       failed: this.#failed,
       stops: this.#fleet.stops(),
@@ -147,18 +150,26 @@ export class SimulatedGateway {
 
   #answerOther(request: IncomingMessage, response: ServerResponse): void {
     if (request.method === 'GET' && request.url === '/stats') {
-      const { byInterface, inFlight, maxInFlight, ...rest } = this.stats();
-      const stats = { ...rest, by_interface: byInterface, in_flight: inFlight, max_in_flight: maxInFlight };
+      const { byInterface, inFlight, maxInFlight, maxInFlightByInterface, ...rest } = this.stats();
+      const stats = {
+        ...rest,
+        by_interface: byInterface,
+        in_flight: inFlight,
+        max_in_flight: maxInFlight,
+        max_in_flight_by_interface: maxInFlightByInterface,
+      };
       send(response, { status: 200, body: JSON.stringify(stats) });
     } else {
       send(response, { status: 404, body: '{"code":404,"msg":"no such interface","data":null}' });
     }
   }
 
-  #begin(socket: Socket, response: ServerResponse): Call {
-    const call = { socket, response, ended: false };
+  #begin(name: InterfaceName, socket: Socket, response: ServerResponse): Call {
+    const call = { name, socket, response, ended: false };
     this.#calls.get(socket)?.add(call);
     this.#inFlight += 1;
+    this.#inFlightBy[name] += 1;
+    this.#maxInFlightBy[name] = Math.max(this.#maxInFlightBy[name], this.#inFlightBy[name]);
     if (this.#inFlight > this.#maxInFlight) this.#maxInFlight = this.#inFlight;
     return call;
   }
@@ -167,6 +178,7 @@ export class SimulatedGateway {
     if (call.ended) return;
     call.ended = true;
     this.#inFlight -= 1;
+    this.#inFlightBy[call.name] -= 1;
   }
 
   #reply(call: Call, reply: Reply): void {

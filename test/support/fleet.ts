@@ -70,7 +70,7 @@ export class Fleet {
     });
     const daemon = { process, url: `http://127.0.0.1:${port}`, logDir };
     this.daemons.push(daemon);
-    await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).ok || !process.running, {
+    await waitFor(async () => !process.running || (await fetch(`${daemon.url}/readyz`)).ok, {
       timeoutMs: 20_000,
       what: 'the daemon to be ready',
     });

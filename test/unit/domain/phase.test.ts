@@ -21,9 +21,9 @@ function largestBucket(cards: number, idOf: (n: number) => number, buckets = buc
 }
 
 describe('bucketsFor', () => {
-  it('is a power of two, at least 64, for about 100 to 200 cards a bucket', () => {
+  it('is a power of two, at least the minimum, for about 100 to 200 cards a bucket', () => {
     expect(bucketsFor(0)).toBe(MIN_BUCKETS);
-    for (const cards of [10_000, 1_000_000, 10_000_000, 30_000_000]) {
+    for (const cards of [1_000_000, 10_000_000, 30_000_000]) {
       const buckets = bucketsFor(cards);
       expect(Math.log2(buckets) % 1).toBe(0);
       expect(cards / buckets).toBeLessThanOrEqual(200);
