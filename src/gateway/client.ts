@@ -1,9 +1,9 @@
 // The gateway client: one HTTP call for one card, bounded in time and size, logged, with an honest error. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
-import type { Logger } from 'pino';
 import { Pool } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
+import type { Logger } from '../platform/logger.ts';
 import { LOG_FIELDS, readAnswer, statusError } from './answer.ts';
 import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';

@@ -33,6 +33,7 @@ export interface SimulatorStats {
   readonly byInterface: Readonly<Record<InterfaceName, number>>;
   readonly inFlight: number;
   readonly maxInFlight: number;
+  /** The concurrency limit of a task type bounds the calls of its interfaces. */
   readonly maxInFlightByInterface: Readonly<Record<InterfaceName, number>>;
   /** Calls answered 429; they were never in flight. */
   readonly rejected: number;
