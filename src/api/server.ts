@@ -87,6 +87,10 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
     observe(logs.access, request, reply);
     requireHost(request);
   });
+  // Connections busy when the server stops listening would be kept for further requests otherwise.
+  app.addHook('onSend', async (_request, reply) => {
+    if (!app.server.listening) reply.header('connection', 'close');
+  });
   handleErrors(app, logs.api);
   return app;
 }

@@ -2,7 +2,7 @@
 // as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
 // the sender back.
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ImportFormat } from '../../operations/card-import.ts';
@@ -54,7 +54,9 @@ function mediaType(contentType: string): string {
 
 async function importBody(cards: CardOperations, source: IncomingMessage, format: ImportFormat) {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
-  const input = Readable.from(source.iterator({ destroyOnReturn: false }), { objectMode: false });
+  const input = new PassThrough();
+  source.once('error', (error) => input.destroy(error));
+  source.pipe(input);
   try {
     return await cards.import(input, format);
   } catch (error) {
@@ -63,6 +65,8 @@ async function importBody(cards: CardOperations, source: IncomingMessage, format
     }
     throw error;
   } finally {
+    // What is still coming is read and forgotten: only then does the client look at the answer.
+    source.unpipe(input);
     source.resume();
   }
 }
