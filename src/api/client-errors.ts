@@ -21,7 +21,7 @@ const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
 /** The error an answer stands for: its problem body where there is one, its status otherwise. */
 export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
   const problem = problemIn(text);
-  if (problem === null && status < 400) return notCardpoll(url, new Error(`status ${status}`));
+  if (status < 400) return notCardpoll(url);
   const kind = KINDS[status] ?? 'internal';
   const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
   const hint = problem?.hint ?? (kind === 'auth' ? AUTH_HINT : undefined);
@@ -32,10 +32,9 @@ export function errorOfAnswer(url: string, status: number, text: string): Cardpo
 }
 
 /** Something answers at the URL, but not the way cardpoll does. */
-export function notCardpoll(url: string, cause: unknown): CardpollError {
+export function notCardpoll(url: string): CardpollError {
   return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
     hint: 'say where the daemon listens with --url or CARDPOLL_URL',
-    cause,
   });
 }
 
@@ -46,15 +45,22 @@ interface Problem {
   readonly fields: readonly FieldProblem[];
 }
 
-function problemIn(text: string): Problem | null {
-  let body: unknown;
+/** The JSON object a text holds; null for anything else. */
+export function objectIn(text: string): Record<PropertyKey, unknown> | null {
   try {
-    body = JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<PropertyKey, unknown> | null)
+      : null;
   } catch {
     return null;
   }
-  if (typeof body !== 'object' || body === null) return null;
-  const { detail, title, code, hint, errors } = body as Record<string, unknown>;
+}
+
+function problemIn(text: string): Problem | null {
+  const body = objectIn(text);
+  if (body === null) return null;
+  const { detail, title, code, hint, errors } = body;
   const said = oneLine(detail) ?? oneLine(title);
   if (said === null) return null;
   const fields = Array.isArray(errors) ? errors.filter(isFieldProblem) : [];

@@ -10,7 +10,7 @@ import type { InitReport } from '../operations/init-report.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { errorOfAnswer, notCardpoll } from './client-errors.ts';
+import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
 import { exchange, type Incoming } from './client-transport.ts';
 import type { Wire } from './wire.ts';
 
@@ -61,50 +61,51 @@ const LARGEST_PAGE = 'page_size=100';
 export class ApiClient {
   constructor(private readonly options: ApiClientOptions) {}
 
-  overview = () => this.#get<OverviewBody>('/polling-stats');
-  queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues');
-  tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks');
-  initProgress = () => this.#get<InitBody>('/polling-stats/init-progress');
-  concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency');
-  configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`);
-  card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`);
+  overview = () => this.#get<OverviewBody>('/polling-stats', 'tasks');
+  queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
+  tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
+  initProgress = () => this.#get<InitBody>('/polling-stats/init-progress', 'status');
+  concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
+  configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
+  card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
 
   setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
     const json = { max_concurrency: maxConcurrency };
-    return this.#call({ method: 'PUT', path: `/polling-concurrency/${taskType}`, json });
+    return this.#call({ method: 'PUT', path: `/polling-concurrency/${taskType}`, json }, 'task_type');
   }
 
   resetConcurrency(taskType: TaskType): Promise<Answer<ResetBody>> {
-    return this.#call({ method: 'POST', path: '/polling-concurrency/reset', json: { task_type: taskType } });
+    const json = { task_type: taskType };
+    return this.#call({ method: 'POST', path: '/polling-concurrency/reset', json }, 'task_type');
   }
 
   updateConfig(
     id: number,
     patch: { readonly status?: 0 | 1; readonly interval_seconds?: number },
   ): Promise<Answer<ConfigBody>> {
-    return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch });
+    return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
   }
 
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
   importCards(cards: Readable, format: ImportFormat, bytes: number): Promise<Answer<ImportBody>> {
     const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
     const headers = { 'content-type': type, 'content-length': String(bytes) };
-    return this.#call({ method: 'POST', path: '/cards/import', stream: cards, headers, timeoutMs: null });
+    const call = { method: 'POST', path: '/cards/import', stream: cards, headers, timeoutMs: null } as const;
+    return this.#call(call, 'received');
   }
 
-  #get<Body>(path: string): Promise<Answer<Body>> {
-    return this.#call<Body>({ method: 'GET', path });
+  #get<Body>(path: string, proof: keyof Body): Promise<Answer<Body>> {
+    return this.#call<Body>({ method: 'GET', path }, proof);
   }
 
-  async #call<Body>(call: Call): Promise<Answer<Body>> {
+  /** @param proof a field that every such answer of a cardpoll has, and of other servers hardly any. */
+  async #call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
     const { url } = this.options;
     const { status, text } = await this.#exchange(call);
     if (status < 200 || status > 299) throw errorOfAnswer(url, status, text);
-    try {
-      return { text, body: JSON.parse(text) as Body };
-    } catch (error) {
-      throw notCardpoll(url, error);
-    }
+    const body = objectIn(text);
+    if (body === null || !(proof in body)) throw notCardpoll(url);
+    return { text, body: body as Body };
   }
 
   async #exchange(call: Call): Promise<Incoming> {

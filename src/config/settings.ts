@@ -157,7 +157,7 @@ const GATEWAY = {
 
 const POLLING = {
   leaseMs: withDefault({
-    env: 'CARDPOLL_POLLING_LEASE_MS',
+    env: 'CARDPOLL_LEASE_MS',
     yaml: 'polling.lease_ms',
     kind: duration('ms', { min: 1_000, max: 600_000 }),
     default: 15_000,
@@ -165,7 +165,7 @@ const POLLING = {
     scopes: daemon,
   }),
   claimBatch: withDefault({
-    env: 'CARDPOLL_POLLING_CLAIM_BATCH',
+    env: 'CARDPOLL_CLAIM_BATCH',
     yaml: 'polling.claim_batch',
     kind: integer({ min: 1, max: 2_000 }),
     default: 200,
@@ -173,7 +173,7 @@ const POLLING = {
     scopes: daemon,
   }),
   queueCap: withDefault({
-    env: 'CARDPOLL_POLLING_QUEUE_CAP',
+    env: 'CARDPOLL_QUEUE_CAP',
     yaml: 'polling.queue_cap',
     kind: integer({ min: 1_000, max: 10_000_000 }),
     default: 200_000,
@@ -181,7 +181,7 @@ const POLLING = {
     scopes: daemon,
   }),
   writeBuffer: withDefault({
-    env: 'CARDPOLL_POLLING_WRITE_BUFFER',
+    env: 'CARDPOLL_WRITE_BUFFER',
     yaml: 'polling.write_buffer',
     kind: integer({ min: 100, max: 1_000_000 }),
     default: 20_000,
@@ -189,7 +189,7 @@ const POLLING = {
     scopes: daemon,
   }),
   retryBaseMs: withDefault({
-    env: 'CARDPOLL_POLLING_RETRY_BASE_MS',
+    env: 'CARDPOLL_RETRY_BASE_MS',
     yaml: 'polling.retry_base_ms',
     kind: duration('ms', { min: 10, max: 600_000 }),
     default: 1_000,
@@ -197,7 +197,7 @@ const POLLING = {
     scopes: daemon,
   }),
   cardCacheTtlSeconds: withDefault({
-    env: 'CARDPOLL_POLLING_CARD_CACHE_TTL_SECONDS',
+    env: 'CARDPOLL_CARD_CACHE_TTL_SECONDS',
     yaml: 'polling.card_cache_ttl_seconds',
     kind: duration('s', { min: 1, max: 86_400 }),
     default: 300,
@@ -205,7 +205,7 @@ const POLLING = {
     scopes: daemon,
   }),
   initBatch: withDefault({
-    env: 'CARDPOLL_POLLING_INIT_BATCH',
+    env: 'CARDPOLL_INIT_BATCH',
     yaml: 'polling.init_batch',
     kind: integer({ min: 100, max: 1_000_000 }),
     default: 100_000,
@@ -213,7 +213,7 @@ const POLLING = {
     scopes: daemon,
   }),
   initPauseMs: withDefault({
-    env: 'CARDPOLL_POLLING_INIT_PAUSE_MS',
+    env: 'CARDPOLL_INIT_PAUSE_MS',
     yaml: 'polling.init_pause_ms',
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 1_000,
@@ -221,7 +221,7 @@ const POLLING = {
     scopes: daemon,
   }),
   drainTimeoutMs: withDefault({
-    env: 'CARDPOLL_POLLING_DRAIN_TIMEOUT_MS',
+    env: 'CARDPOLL_DRAIN_TIMEOUT_MS',
     yaml: 'polling.drain_timeout_ms',
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 30_000,
