@@ -42,8 +42,10 @@ export interface ApiServer {
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** A store that does not answer in this time counts as unreachable, whatever its driver still hopes for. Drivers that
- * give up by themselves do so after 3 s and say more. */
+/**
+ * A store that does not answer in this time counts as unreachable, whatever its driver still hopes for. Drivers that
+ * give up by themselves do so after 3 s and say more.
+ */
 const ANSWER_WITHIN_MS = 3_500;
 const DRAIN_MS = 10_000;
 

@@ -375,6 +375,8 @@ describe('the OpenAPI document', () => {
       required: ['max_concurrency'],
       properties: { max_concurrency: { type: 'integer', minimum: 1, maximum: 100_000 } },
     });
+    const upload = paths['/api/admin/cards/import'].post.requestBody.content;
+    expect(Object.keys(upload)).toEqual(['text/csv', 'application/x-ndjson']);
     expect(responses['200'].content['application/json'].schema.properties).toHaveProperty('current');
     expect(responses.default.content['application/problem+json'].schema.required).toContain('code');
   });

@@ -34,6 +34,8 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           tags: ['cards'],
           summary: 'Import cards from CSV or NDJSON',
           consumes: CONTENT_TYPES,
+          // For the description only: the handler reads the file from the connection.
+          body: z.unknown(),
           response: { 200: report },
         },
       },
