@@ -9,7 +9,11 @@ import { systemClock } from './platform/clock.ts';
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
 const launchers: Launchers = {
   daemon: async (config) => (await import('./wiring.ts')).runDaemon(config),
-  demo: async (options) => (await import('./wiring.ts')).runDemo(options),
+  demo: async (options) => {
+    // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
+    process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
+    return (await import('./wiring.ts')).runDemo(options);
+  },
   simulate: async (options) => (await import('./wiring.ts')).runSimulator(options),
   migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
 };
@@ -28,10 +32,12 @@ export async function main(): Promise<void> {
 function processIo(): Io {
   const readerGone = new AbortController();
   // `| head` closes the pipe when it has enough: that is an end, not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    readerGone.abort(new Interruption(EXIT_OK));
-  });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (stream === process.stdout) readerGone.abort(new Interruption(EXIT_OK));
+    });
+  }
   let interrupted: AbortSignal | null = null;
   return {
     stdin: process.stdin,
