@@ -5,6 +5,7 @@
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardChanges } from '../record-store.ts';
 import { type ChangeWindow, formatMark, newWindow, type Position, parseMark } from './change-window.ts';
+import { type MembershipRow, toMembership } from './membership-row.ts';
 import changedCards from './queries/changed-cards.sql';
 import removedCards from './queries/removed-cards.sql';
 import type { SqlClient } from './sql-client.ts';
@@ -14,10 +15,7 @@ interface PageRow {
   readonly card_id: number;
 }
 
-interface ChangedRow extends PageRow {
-  readonly carrier_id: number;
-  readonly real_name_verified: boolean;
-}
+type ChangedRow = PageRow & MembershipRow;
 
 interface RemovedRow extends PageRow {
   readonly present: boolean;
@@ -31,37 +29,44 @@ export async function currentMark(client: SqlClient): Promise<string> {
 }
 
 export async function cardChangesSince(client: SqlClient, mark: string, limit: number): Promise<CardChanges> {
-  const window = await openWindow(client, mark);
-  if (window === null) return { changed: [], removed: [], mark };
-  const changed = await readPage<ChangedRow>(client, changedCards, window, window.changedAfter, limit);
-  const removed = await readPage<RemovedRow>(client, removedCards, window, window.removedAfter, limit);
-  return {
-    changed: changed.map((row) => ({
-      cardId: row.card_id,
-      carrierId: row.carrier_id,
-      realNameVerified: row.real_name_verified,
-    })),
-    removed: removed.filter((row) => !row.present).map((row) => row.card_id),
-    mark: formatMark({
+  // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
+  for (let at = mark; ; ) {
+    const { window, isNew } = await openWindow(client, at);
+    const changed = await readPage<ChangedRow>(client, changedCards, window, window.changedAfter, limit);
+    const removed = await readPage<RemovedRow>(client, removedCards, window, window.removedAfter, limit);
+    const gone = removed.filter((row) => !row.present).map((row) => row.card_id);
+    const rest = {
       ...window,
       changedAfter: nextAfter(changed, limit),
       removedAfter: nextAfter(removed, limit),
-    }),
-  };
+    };
+    at = formatMark(rest);
+    const isCaughtUp = isNew && at === window.upper;
+    if (isCaughtUp || changed.length > 0 || gone.length > 0) {
+      return { changed: changed.map(toMembership), removed: gone, mark: at };
+    }
+  }
 }
 
-/** @returns null when no transaction has ended since the mark. */
-async function openWindow(client: SqlClient, mark: string): Promise<ChangeWindow | null> {
+/** The window a mark stands in, or a new one from the mark to this instant. */
+async function openWindow(
+  client: SqlClient,
+  mark: string,
+): Promise<{ window: ChangeWindow; isNew: boolean }> {
   const { lower, window } = parseMark(mark);
-  if (window !== null) return window;
+  if (window !== null) return { window, isNew: false };
   const upper = await currentMark(client);
-  if (upper === lower) return null;
   if (xmaxOf(lower) > xmaxOf(upper)) {
     throw new CardpollError('conflict', 'change_mark_ahead', 'the change mark is ahead of the database', {
       hint: 'The database was restored from a copy: the rings must be initialised again.',
     });
   }
-  return newWindow(lower, upper);
+  // No transaction has ended since the mark: there is nothing to look for.
+  const fresh = newWindow(lower, upper);
+  return {
+    window: upper === lower ? { ...fresh, changedAfter: null, removedAfter: null } : fresh,
+    isNew: true,
+  };
 }
 
 async function readPage<Row extends PageRow>(

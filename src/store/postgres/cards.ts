@@ -6,6 +6,7 @@ import type { UsageMonth } from '../../domain/usage-month.ts';
 import type { CardChanges, CardImportSession, CardRecord, CardRecords } from '../record-store.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
+import { type MembershipRow, toMembership } from './membership-row.ts';
 import cardsByIds from './queries/cards-by-ids.sql';
 import type { PreparedSql, SqlClient } from './sql-client.ts';
 
@@ -15,12 +16,6 @@ const PAGE: PreparedSql = {
   text: `SELECT card_id, carrier_id, real_name_verified FROM cards
     WHERE card_id > $1::bigint ORDER BY card_id LIMIT $2::integer`,
 };
-
-interface MembershipRow {
-  readonly card_id: number;
-  readonly carrier_id: number;
-  readonly real_name_verified: boolean;
-}
 
 interface CardRow extends MembershipRow {
   readonly iccid: string;
@@ -91,10 +86,6 @@ export class SqlCards implements CardRecords {
     );
     return Object.fromEntries(Object.entries(row ?? {}).filter(([, atMs]) => atMs !== null));
   }
-}
-
-function toMembership(row: MembershipRow): CardMembership {
-  return { cardId: row.card_id, carrierId: row.carrier_id, realNameVerified: row.real_name_verified };
 }
 
 function toCard(row: CardRow): Card {

@@ -58,8 +58,10 @@ export class PostgresClient implements SqlClient {
         await client.query(PLANNING);
       },
     });
-    // An idle connection broke. The pool has dropped it already, and whoever asks next learns the state of the server.
+    // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
+    // The pool drops it, and whoever asks next learns the state of the server.
     this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
@@ -92,9 +94,6 @@ export class PostgresClient implements SqlClient {
     } catch (error) {
       throw translateSqlError(error, this.#where);
     }
-    // While checked out, a connection that breaks says so here as well as to its query, and unheard it would end the process.
-    const ignore = () => {};
-    client.on('error', ignore);
     let reusable = false;
     try {
       const result = await use(client);
@@ -104,7 +103,6 @@ export class PostgresClient implements SqlClient {
       reusable = isStatementError(error);
       throw translateSqlError(error, this.#where);
     } finally {
-      client.off('error', ignore);
       client.release(!reusable);
     }
   }
