@@ -37,6 +37,43 @@ local function scores_of(key, members)
   return scores
 end
 
+-- Tells for each member of a sorted set whether its score is the token given for it (tokens as text).
+-- Members that share a token, as those of one claim do, are compared with the range of that score: reading scores one
+-- by one costs Redis several times as much, because it writes each of them out as text.
+local MIN_RANGE = 16
+local function holds(key, members, tokens)
+  local by_token, mine = {}, {}
+  for i = 1, #members do
+    local group = by_token[tokens[i]]
+    if group then
+      group[#group + 1] = i
+    else
+      by_token[tokens[i]] = { i }
+    end
+  end
+  local few, few_members = {}, {}
+  for token, group in pairs(by_token) do
+    if #group >= MIN_RANGE then
+      local held = {}
+      for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, token, token)) do
+        held[member] = true
+      end
+      for _, i in ipairs(group) do
+        mine[i] = held[members[i]] or false
+      end
+    else
+      for _, i in ipairs(group) do
+        few[#few + 1] = i
+        few_members[#few_members + 1] = members[i]
+      end
+    end
+  end
+  for j, score in ipairs(scores_of(key, few_members)) do
+    mine[few[j]] = score == tonumber(tokens[few[j]])
+  end
+  return mine
+end
+
 -- Writes the running count anew from the slots held. It expires shortly after the last slot does, so it cannot
 -- outlive its holders even when no daemon is left to reap them. Returns the count.
 local function write_running(count_key, slots_key, now)

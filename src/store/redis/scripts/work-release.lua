@@ -3,13 +3,13 @@
 -- ARGV: slot member, token, slot member, token ...
 -- Returns: the number of slots given back; a slot with another token is left alone.
 -- Atomic because the running count must equal the slots held.
-local members = {}
+local members, tokens, mine = {}, {}, {}
 for i = 1, #ARGV, 2 do
   members[#members + 1] = ARGV[i]
+  tokens[#tokens + 1] = ARGV[i + 1]
 end
-local mine = {}
-for i, score in ipairs(scores_of(KEYS[2], members)) do
-  if score and score == tonumber(ARGV[2 * i]) then
+for i, is_mine in ipairs(holds(KEYS[2], members, tokens)) do
+  if is_mine then
     mine[#mine + 1] = members[i]
   end
 end

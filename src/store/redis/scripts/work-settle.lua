@@ -13,19 +13,18 @@ local slot_members, slot_tokens = {}, {}
 -- Reads the next group. Returns the members whose token in `key` is their own, and the random number of each.
 local function read_group(key, slot_prefix, fields)
   local count = tonumber(ARGV[at])
-  local members, own, randoms = {}, {}, {}
+  local members, tokens, own, randoms = {}, {}, {}, {}
   at = at + 1
   for i = 1, count do
-    members[i] = ARGV[at + (i - 1) * fields]
-  end
-  for i, score in ipairs(scores_of(key, members)) do
     local item = at + (i - 1) * fields
-    local token = tonumber(ARGV[item + 1])
+    members[i], tokens[i] = ARGV[item], ARGV[item + 1]
     slot_members[#slot_members + 1] = slot_prefix .. members[i]
-    slot_tokens[#slot_tokens + 1] = token
-    if score == token then
+    slot_tokens[#slot_tokens + 1] = tokens[i]
+  end
+  for i, is_own in ipairs(holds(key, members, tokens)) do
+    if is_own then
       own[#own + 1] = members[i]
-      randoms[#randoms + 1] = tonumber(ARGV[item + 2])
+      randoms[#randoms + 1] = tonumber(ARGV[at + (i - 1) * fields + 2])
     else
       fenced = fenced + 1
     end
@@ -61,8 +60,8 @@ end
 
 if redis.call('EXISTS', slots) == 1 then
   local mine = {}
-  for i, score in ipairs(scores_of(slots, slot_members)) do
-    if score == slot_tokens[i] then
+  for i, is_mine in ipairs(holds(slots, slot_members, slot_tokens)) do
+    if is_mine then
       mine[#mine + 1] = slot_members[i]
     end
   end
