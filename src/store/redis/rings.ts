@@ -3,15 +3,13 @@
 //
 // A script is told the generation its bucket keys belong to. When that is not in use any more it does nothing, and
 // the call is made again with the present state.
-import { bucketOf } from '../../domain/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { AdvanceResult, RingId, RingState, Rings } from '../live-store.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
+import { type BucketGroup, groupByBucket, splitIntoCalls } from './ring-calls.ts';
 
-/** Ids a script call carries at most; about 1 ms of Redis' time. */
-const IDS_PER_CALL = 1_000;
 const CALLS_AT_ONCE = 64;
 /** About 3,000 cards: a few milliseconds of Redis' time. */
 const BUCKETS_PER_ADVANCE = 16;
@@ -19,13 +17,6 @@ const KEYS_PER_UNLINK = 512;
 const MAX_ATTEMPTS = 20;
 
 type StateReply = Array<string | null>;
-/** The cards of one bucket in one call, with their positions in the caller's list. */
-interface BucketGroup {
-  readonly bucket: number;
-  readonly ids: number[];
-  readonly positions: number[];
-}
-
 export class RedisRings implements Rings {
   constructor(
     private readonly client: RedisClient,
@@ -258,47 +249,6 @@ function stateOf(ring: RingId, reply: StateReply): RingState {
 /** Buckets of the finer of the two generations: one of its buckets lies within one bucket of the other. */
 function finestBuckets(state: RingState): number {
   return Math.max(state.buckets, state.building?.buckets ?? 0);
-}
-
-function groupByBucket(
-  ids: readonly number[],
-  positions: readonly number[] | null,
-  buckets: number,
-): Map<number, BucketGroup> {
-  const groups = new Map<number, BucketGroup>();
-  for (let i = 0; i < ids.length; i += 1) {
-    const id = ids[i] as number;
-    const bucket = bucketOf(id, buckets);
-    let group = groups.get(bucket);
-    if (group === undefined) {
-      group = { bucket, ids: [], positions: [] };
-      groups.set(bucket, group);
-    }
-    group.ids.push(id);
-    group.positions.push(positions?.[i] ?? i);
-  }
-  return groups;
-}
-
-function splitIntoCalls(groups: Map<number, BucketGroup>): BucketGroup[][] {
-  const calls: BucketGroup[][] = [];
-  let call: BucketGroup[] = [];
-  let room = IDS_PER_CALL;
-  for (const { bucket, ids, positions } of groups.values()) {
-    for (let from = 0; from < ids.length; ) {
-      const end = Math.min(ids.length, from + room);
-      call.push({ bucket, ids: ids.slice(from, end), positions: positions.slice(from, end) });
-      room -= end - from;
-      from = end;
-      if (room === 0) {
-        calls.push(call);
-        call = [];
-        room = IDS_PER_CALL;
-      }
-    }
-  }
-  if (call.length > 0) calls.push(call);
-  return calls;
 }
 
 function missing(ring: RingId): never {
