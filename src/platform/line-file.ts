@@ -29,6 +29,8 @@ export interface LineFileOptions {
 const WRITE_AT = 8 * 1024;
 const FLUSH_MS = 100;
 const RETRY_MS = 250;
+/** A pipe is emptied 64 KiB at a time. */
+const PIPE_RETRY_MS = 10;
 const CLOSE_TIMEOUT_MS = 2_000;
 const NEWLINE = 0x0a;
 
@@ -155,16 +157,16 @@ export class LineFile {
     else if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
   }
 
-  /** EAGAIN is no failure: standard output is a pipe whose reader is behind. */
   #failed(error: NodeJS.ErrnoException): void {
+    const readerIsBehind = error.code === 'EAGAIN'; // standard output is a pipe: that is no failure
     this.#failing = true;
-    if (error.code !== 'EAGAIN') {
+    if (!readerIsBehind) {
       this.#inTrouble(messageOf(error));
       this.#settleIdle();
     }
     this.#takeNextFd();
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#writeNext(), RETRY_MS);
+    this.#timer = setTimeout(() => this.#writeNext(), readerIsBehind ? PIPE_RETRY_MS : RETRY_MS);
     this.#timer.unref();
   }
 

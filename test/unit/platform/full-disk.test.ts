@@ -78,7 +78,9 @@ afterEach(() => file.close());
 describe('a device that is always full', () => {
   it('costs lines and one message, not the process', async () => {
     file = open('/dev/full');
-    for (let n = 0; n < 5_000; n++) {
+    file.write(LINE(0));
+    await file.flush();
+    for (let n = 1; n < 5_000; n++) {
       file.write(LINE(n));
       if (n % 100 === 0) await nextTurn();
     }
