@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
+import type { PostgresServer } from './postgres-server.ts';
 import { type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
 import type { RedisServer } from './redis-server.ts';
 
@@ -30,6 +31,10 @@ export interface Daemon {
 export interface FleetOptions {
   /** Further arguments of `gateway simulate`. */
   readonly simulator?: readonly string[];
+  /** Further arguments of redis-server. */
+  readonly redis?: readonly string[];
+  /** A database server to use instead of the run's shared one, for tests that stop it. */
+  readonly postgres?: PostgresServer;
   /** Environment of every daemon. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -46,8 +51,17 @@ export class Fleet {
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  static async start({ simulator = [], env = {} }: FleetOptions = {}): Promise<Fleet> {
-    const [redisServer, databaseUrl, port] = await Promise.all([freshRedis(), freshDatabase(), freePort()]);
+  static async start({
+    simulator = [],
+    redis: args = [],
+    postgres,
+    env = {},
+  }: FleetOptions = {}): Promise<Fleet> {
+    const [redisServer, databaseUrl, port] = await Promise.all([
+      freshRedis({ args }),
+      postgres === undefined ? freshDatabase() : postgres.createDatabase(),
+      freePort(),
+    ]);
     spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
     const redis = new Redis(redisServer.url, { lazyConnect: false });
     redis.on('error', () => {});
