@@ -19,13 +19,17 @@ import { LineFile } from '../../../src/platform/line-file.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const mountPoint = mkdtempSync(join(tmpdir(), 'cardpoll-full-'));
-const mounted =
-  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', mountPoint], { stdio: 'ignore' }).status ===
-  0;
+const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+const mounted = privileged('mount', '-t', 'tmpfs', '-o', 'size=256k,mode=1777', 'tmpfs', mountPoint);
 afterAll(() => {
-  if (mounted) spawnSync('umount', [mountPoint]);
+  if (mounted) privileged('umount', mountPoint);
   rmSync(mountPoint, { recursive: true, force: true });
 });
+
+function privileged(...command: string[]): boolean {
+  const [program = '', ...args] = [...asRoot, ...command];
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
 
 const LINE = (n: number) => `${JSON.stringify({ n, padding: 'x'.repeat(80) })}\n`;
 const MAX_WAITING = 64 * 1024;
