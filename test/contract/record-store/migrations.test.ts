@@ -1,6 +1,6 @@
 // Migrations: once each, in order, by one migrator at a time, and never over a changed file.
 import pg from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PgliteClient } from '../../../src/store/embedded/pglite-client.ts';
 import { MIGRATIONS } from '../../../src/store/postgres/migration-list.ts';
 import { SqlMigrations } from '../../../src/store/postgres/migrations.ts';
@@ -11,32 +11,25 @@ import { freshDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 
 const ALL = MIGRATIONS.map(({ id }) => id);
-const closing: Array<{ close(): Promise<void> }> = [];
-
-function closeLater<T extends { close(): Promise<void> }>(opened: T): T {
-  closing.push(opened);
-  return opened;
-}
-
-afterEach(async () => {
-  for (const opened of closing.splice(0)) await opened.close();
-});
-
-async function postgresClient(): Promise<SqlClient> {
-  const url = await freshDatabase();
-  return closeLater(new PostgresClient({ url, applicationName: 'cardpoll', maxConnections: 4 }));
-}
-
-async function embeddedClient(): Promise<SqlClient> {
-  return closeLater(await PgliteClient.open(WORKER_URL, ':memory:'));
-}
+const postgresClient = async (): Promise<SqlClient> =>
+  new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
+const embeddedClient = (): Promise<SqlClient> => PgliteClient.open(WORKER_URL, ':memory:');
 
 describe.each([
   ['PostgreSQL', postgresClient],
   ['PGlite', embeddedClient],
 ])('migrations: %s', (_, open) => {
+  let client: SqlClient;
+  beforeAll(async () => {
+    client = await open();
+  });
+  beforeEach(async () => {
+    await client.transaction((tx) => tx.script('DROP SCHEMA public CASCADE; CREATE SCHEMA public'));
+  });
+  afterAll(() => client.close());
+
   it('applies everything once and remembers when', async () => {
-    const migrations = new SqlMigrations(await open());
+    const migrations = new SqlMigrations(client);
     expect(await migrations.status()).toEqual(ALL.map((id) => ({ id, appliedAtMs: null })));
     const before = Date.now() - 1_000;
     expect(await migrations.up()).toEqual(ALL);
@@ -45,19 +38,16 @@ describe.each([
   });
 
   it('applies each migration once when several instances start together', async () => {
-    const client = await open();
     const applied = await Promise.all([1, 2, 3, 4].map(() => new SqlMigrations(client).up()));
     expect(applied.flat().sort()).toEqual(ALL);
   });
 
   it('adds what a later release brings', async () => {
-    const client = await open();
     await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     expect(await new SqlMigrations(client).up()).toEqual(ALL.slice(2));
   });
 
   it('refuses a file that changed after it was applied, and applies nothing', async () => {
-    const client = await open();
     await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     const edited = MIGRATIONS.map((each, i) => (i === 1 ? { ...each, sql: `${each.sql} ` } : each));
     await expect(new SqlMigrations(client, edited).up()).rejects.toMatchObject({
@@ -71,7 +61,6 @@ describe.each([
   });
 
   it('leaves nothing behind of a migration that fails', async () => {
-    const client = await open();
     const broken = { id: '0002_broken', sql: 'CREATE TABLE half_done (id integer); SELECT 1 / 0;' };
     const migrations = new SqlMigrations(client, [MIGRATIONS[0] as (typeof MIGRATIONS)[0], broken]);
     await expect(migrations.up()).rejects.toThrow(/division by zero/);
@@ -83,8 +72,18 @@ describe.each([
 });
 
 describe('migrations: PostgreSQL only', () => {
+  const closing: Array<{ close(): Promise<void> }> = [];
+  afterEach(async () => {
+    for (const opened of closing.splice(0)) await opened.close();
+  });
+
+  function closeLater<T extends { close(): Promise<void> }>(opened: T): T {
+    closing.push(opened);
+    return opened;
+  }
+
   it('says that another instance is migrating after a bounded wait', async () => {
-    const client = await postgresClient();
+    const client = closeLater(await postgresClient());
     // While the first migrator is inside its transaction, a second one tries.
     const slow = new SqlMigrations({
       query: client.query.bind(client),
