@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type GatewayClient, openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayError, type InterfaceName } from '../../../src/gateway/gateway.ts';
 import { type GatewaySettings, gatewayProfile } from '../../../src/gateway/profile.ts';
+import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
   answer,
@@ -268,6 +269,22 @@ describe('a connection that breaks', () => {
     expect(lines[0]).toMatchObject({ status: null, error: 'network' });
   });
 
+  it('recovers by itself when the gateway comes back', async () => {
+    const first = await startSimulator({ host: '127.0.0.1', port: 0 });
+    const { client } = open({ url: first.url });
+    const callAll = () =>
+      Promise.allSettled(Array.from({ length: 50 }, () => client.call('realname', CARD, 2_000)));
+    const fulfilled = (results: PromiseSettledResult<unknown>[]) =>
+      results.filter(({ status }) => status === 'fulfilled').length;
+    expect(fulfilled(await callAll())).toBe(50);
+    await first.close();
+    expect(fulfilled(await callAll())).toBe(0);
+    expect(fulfilled(await callAll())).toBe(0);
+    const second = await startSimulator({ host: '127.0.0.1', port: Number(new URL(first.url).port) });
+    opened.push(() => second.close());
+    expect(fulfilled(await callAll())).toBe(50);
+  });
+
   it('a name that does not exist', async () => {
     const { client } = open({ url: 'http://gateway.invalid' });
     expect((await failureOf(client.call('flow', CARD, 5_000))).failure).toMatch(/^(network|timeout)$/);
@@ -312,7 +329,8 @@ describe('the deadline', () => {
     const tookMs = performance.now() - startedAt;
     expect(error.failure).toBe('timeout');
     expect(tookMs).toBeGreaterThanOrEqual(195);
-    expect(tookMs).toBeLessThan(300);
+    // 20 ms late at most on an idle machine; the rest is for a busy one.
+    expect(tookMs).toBeLessThan(450);
     await hungUp(gateway);
   });
 
@@ -320,7 +338,7 @@ describe('the deadline', () => {
     const { client } = await against(hang, { timeoutMs: 150 });
     const startedAt = performance.now();
     await failureOf(client.call('flow', CARD, 60_000));
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(performance.now() - startedAt).toBeLessThan(450);
   });
 
   it('holds for a call that waits for a connection, which is then never sent', async () => {
