@@ -1,12 +1,9 @@
 // Process signals, for the composition root alone.
 
-/** Installs handlers. @returns the function that removes them. */
-export function onSignals(handlers: Partial<Record<NodeJS.Signals, () => void>>): () => void {
-  const entries = Object.entries(handlers) as Array<[NodeJS.Signals, () => void]>;
-  for (const [signal, handler] of entries) process.on(signal, handler);
-  return () => {
-    for (const [signal, handler] of entries) process.off(signal, handler);
-  };
+/** Installs a handler. @returns the function that removes it. */
+export function onSignal(signal: NodeJS.Signals, handler: () => void): () => void {
+  process.on(signal, handler);
+  return () => process.off(signal, handler);
 }
 
 /**
@@ -15,10 +12,10 @@ export function onSignals(handlers: Partial<Record<NodeJS.Signals, () => void>>)
  */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    const remove = onSignals({ SIGTERM: () => stop('SIGTERM'), SIGINT: () => stop('SIGINT') });
     const stop = (signal: NodeJS.Signals) => {
-      remove();
+      for (const remove of removers) remove();
       resolve(signal);
     };
+    const removers = (['SIGTERM', 'SIGINT'] as const).map((signal) => onSignal(signal, () => stop(signal)));
   });
 }

@@ -18,9 +18,9 @@ import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
-import { type Logs, openLogs } from './platform/logger.ts';
+import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
-import { onSignals, untilStopped } from './signals.ts';
+import { onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
@@ -74,7 +74,7 @@ async function run(start: (teardown: Teardown) => Promise<void>): Promise<number
   const stopSignal = untilStopped();
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
-  teardown.add(onSignals({ SIGUSR1: () => {} }));
+  teardown.add(onSignal('SIGUSR1', () => {}));
   try {
     await start(teardown);
     await stopSignal;
@@ -89,10 +89,10 @@ async function startDaemon(
   teardown: Teardown,
   prepare: (records: RecordStore) => Promise<void>,
 ): Promise<void> {
-  const logs = await openLogs({ dir: config.logDir, level: config.logLevel });
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
-  teardown.add(onSignals({ SIGHUP: () => logs.reopen() }));
-  const stores = await openStores(config.stores, teardown);
+  teardown.add(onSignal('SIGHUP', () => logs.reopen()));
+  const stores = await openStores(config.stores, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
@@ -122,7 +122,7 @@ interface Stores {
   readonly records: RecordStore;
 }
 
-async function openStores(config: StoresConfig, teardown: Teardown): Promise<Stores> {
+async function openStores(config: StoresConfig, log: Logger, teardown: Teardown): Promise<Stores> {
   const records =
     config.kind === 'external'
       ? await openPostgresRecordStore({ url: config.databaseUrl, applicationName: APPLICATION_NAME })
@@ -130,7 +130,7 @@ async function openStores(config: StoresConfig, teardown: Teardown): Promise<Sto
   teardown.add(() => records.close());
   const live =
     config.kind === 'external'
-      ? await openRedisLiveStore({ url: config.redisUrl })
+      ? await openRedisLiveStore({ url: config.redisUrl, log })
       : openEmbeddedLiveStore({ clock: systemClock });
   teardown.add(() => live.close());
   return { live, records };

@@ -121,3 +121,56 @@ describe('a paused daemon', () => {
     }
   });
 });
+
+describe('the gateway', () => {
+  it('hangs and answers again: the breaker holds calls back, no card is forgotten', {
+    timeout: 120_000,
+  }, async () => {
+    const fleet = await pollingFleet({ env: { CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' } });
+    fleet.simulator.signal('SIGSTOP');
+    await waitFor(() => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'open'), {
+      timeoutMs: 20_000,
+      what: 'the breaker to open',
+    });
+    isAlive(fleet);
+    fleet.simulator.signal('SIGCONT');
+    await waitFor(
+      () => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'slow_start'),
+      {
+        timeoutMs: 20_000,
+        what: 'the breaker to let calls through again',
+      },
+    );
+    await polls(fleet, 3 * CARDS, 30_000);
+    await allScheduled(fleet);
+  });
+
+  it('fails three of ten calls: the cards are polled all the same', { timeout: 120_000 }, async () => {
+    const fleet = await pollingFleet({ simulator: ['--failure-rate', '0.3'] });
+    await waitFor(
+      async () => {
+        for (const cardId of [1, 250, 500, 750, CARDS]) {
+          const card = await fleet.get<{ last_polled_at: Record<string, string | null> }>(
+            `/api/admin/cards/${cardId}`,
+          );
+          if (Object.values(card.last_polled_at).some((at) => at === null)) return false;
+        }
+        return true;
+      },
+      { timeoutMs: 30_000, what: 'cards to be polled in spite of failures' },
+    );
+    const { items } = await fleet.get<{ items: Array<{ failed: number; success_rate: number }> }>(
+      '/api/admin/polling-stats/tasks',
+    );
+    for (const { failed, success_rate } of items) {
+      expect(failed).toBeGreaterThan(0);
+      expect(success_rate).toBeGreaterThan(50);
+      expect(success_rate).toBeLessThan(90);
+    }
+  });
+});
+
+async function logged(fleet: Fleet, wanted: (line: Record<string, unknown>) => boolean): Promise<boolean> {
+  for await (const line of fleet.logLines('worker.log')) if (wanted(line)) return true;
+  return false;
+}

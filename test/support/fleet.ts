@@ -48,6 +48,7 @@ export class Fleet {
     readonly redis: Redis,
     readonly databaseUrl: string,
     readonly gatewayUrl: string,
+    readonly simulator: RunningCli,
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
@@ -62,10 +63,10 @@ export class Fleet {
       postgres === undefined ? freshDatabase() : postgres.createDatabase(),
       freePort(),
     ]);
-    spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
+    const gateway = spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
     const redis = new Redis(redisServer.url, { lazyConnect: false });
     redis.on('error', () => {});
-    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, env);
+    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, gateway, env);
     await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
     return fleet;
   }
