@@ -22,7 +22,8 @@ export async function ask<T>(
 
 /** ora is slow to load, so it is loaded only when there is something to wait for. Returns what ends it. */
 function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
-  if (io.stderr.isTTY !== true) return async () => {};
+  // A terminal that does not know its width says 0 (script, expect, some containers); ora then never stops clearing lines.
+  if (io.stderr.isTTY !== true || !io.stderr.columns) return async () => {};
   let spinner: Promise<{ stop(): unknown }> | null = null;
   const timer = setTimeout(() => {
     spinner = import('ora').then(({ default: ora }) =>

@@ -87,6 +87,23 @@ export function url(...schemes: readonly string[]): Kind<string> {
   };
 }
 
+/**
+ * Where a server, or several (`scheme://host:port,host:port/...`), can be reached; only the scheme is checked here,
+ * the rest by whoever connects. The value is never quoted: it may hold a password.
+ */
+export function connectionUrl(...schemes: readonly string[]): Kind<string> {
+  const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const scheme = typeof raw === 'string' ? /^([a-z-]+):\/\/[^\s/]\S*$/.exec(raw)?.[1] : undefined;
+      return scheme !== undefined && schemes.includes(scheme)
+        ? good(raw as string)
+        : bad(`is not a ${accepts}`);
+    },
+  };
+}
+
 function bounded(value: number, bounds: Bounds, unit: string): Parsed<number> {
   return value >= bounds.min && value <= bounds.max
     ? good(value)

@@ -2,7 +2,7 @@
 // else. Reading is reader.ts; rules between settings are rules.ts.
 import { adminTokens, secretText } from './admin-tokens.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
-import { duration, hostPort, integer, listOf, oneOf, text, timeZone, url } from './kinds.ts';
+import { connectionUrl, duration, hostPort, integer, listOf, oneOf, text, timeZone, url } from './kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
@@ -37,9 +37,9 @@ const GENERAL = {
     flag: '--redis-url',
     env: 'CARDPOLL_REDIS_URL',
     yaml: 'redis_url',
-    kind: url('redis', 'rediss'),
+    kind: connectionUrl('redis', 'rediss', 'redis-sentinel', 'redis-cluster'),
     defaultText: 'embedded, when neither store is set',
-    doc: 'Redis that coordinates the instances. Needs the database URL too.',
+    doc: 'Redis that coordinates the instances; several hosts with commas for Sentinel (then /master) and Cluster. Needs the database URL too.',
     scopes: daemon,
   }),
   databaseUrl: optional({

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
@@ -77,6 +77,36 @@ describe('pipes', () => {
     const env = await serveLimits();
     const { stdout } = await shell('"$0" "$1" concurrency | wc -l', env);
     expect(Number(stdout)).toBe(LIMITS.length);
+  });
+});
+
+describe('terminals', () => {
+  /** Runs the binary in a pseudo-terminal of this width against a daemon that takes its time; what the screen got. */
+  async function screen(columns: number, argv: string): Promise<string> {
+    const env = await serve((_, response) => {
+      setTimeout(
+        () => response.end('{"items":[{"task_type":"realname","max_concurrency":100,"current":5}]}'),
+        1_000,
+      );
+    });
+    const command = `stty cols ${columns}; exec "${process.execPath}" "${BINARY}" ${argv}`;
+    const options = {
+      env: { PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+      timeout: 20_000,
+    };
+    return (await run('script', ['-qec', command, '/dev/null'], options)).stdout;
+  }
+
+  it('see a spinner while they wait, then a table', async () => {
+    const seen = await screen(80, 'concurrency');
+    expect(seen).toContain('reading limits');
+    expect(stripVTControlCharacters(seen)).toMatch(/TASK +LIMIT +RUNNING\s+realname +100 +5/);
+  });
+
+  it('that do not know their width see the table alone', async () => {
+    const seen = await screen(0, 'concurrency');
+    expect(seen).not.toContain('reading limits');
+    expect(stripVTControlCharacters(seen)).toMatch(/TASK +LIMIT +RUNNING\s+realname +100 +5/);
   });
 });
 

@@ -1,6 +1,6 @@
 // `cardpoll daemon`: reads its configuration and hands it to the composition root.
 import { loadDaemonConfig } from '../../config/load-config.ts';
-import { CONFIG_FILE, SETTINGS } from '../../config/settings.ts';
+import { SETTINGS } from '../../config/settings.ts';
 import { defineCommand } from '../command.ts';
 
 export const daemon = defineCommand({
@@ -12,8 +12,7 @@ export const daemon = defineCommand({
     ['cardpoll daemon --config cardpoll.yaml --roles worker', 'one more worker'],
   ],
   settings: Object.values(SETTINGS).filter(
-    ({ flag, scopes }) =>
-      flag !== null && flag !== CONFIG_FILE.flag && scopes.some((scope) => scope === 'daemon'),
+    ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
   ),
   run: async ({ configInputs, launchers }) => launchers.daemon(await loadDaemonConfig(configInputs)),
 });

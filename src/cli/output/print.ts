@@ -1,5 +1,5 @@
-// Prints an API answer in the format asked for: JSON exactly as the API sent it, YAML of the same, or a table. The
-// only place where data goes to stdout.
+// Prints an API answer in the format asked for: JSON exactly as the API sent it, YAML of the same, or a table. Every
+// reading command ends here.
 import type { Answer } from '../../api/client.ts';
 import type { CommandContext } from '../command.ts';
 import { type Style, styleFor } from './style.ts';

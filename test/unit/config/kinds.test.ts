@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  connectionUrl,
   duration,
   fraction,
   hostPort,
@@ -20,6 +21,7 @@ const value = (kind: Kind<unknown>, raw: unknown) => {
 };
 const refused = expect.stringMatching(/^refused: /);
 const http = url('http', 'https');
+const redis = connectionUrl('redis', 'redis-cluster');
 const ms = duration('ms', { min: 10, max: 7_200_000 });
 
 describe('kinds', () => {
@@ -34,6 +36,10 @@ describe('kinds', () => {
     ['another scheme', http, 'ftp://host', refused],
     ['a URL without slashes', http, 'http:host', refused],
     ['no URL', http, 'host:80', refused],
+    ['a Redis URL', redis, 'redis://:secret@host:6379/1', 'redis://:secret@host:6379/1'],
+    ['several hosts', redis, 'redis-cluster://a:1,b:2', 'redis-cluster://a:1,b:2'],
+    ['no host', redis, 'redis:///1', refused],
+    ['no scheme', redis, 'host:6379', refused],
     ['the lower bound', integer({ min: 1, max: 9 }), '1', 1],
     ['the upper bound', integer({ min: 1, max: 9 }), 9, 9],
     ['below the bounds', integer({ min: 1, max: 9 }), 0, refused],
