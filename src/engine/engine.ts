@@ -15,6 +15,7 @@ import type { InitProgress, LiveStore, WorkerInfo } from '../store/live-store.ts
 import type { RecordStore } from '../store/record-store.ts';
 import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
+import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Initialiser } from './initialiser.ts';
 import { Leadership } from './leadership.ts';
@@ -71,7 +72,7 @@ export class Engine implements Service {
   readonly #heartbeat: Heartbeat;
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
-  readonly #quiet = new Map<string, number>();
+  readonly #errors: ErrorReporter;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
@@ -80,19 +81,20 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
-    this.#configs = new ConfigWatch(records.configs, this.#report('config-watch'));
+    this.#errors = new ErrorReporter(deps.log, clock);
+    this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
     this.#leadership = new Leadership({
       coordination: live.coordination,
       holder: settings.workerId,
       clock,
       onChange: (leads, fence) =>
         deps.log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
-      onError: this.#report('leadership'),
+      onError: this.#errors.for('leadership'),
     });
     this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
-    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#report('stats-recorder'));
+    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#errors.for('stats-recorder'));
     this.#writer = this.#makeWriter();
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#report('heartbeat'));
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler') ? this.#makeLeaderServices() : [];
   }
@@ -190,7 +192,7 @@ export class Engine implements Service {
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
       onFenced: (taskType, count) =>
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
-      onError: (stage, error, retryInMs) => this.#report(`result-writer ${stage}`)(error, retryInMs),
+      onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
   }
 
@@ -227,7 +229,7 @@ export class Engine implements Service {
           leaseMs,
           claimBatch,
           log,
-          onError: this.#report(`worker ${task.taskType}`),
+          onError: this.#errors.for(`worker ${task.taskType}`),
         }),
     );
   }
@@ -246,7 +248,7 @@ export class Engine implements Service {
         fence,
         clock,
         queueCap: settings.queueCap,
-        onError: this.#report('scheduler'),
+        onError: this.#errors.for('scheduler'),
       }),
       new Initialiser({
         live,
@@ -258,7 +260,7 @@ export class Engine implements Service {
         batchCards: settings.initBatchCards,
         pauseMs: settings.initPauseMs,
         onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
-        onError: this.#report('initialiser'),
+        onError: this.#errors.for('initialiser'),
       }),
       new Reaper({
         live,
@@ -267,7 +269,7 @@ export class Engine implements Service {
         fence,
         clock,
         log,
-        onError: this.#report('reaper'),
+        onError: this.#errors.for('reaper'),
       }),
     ];
   }
@@ -276,21 +278,6 @@ export class Engine implements Service {
     for (const config of this.#configs.configs) {
       if (config.taskType === taskType) await this.deps.live.rings.remove(ringOf(config), cardIds);
     }
-  }
-
-  /** Reports a failing part: the first time and then once in ten seconds, so that an outage does not fill the disk. */
-  #report(part: string): (error: unknown, retryInMs: number) => void {
-    return (error, retryInMs) => {
-      const now = this.deps.clock.monotonic();
-      const key = `${part}: ${messageOf(error)}`;
-      if (now - (this.#quiet.get(key) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
-      if (this.#quiet.size > 1_000) this.#quiet.clear();
-      this.#quiet.set(key, now);
-      this.deps.log.error(
-        { part, reason: messageOf(error), retry_in_ms: retryInMs },
-        'part of the engine failed',
-      );
-    };
   }
 }
 

@@ -12,6 +12,7 @@
 import { bucketsFor, MAX_AVERAGE_BUCKET_CARDS } from '../domain/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
+import { CardpollError } from '../platform/errors.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { InitProgress, LiveStore, RingState } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
@@ -70,6 +71,16 @@ export class Initialiser extends LoopService {
     for (const ring of found) if (!wanted.has(ring.configId)) await this.deps.live.rings.drop(ring);
     const rings = found.filter((ring) => wanted.has(ring.configId));
     return rings.length === wanted.size ? rings : null;
+  }
+
+  /** @returns the new mark; null when the database is older than the mark (restored from a copy): all must be read. */
+  async #follow(mark: string, rings: readonly RingState[]): Promise<string | null> {
+    try {
+      return await this.#sync.follow(mark, rings);
+    } catch (error) {
+      if (error instanceof CardpollError && error.code === 'change_mark_ahead') return null;
+      throw error;
+    }
   }
 
   async #begin(rings: readonly RingState[], changeMark: string): Promise<number> {

@@ -204,7 +204,7 @@ export class Worker extends LoopService {
   #noteFailure(error: unknown, card: Card, durationMs: number): void {
     const { task, flow, log, work } = this.deps;
     const gatewayError = error instanceof GatewayError ? error : null;
-    flow.record(gatewayError?.isGatewayFault ? 'gateway_fault' : 'ignored');
+    flow.record(flowOutcome(gatewayError));
     if (gatewayError?.failure === 'backpressure') {
       work
         .pause(task.taskType, gatewayError.details.retryAfterMs ?? DEFAULT_BACKPRESSURE_MS)
@@ -241,4 +241,10 @@ export class Worker extends LoopService {
     });
     if (this.#freed.length === 1) setImmediate(() => this.wake());
   }
+}
+
+/** A refusal of one card is an answer too: the gateway works. */
+function flowOutcome(error: GatewayError | null): Parameters<FlowControl['record']>[0] {
+  if (error === null || error.failure === 'aborted') return 'ignored';
+  return error.isGatewayFault ? 'gateway_fault' : 'ok';
 }
