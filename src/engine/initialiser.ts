@@ -51,10 +51,9 @@ export class Initialiser extends LoopService {
     if (rings === null) return NOT_LEADING_REST_MS;
     const progress = await this.deps.live.coordination.initProgress();
     if (progress.status === 'pending') return this.#begin(rings, await this.deps.records.cards.changeMark());
-    const followed = {
-      ...progress,
-      changeMark: await this.#sync.follow(progress.changeMark, rings),
-    };
+    const changeMark = await this.#follow(progress.changeMark, rings);
+    if (changeMark === null) return this.#begin(rings, await this.deps.records.cards.changeMark());
+    const followed = { ...progress, changeMark };
     if (progress.status === 'running' && rings.every((ring) => ring.generation > 0)) {
       return this.#loadBatch(followed, rings);
     }

@@ -67,6 +67,7 @@ export interface CardRecords {
    * Cards added, changed in what decides their rings or what the cache holds (identity, carrier, status, allowance,
    * verified), or removed, by anyone (also plain SQL), committed after `mark`. At most `limit` changed and `limit`
    * removed cards a call; call again with the new mark until both are empty. Never misses a late commit.
+   * Throws `conflict` / `change_mark_ahead` when the database is older than the mark (restored from a copy).
    */
   changesSince(mark: string, limit: number): Promise<CardChanges>;
 }
