@@ -3,8 +3,8 @@
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { BlockList, isIP } from 'node:net';
 import { CardpollError } from '../platform/errors.ts';
+import { isLoopback } from '../platform/loopback.ts';
 import { UNAUTHENTICATED } from './problem.ts';
 
 export interface AdminToken {
@@ -79,17 +79,6 @@ function localAuthenticator(): Authenticator {
 /** The host of `host`, `host:port` or `[address]:port`. */
 function hostName(host: string): string {
   return (/^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** True for localhost and loopback addresses. */
-export function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  if (family === 0) return host === 'localhost';
-  return loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 function sha256(text: string): Buffer {

@@ -1,5 +1,5 @@
 // Rules between settings of the daemon. Each reports its problem to the reader; none throws.
-import { isIPv4 } from 'node:net';
+import { isLoopback } from '../platform/loopback.ts';
 import type { DaemonConfig } from './daemon-config.ts';
 import type { SettingReader } from './reader.ts';
 import { nameOf, type Setting, waysToSet } from './setting.ts';
@@ -50,9 +50,4 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
     field: nameOf(SETTINGS.leaseMs),
     message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice gateway.timeout_ms (${config.gateway.timeoutMs}) and ${LEASE_MARGIN_MS}`,
   });
-}
-
-/** True when only this machine can reach the address. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
