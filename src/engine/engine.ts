@@ -2,61 +2,27 @@
 // role adds: `worker` polls cards, `scheduler` may lead (advance rings, initialise, reap). It knows no driver and no
 // configuration file.
 
-import { INITIALISING, WORKER_STARTED } from '../domain/log-phrases.ts';
+import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
-import type { FlowControl, Gateway } from '../gateway/gateway.ts';
-import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress, LiveStore, WorkerInfo } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { WorkerInfo } from '../store/live-store.ts';
 import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
+import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Initialiser } from './initialiser.ts';
-import { Leadership } from './leadership.ts';
-import { Reaper } from './reaper.ts';
+import { leaderServices } from './leader-services.ts';
 import { ResultWriter } from './result-writer.ts';
-import { ringOf, Scheduler } from './scheduler.ts';
+import { ringOf } from './scheduler.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 import { CarddataTask } from './tasks/carddata.ts';
 import { PackageTask } from './tasks/package.ts';
 import { RealnameTask } from './tasks/realname.ts';
 import type { Task } from './tasks/task.ts';
 import { Worker } from './worker.ts';
-
-export interface EngineSettings {
-  readonly workerId: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly version: string;
-  readonly roles: readonly string[];
-  readonly timeZone: string;
-  readonly leaseMs: number;
-  readonly claimBatch: number;
-  readonly queueCap: number;
-  /** Results that may wait for the stores before claiming stops. */
-  readonly writeBuffer: number;
-  readonly retryBaseMs: number;
-  readonly cardCacheTtlMs: number;
-  readonly initBatchCards: number;
-  readonly initPauseMs: number;
-  readonly drainTimeoutMs: number;
-}
-
-export interface EngineDeps {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly gateway: Gateway;
-  readonly flow: FlowControl;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-}
 
 /** A claim loop without an answer for this long is not alive. */
 const STALLED_MS = 10_000;
@@ -65,7 +31,6 @@ export class Engine implements Service {
   readonly name = 'engine';
   readonly #startedAtMs: number;
   readonly #configs: ConfigWatch;
-  readonly #leadership: Leadership;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
   readonly #stats: StatsRecorder;
@@ -83,20 +48,14 @@ export class Engine implements Service {
     this.#startedAtMs = clock.now();
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
-    this.#leadership = new Leadership({
-      coordination: live.coordination,
-      holder: settings.workerId,
-      clock,
-      onChange: (leads, fence) =>
-        deps.log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
-      onError: this.#errors.for('leadership'),
-    });
     this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
     this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#errors.for('stats-recorder'));
     this.#writer = this.#makeWriter();
     this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
-    this.#leaderServices = settings.roles.includes('scheduler') ? this.#makeLeaderServices() : [];
+    this.#leaderServices = settings.roles.includes('scheduler')
+      ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
+      : [];
   }
 
   /** Why this instance should get no work or traffic just now; empty when it is fit. */
@@ -234,46 +193,6 @@ export class Engine implements Service {
     );
   }
 
-  #makeLeaderServices(): Service[] {
-    const { live, records, clock, log } = this.deps;
-    const { settings } = this;
-    const configs = () => this.#configs.configs;
-    const fence = () => this.#leadership.fence();
-    const rings = live.rings;
-    return [
-      this.#leadership,
-      new Scheduler({
-        rings,
-        configs,
-        fence,
-        clock,
-        queueCap: settings.queueCap,
-        onError: this.#errors.for('scheduler'),
-      }),
-      new Initialiser({
-        live,
-        records,
-        configs,
-        matcher: () => this.#configs.matcher,
-        fence,
-        clock,
-        batchCards: settings.initBatchCards,
-        pauseMs: settings.initPauseMs,
-        onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
-        onError: this.#errors.for('initialiser'),
-      }),
-      new Reaper({
-        live,
-        results: records.results,
-        calendar: new MonthCalendar(settings.timeZone),
-        fence,
-        clock,
-        log,
-        onError: this.#errors.for('reaper'),
-      }),
-    ];
-  }
-
   async #removeFromRings(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
     for (const config of this.#configs.configs) {
       if (config.taskType === taskType) await this.deps.live.rings.remove(ringOf(config), cardIds);
@@ -286,9 +205,4 @@ function isChange(outcome: PollOutcome): boolean {
   return (
     outcome.realNameVerified !== undefined || outcome.stopped !== undefined || outcome.usage !== undefined
   );
-}
-
-function progressFields(progress: InitProgress): Record<string, unknown> {
-  const { status, total, loaded, batch, batches } = progress;
-  return { status, total, loaded, batch, batches };
 }
