@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../live-store.ts';
 import { EmbeddedCardCache } from './live-card-cache.ts';
 import { EmbeddedCoordination } from './live-coordination.ts';
+import { EmbeddedRequestClaims } from './live-request-claims.ts';
 import { EmbeddedRings } from './live-rings.ts';
 import { EmbeddedPollStats } from './live-stats.ts';
 import { EmbeddedWorkQueue } from './live-work-queue.ts';
@@ -23,7 +24,9 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     stats,
     coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
     cards: new EmbeddedCardCache(clock),
+    requests: new EmbeddedRequestClaims(clock),
     async ping() {},
+    now: async () => clock.now(),
     async close() {},
   };
 }

@@ -100,6 +100,11 @@ export class Keys {
     return `polling:lease:${name}`;
   }
 
+  /** Hash: attempt, fingerprint, and once answered status and body. */
+  request(key: string): string {
+    return `polling:request:${key}`;
+  }
+
   /** Hash: card id -> packed card. */
   cardCache(part: number): string {
     return `polling:card-cache:${part}`;

@@ -4,6 +4,7 @@ import { RedisCardCache } from './card-cache.ts';
 import { type ConnectionLog, connectRedis } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';
 import { Keys } from './keys.ts';
+import { RedisRequestClaims } from './request-claims.ts';
 import { RedisRings } from './rings.ts';
 import { RedisPollStats } from './stats.ts';
 import { RedisWorkQueue } from './work-queue.ts';
@@ -23,8 +24,13 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
     stats: new RedisPollStats(client, keys),
     coordination: new RedisCoordination(client, keys),
     cards: new RedisCardCache(client, keys),
+    requests: new RedisRequestClaims(client, keys),
     async ping() {
       await client.command('PING');
+    },
+    async now() {
+      const [seconds, microseconds] = (await client.command('TIME')) as [string, string];
+      return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     },
     async close() {
       client.close();

@@ -3,6 +3,9 @@ import cardCachePut from './scripts/card-cache-put.lua';
 import leaseResign from './scripts/lease-resign.lua';
 import leaseTake from './scripts/lease-take.lua';
 import prelude from './scripts/prelude.lua';
+import requestAbandon from './scripts/request-abandon.lua';
+import requestClaim from './scripts/request-claim.lua';
+import requestComplete from './scripts/request-complete.lua';
 import ringActivate from './scripts/ring-activate.lua';
 import ringAdd from './scripts/ring-add.lua';
 import ringAdvance from './scripts/ring-advance.lua';
@@ -28,6 +31,9 @@ const SOURCES = {
   cardCachePut,
   leaseResign,
   leaseTake,
+  requestAbandon,
+  requestClaim,
+  requestComplete,
   ringActivate,
   ringAdd,
   ringAdvance,
