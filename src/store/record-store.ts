@@ -16,6 +16,8 @@ export interface RecordStore {
   readonly migrations: Migrations;
   readonly kind: 'postgres' | 'embedded';
   ping(): Promise<void>;
+  /** The database's own clock, epoch milliseconds. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 

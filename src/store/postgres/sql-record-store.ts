@@ -19,6 +19,12 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     ping: async () => {
       await client.query('SELECT 1');
     },
+    now: async () => {
+      const [row] = await client.query<{ now_ms: number }>(
+        'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms',
+      );
+      return Number(row?.now_ms);
+    },
     close: () => client.close(),
   };
 }
