@@ -9,6 +9,7 @@ import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { Initialiser } from './initialiser.ts';
 import { Leadership } from './leadership.ts';
+import { LimitKeeper } from './limit-keeper.ts';
 import { Reaper } from './reaper.ts';
 import { Scheduler } from './scheduler.ts';
 
@@ -54,6 +55,12 @@ export function leaderServices(
       pauseMs: settings.initPauseMs,
       onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
       onError: errors.for('initialiser'),
+    }),
+    new LimitKeeper({
+      work: live.work,
+      records: records.configs,
+      fence,
+      onError: errors.for('limit-keeper'),
     }),
     new Reaper({
       live,
