@@ -4,8 +4,9 @@
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { TaskType } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
+import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Service } from '../platform/service.ts';
 import type { WorkerInfo } from '../store/live-store.ts';
@@ -15,6 +16,7 @@ import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
+import { seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { ringOf } from './scheduler.ts';
 import { StatsRecorder } from './stats-recorder.ts';
@@ -26,6 +28,8 @@ import { Worker } from './worker.ts';
 
 /** A claim loop without an answer for this long is not alive. */
 const STALLED_MS = 10_000;
+/** For signing off at the stores after the drain. */
+const FAREWELL_MS = 3_000;
 
 export class Engine implements Service {
   readonly name = 'engine';
@@ -85,8 +89,7 @@ export class Engine implements Service {
 
   async start(): Promise<void> {
     const { live, records, log } = this.deps;
-    const limits = await records.configs.concurrency();
-    for (const taskType of TASK_TYPES) await live.work.seedMaxConcurrency(taskType, limits[taskType]);
+    await seedLimits(live.work, records.configs);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -106,21 +109,39 @@ export class Engine implements Service {
     );
   }
 
-  /** Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time. */
+  /**
+   * Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time, also
+   * where a store does not answer: what is not settled by then ends with its leases.
+   */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    const giveUp = setTimeout(() => {
-      this.deps.log.error(
-        { unsettled: this.#writer.reserved },
-        'drain took too long: leases will end by themselves',
-      );
+    if (!(await endsWithin(this.settings.drainTimeoutMs, this.#drain()))) {
+      const unsettled = this.#writer.reserved;
+      this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
-    }, this.settings.drainTimeoutMs);
-    await Promise.all(this.#workers.map((worker) => this.#stopQuietly(worker)));
+    }
+    if (!(await endsWithin(FAREWELL_MS, this.#leave()))) {
+      this.deps.log.warn('a store does not answer: ended without signing off');
+    }
+  }
+
+  async #drain(): Promise<void> {
+    await this.#stopTogether(this.#workers);
     await this.#writer.stop();
-    clearTimeout(giveUp);
-    const rest = [this.#stats, ...[...this.#leaderServices].reverse(), this.#heartbeat, this.#configs];
-    for (const service of rest) await this.#stopQuietly(service);
+  }
+
+  /** The lead goes after all that is done under it, the heartbeat after the statistics: with it their bookkeeping ends. */
+  async #leave(): Promise<void> {
+    const [lead, ...led] = this.#leaderServices;
+    await Promise.all([
+      this.#stopTogether(led).then(() => this.#stopTogether(lead === undefined ? [] : [lead])),
+      this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
+      this.#stopTogether([this.#configs]),
+    ]);
+  }
+
+  async #stopTogether(services: readonly Service[]): Promise<void> {
+    await Promise.all(services.map((service) => this.#stopQuietly(service)));
   }
 
   /** A store that is away must not keep the instance from ending: what it held ends with its leases. */
