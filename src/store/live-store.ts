@@ -173,6 +173,18 @@ export interface WorkQueue {
   /** Appends entries (`<card_id>` or `<card_id>:<trigger_id>`) to the manual list. Not idempotent by itself: callers own the trigger. */
   pushManual(taskType: TaskType, entries: readonly string[]): Promise<void>;
 
+  /**
+   * Takes the waiting entries of a trigger out of the manual list, in short steps; what runs goes on. Entries that
+   * keep their place may change their order a little. @returns how many were taken out.
+   */
+  removeManual(taskType: TaskType, triggerId: string): Promise<number>;
+
+  /** Entries of the manual list that are claimed and not settled yet. */
+  runningManual(taskType: TaskType): Promise<readonly string[]>;
+
+  /** Which of these entries neither wait in the manual list nor run. May name one that was returned just now. */
+  missingManual(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
+
   counts(taskType: TaskType): Promise<QueueCounts>;
 
   setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
