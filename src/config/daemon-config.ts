@@ -16,6 +16,8 @@ export interface DaemonConfig {
   readonly logLevel: LogLevel;
   /** Empty: the API is open, and only on a loopback address. */
   readonly adminTokens: readonly AdminToken[];
+  /** Requests a caller may send a minute; 0: any number. */
+  readonly rateLimitPerMinute: number;
   readonly gateway: GatewayConfig;
   readonly polling: PollingSettings;
 }

@@ -30,6 +30,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     logDir: reader.read(SETTINGS.logDir),
     logLevel: reader.read(SETTINGS.logLevel),
     adminTokens: reader.read(SETTINGS.adminTokens) ?? [],
+    rateLimitPerMinute: reader.read(SETTINGS.rateLimitPerMinute),
     gateway: readGateway(reader),
     polling: {
       leaseMs: reader.read(SETTINGS.leaseMs),

@@ -230,6 +230,17 @@ const POLLING = {
   }),
 } as const;
 
+const API = {
+  rateLimitPerMinute: withDefault({
+    env: 'CARDPOLL_API_RATE_LIMIT_PER_MINUTE',
+    yaml: 'api.rate_limit_per_minute',
+    kind: integer({ min: 0, max: 10_000_000 }),
+    default: 12_000,
+    doc: 'Requests a minute that each token, or without tokens each address, may send to one instance; 0: any number.',
+    scopes: daemon,
+  }),
+} as const;
+
 const CLIENT = {
   clientUrl: withDefault({
     flag: '--url',
@@ -258,7 +269,7 @@ const CLIENT = {
   }),
 } as const;
 
-export const SETTINGS = { ...GENERAL, ...GATEWAY, ...POLLING, ...CLIENT } as const;
+export const SETTINGS = { ...GENERAL, ...GATEWAY, ...POLLING, ...API, ...CLIENT } as const;
 
 /** Every setting, in the order documentation shows them. */
 export const ALL_SETTINGS: readonly Setting<unknown>[] = [
@@ -269,5 +280,6 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
     [call.method, call.path, call.field].filter((setting) => setting !== null),
   ),
   ...Object.values(POLLING),
+  ...Object.values(API),
   ...Object.values(CLIENT),
 ];

@@ -16,6 +16,7 @@ import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
+import { Leadership } from './leadership.ts';
 import { seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { ringOf } from './scheduler.ts';
@@ -68,6 +69,11 @@ export class Engine implements Service {
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
     return this.#phase === 'running' ? problems : [this.#phase];
+  }
+
+  /** True while this instance advances the schedules of the fleet. */
+  get leads(): boolean {
+    return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
   }
 
   describe(): WorkerInfo {

@@ -8,6 +8,7 @@ import { CardTotal } from './card-total.ts';
 import { CardOperations } from './cards.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
 
 export interface Operations {
@@ -15,6 +16,7 @@ export interface Operations {
   readonly concurrency: ConcurrencyOperations;
   readonly configs: ConfigOperations;
   readonly cards: CardOperations;
+  readonly requests: RepeatableRequests;
 }
 
 export interface OperationsOptions {
@@ -39,6 +41,7 @@ export function openOperations({ live, records, clock, timeZone, version }: Oper
       version,
     }),
     configs: new ConfigOperations(records),
+    requests: new RepeatableRequests(live),
     cards: new CardOperations({
       live,
       records,

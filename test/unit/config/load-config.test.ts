@@ -70,6 +70,7 @@ describe('daemon configuration', () => {
       logDir: null,
       logLevel: 'info',
       adminTokens: [],
+      rateLimitPerMinute: 12_000,
       gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, interfaces: {} },
       polling: {
         leaseMs: 15_000,
