@@ -5,6 +5,7 @@ import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardReport } from '../operations/cards.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
 import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
 import type { InitReport } from '../operations/init-report.ts';
 import type { Overview } from '../operations/stats.ts';
@@ -21,6 +22,9 @@ export type InitBody = Wire<InitReport>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
 export type ResetBody = Wire<SlotReset>;
 export type ConfigBody = Wire<PollingConfig>;
+export type RetentionBody = Wire<Retention>;
+export type CleanupPreviewBody = Wire<CleanupPreview>;
+export type CleanupProgressBody = Wire<CleanupProgress>;
 export type CardBody = Wire<CardReport>;
 export type ImportBody = Wire<ImportReport>;
 export interface ItemsBody<Item> {
@@ -67,6 +71,10 @@ export class ApiClient {
   initProgress = () => this.#get<InitBody>('/polling-stats/init-progress', 'status');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
+  cleanupConfigs = () =>
+    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?${LARGEST_PAGE}`, 'items');
+  cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
+  cleanupProgress = () => this.#get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
   card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
 
   setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
@@ -84,6 +92,17 @@ export class ApiClient {
     patch: { readonly status?: 0 | 1; readonly interval_seconds?: number },
   ): Promise<Answer<ConfigBody>> {
     return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
+  }
+
+  updateCleanupConfig(
+    id: number,
+    patch: { readonly retention_days?: number; readonly enabled?: boolean },
+  ): Promise<Answer<RetentionBody>> {
+    return this.#call({ method: 'PUT', path: `/data-cleanup-configs/${id}`, json: patch }, 'id');
+  }
+
+  triggerCleanup(): Promise<Answer<{ readonly run_id: string }>> {
+    return this.#call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
   }
 
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */

@@ -1,6 +1,7 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
 import { cards } from './cards.ts';
+import { cleanup } from './cleanup.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
 import { daemon } from './daemon.ts';
@@ -18,5 +19,5 @@ export const ROOT: CommandSpec = {
     ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
     ['cardpoll stats', 'the fleet at a glance'],
   ],
-  subcommands: [daemon, demo, stats, concurrency, configs, cards, gateway, migrate, version],
+  subcommands: [daemon, demo, stats, concurrency, configs, cleanup, cards, gateway, migrate, version],
 };
