@@ -123,7 +123,7 @@ export interface Claim {
 export interface Settlement {
   readonly item: WorkItem;
   /**
-   * done: leaves the queue. failed: due again after a backoff (lane manual: leaves, nothing is retried).
+   * done: leaves the queue. failed: due again after a backoff, see settle (lane manual: leaves, nothing is retried).
    * returned: never started; due again at once (lane manual: back to the head of the list).
    */
   readonly verdict: 'done' | 'failed' | 'returned';
@@ -162,7 +162,9 @@ export interface WorkQueue {
   /**
    * Ends items whose result is durable (or failed, or was never started). An item whose lease is no longer its own
    * (late worker, reset) is left alone and counted as fenced. Slots still held by the items are released too.
-   * Backoff of a failed item: random * min(capMs, baseMs * 2^(failures in a row - 1)).
+   * A failed item is due again after random * baseMs * 2^(failures in a row - 1). Once that backoff reaches capMs it
+   * leaves the queue instead, its failures remembered: the ring brings it back, so that cards which always fail do not
+   * fill the queue.
    */
   settle(
     taskType: TaskType,

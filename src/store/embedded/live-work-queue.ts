@@ -242,7 +242,8 @@ function settleScheduled(
   } else {
     const inARow = (type.failures.get(item.cardId) ?? 0) + 1;
     type.failures.set(item.cardId, inARow);
-    const backoffMs = random * Math.min(backoff.capMs, backoff.baseMs * 2 ** (inARow - 1));
-    type.queue.move(item.cardId, Math.floor(nowMs + backoffMs));
+    const backoffMs = backoff.baseMs * 2 ** (inARow - 1);
+    if (backoffMs < backoff.capMs) type.queue.move(item.cardId, Math.floor(nowMs + random * backoffMs));
+    else type.queue.delete(item.cardId);
   }
 }
