@@ -20,9 +20,12 @@ import { openapiOptions } from './openapi.ts';
 import { limitRate } from './rate-limit.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
+import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import { metricsRoute } from './routes/metrics.ts';
+import { pollingAlertRoutes } from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
+import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
 
@@ -120,6 +123,9 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingStatsRoutes(operations.stats));
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
       await timed.register(pollingConfigRoutes(operations.configs));
+      await timed.register(pollingManualTriggerRoutes(operations.triggers));
+      await timed.register(pollingAlertRoutes(operations.alerts));
+      await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(cardRoutes(operations.cards));
     });
   };
