@@ -21,6 +21,7 @@ import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
+import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { type LiveSettings, Reloader } from './reload.ts';
 import { onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
@@ -174,6 +175,7 @@ function openEmbedded(dataDir: string): Promise<RecordStore> {
 
 function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown: Teardown): Engine {
   const { polling } = config;
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   const gateway = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
   teardown.add(() => gateway.close());
   const flow = new GatewayFlow({
@@ -198,8 +200,12 @@ function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown:
       initBatchCards: polling.initBatch,
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
+      alertIntervalMs: config.alerts.intervalMs,
+      webhookSecret: config.webhooks.secret,
+      cleanupSchedule: config.cleanup.schedule,
+      cleanupPauseMs: config.cleanup.pauseMs,
     },
-    { ...stores, gateway, flow, clock: systemClock, random: Math.random, log: logs.worker },
+    { ...stores, gateway, flow, guard, clock: systemClock, random: Math.random, log: logs.worker },
   );
 }
 
@@ -215,6 +221,7 @@ async function startApi(
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
+    guard: new SsrfGuard(config.webhooks.allowCidrs),
   });
   const api = await openApiServer({
     config: { ...config.listen, ...accessOf(config) },

@@ -43,6 +43,15 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
       initPauseMs: reader.read(SETTINGS.initPauseMs),
       drainTimeoutMs: reader.read(SETTINGS.drainTimeoutMs),
     },
+    alerts: { intervalMs: reader.read(SETTINGS.alertIntervalMs) },
+    webhooks: {
+      allowCidrs: reader.read(SETTINGS.webhookAllowCidrs) ?? [],
+      secret: reader.read(SETTINGS.webhookSecret),
+    },
+    cleanup: {
+      schedule: reader.read(SETTINGS.cleanupSchedule),
+      pauseMs: reader.read(SETTINGS.cleanupPauseMs),
+    },
   };
   checkDaemonRules(reader, config);
   reader.finish();

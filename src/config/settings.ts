@@ -1,6 +1,8 @@
 // THE table of settings. Flags, variables, YAML paths, defaults, bounds and documentation stand here and nowhere
 // else. Reading is reader.ts; rules between settings are rules.ts.
 import { adminTokens, secretText } from './admin-tokens.ts';
+import { ALERTS } from './alert-settings.ts';
+import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
 import { connectionUrl, duration, hostPort, integer, listOf, oneOf, text, timeZone, url } from './kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
@@ -269,7 +271,15 @@ const CLIENT = {
   }),
 } as const;
 
-export const SETTINGS = { ...GENERAL, ...GATEWAY, ...POLLING, ...API, ...CLIENT } as const;
+export const SETTINGS = {
+  ...GENERAL,
+  ...GATEWAY,
+  ...POLLING,
+  ...CLEANUP,
+  ...ALERTS,
+  ...API,
+  ...CLIENT,
+} as const;
 
 /** Every setting, in the order documentation shows them. */
 export const ALL_SETTINGS: readonly Setting<unknown>[] = [
@@ -280,6 +290,8 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
     [call.method, call.path, call.field].filter((setting) => setting !== null),
   ),
   ...Object.values(POLLING),
+  ...Object.values(ALERTS),
+  ...Object.values(CLEANUP),
   ...Object.values(API),
   ...Object.values(CLIENT),
 ];

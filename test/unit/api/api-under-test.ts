@@ -4,6 +4,7 @@ import type { AdminToken } from '../../../src/api/auth.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
@@ -59,6 +60,7 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
+    guard: new SsrfGuard([]),
   });
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];

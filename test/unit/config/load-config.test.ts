@@ -83,6 +83,9 @@ describe('daemon configuration', () => {
         initPauseMs: 1_000,
         drainTimeoutMs: 30_000,
       },
+      alerts: { intervalMs: 5_000 },
+      webhooks: { allowCidrs: [], secret: null },
+      cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });
 
