@@ -1,5 +1,7 @@
 // Client of the admin API, used by the command line. One method an endpoint; answers keep the body exactly as it was
-// sent. Problems become CardpollErrors of the kind the server meant. Never retries.
+// sent. Problems become CardpollErrors of the kind the server meant. Repeats nothing but a POST whose connection broke,
+// once: its Idempotency-Key lets it run only once.
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -12,7 +14,7 @@ import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
-import { exchange, type Incoming } from './client-transport.ts';
+import { exchange, exchangeAgainAfterReset, type Incoming } from './client-transport.ts';
 import type { Wire } from './wire.ts';
 
 export type OverviewBody = Wire<Overview>;
@@ -144,11 +146,14 @@ export class ApiClient {
   #send({ method, path, json, stream, headers }: Call, signal: AbortSignal): Promise<Incoming> {
     const { url, token } = this.options;
     const body = json === undefined ? null : JSON.stringify(json);
-    return exchange(new URL(`${url}${ADMIN}${path}`), {
+    const once = method === 'POST' && stream === undefined;
+    const send = once ? exchangeAgainAfterReset : exchange;
+    return send(new URL(`${url}${ADMIN}${path}`), {
       method,
       headers: {
         accept: 'application/json',
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(once ? { 'idempotency-key': randomUUID() } : {}),
         ...(body === null
           ? {}
           : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }),
