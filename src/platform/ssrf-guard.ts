@@ -4,7 +4,7 @@
 // Two checks, since each alone has a hole: a literal address in the URL is connected to without any look-up, and a name
 // resolves to what its owner likes, another answer each time. So `refusalOf` judges the URL with its literal, and
 // `lookup` resolves and hands the socket only addresses that were judged: what was checked is what is connected to.
-import { lookup as resolve } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { CardpollError } from './errors.ts';
 
@@ -42,6 +42,12 @@ const SPECIAL_IPV6 = [
 ];
 const IPV4_IN_IPV6 = ['::ffff:0:0/96'];
 
+type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 export class SsrfGuard {
   readonly #allowed: BlockList;
   readonly #specialIpv4 = blockListOf(SPECIAL_IPV4.map(rangeOf));
@@ -49,8 +55,14 @@ export class SsrfGuard {
   readonly #specialIpv6 = blockListOf(SPECIAL_IPV6.map(rangeOf));
   readonly #ipv4InIpv6 = blockListOf(IPV4_IN_IPV6.map(rangeOf));
 
-  /** @param allow ranges that may be called although they are not public. */
-  constructor(allow: readonly AddressRange[]) {
+  /**
+   * @param allow ranges that may be called although they are not public.
+   * @param resolve finds the addresses of a name.
+   */
+  constructor(
+    allow: readonly AddressRange[],
+    private readonly resolve: Resolve = lookup,
+  ) {
     this.#allowed = blockListOf(allow);
   }
 
@@ -86,7 +98,7 @@ export class SsrfGuard {
    * `invalid` / `address_forbidden` when there are none.
    */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    this.resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) {
         callback(error, '');
         return;
