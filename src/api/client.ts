@@ -12,6 +12,7 @@ import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
 import type { InitReport } from '../operations/init-report.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
+import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
 import { exchange, exchangeAgainAfterReset, type Incoming } from './client-transport.ts';
@@ -27,10 +28,25 @@ export type ConfigBody = Wire<PollingConfig>;
 export type RetentionBody = Wire<Retention>;
 export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;
+export type TriggerBody = Wire<TriggerReport>;
+export type BatchBody = Wire<BatchReport>;
+export type SelectionCountBody = Wire<SelectionCount>;
 export type CardBody = Wire<CardReport>;
 export type ImportBody = Wire<ImportReport>;
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
+}
+
+export interface PageBody<Item> extends ItemsBody<Item> {
+  readonly page: number;
+  readonly page_size: number;
+  readonly total: number;
+}
+
+/** Cards with these attributes; null leaves one open. */
+export interface Selection {
+  readonly carrier_id: number | null;
+  readonly status: number | null;
 }
 
 export interface Answer<Body> {
@@ -60,6 +76,7 @@ interface Call {
 }
 
 const ADMIN = '/api/admin';
+const TRIGGERS = '/polling-manual-trigger';
 /** Lists of the API are paged; what the command line shows fits one page of the largest size. */
 const LARGEST_PAGE = 'page_size=100';
 
@@ -77,6 +94,9 @@ export class ApiClient {
     this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?${LARGEST_PAGE}`, 'items');
   cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
   cleanupProgress = () => this.#get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
+  triggers = (page: number, pageSize: number) =>
+    this.#get<PageBody<TriggerBody>>(`${TRIGGERS}?page=${page}&page_size=${pageSize}`, 'items');
+  trigger = (id: string) => this.#get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
   card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
 
   setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
@@ -105,6 +125,31 @@ export class ApiClient {
 
   triggerCleanup(): Promise<Answer<{ readonly run_id: string }>> {
     return this.#call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
+  }
+
+  triggerSingle(taskType: TaskType, cardId: number): Promise<Answer<TriggerBody>> {
+    const json = { card_id: cardId, task_type: taskType };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/single`, json }, 'trigger_id');
+  }
+
+  triggerBatch(taskType: TaskType, cardIds: readonly number[]): Promise<Answer<BatchBody>> {
+    const json = { card_ids: cardIds, task_type: taskType };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/batch`, json }, 'unknown_card_ids');
+  }
+
+  triggerByCondition(taskType: TaskType, selection: Selection): Promise<Answer<TriggerBody>> {
+    const json = { task_type: taskType, ...given(selection) };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/by-condition`, json }, 'trigger_id');
+  }
+
+  countSelected(selection: Selection): Promise<Answer<SelectionCountBody>> {
+    const query = Object.entries(given(selection)).map(([name, value]) => `${name}=${value}`);
+    return this.#get(`${TRIGGERS}/preview?${query.join('&')}`, 'matching');
+  }
+
+  cancelTrigger(triggerId: string): Promise<Answer<TriggerBody>> {
+    const json = { trigger_id: triggerId };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/cancel`, json }, 'trigger_id');
   }
 
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
@@ -171,4 +216,8 @@ export class ApiClient {
       cause,
     });
   }
+}
+
+function given(selection: Selection): Partial<Selection> {
+  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== null));
 }

@@ -15,6 +15,12 @@ export type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
 /** Most cards of one batch. */
 export const MAX_BATCH_CARDS = 10_000;
 
+/** Card ids are whole numbers that JSON carries exactly. */
+export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
+
+/** Carriers and statuses are the fleet's own numbers, of 32 bits. */
+export const SELECTION_BOUNDS = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
+
 /** Which cards a by-condition trigger selects (specification, section 2.8); null leaves the attribute open. */
 export interface CardSelection {
   readonly carrierId: number | null;

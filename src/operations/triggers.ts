@@ -3,10 +3,12 @@
 // whichever instance leads.
 import { randomBytes } from 'node:crypto';
 import {
+  CARD_ID_BOUNDS,
   type CardSelection,
   MAX_BATCH_CARDS,
   type ManualTrigger,
   manualEntry,
+  SELECTION_BOUNDS,
   triggerIdOf,
 } from '../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
@@ -15,9 +17,6 @@ import type { LiveStore } from '../store/live-store.ts';
 import type { NewTrigger, RecordStore } from '../store/record-store.ts';
 import { requireWithin } from './bounds.ts';
 
-/** What PostgreSQL holds and JSON numbers tell apart. */
-export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
-export const SELECTION_BOUNDS = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
 const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;

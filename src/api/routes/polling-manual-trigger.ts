@@ -1,7 +1,8 @@
 // /api/admin/polling-manual-trigger: have cards polled now, follow it, cancel it (specification, sections 2.6 and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { CARD_ID_BOUNDS, SELECTION_BOUNDS, type TriggerOperations } from '../../operations/triggers.ts';
+import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import type { TriggerOperations } from '../../operations/triggers.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
 import { batchTrigger, cardIds, selectionCount, selectionQuery, trigger } from '../schemas/triggers.ts';

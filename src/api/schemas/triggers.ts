@@ -1,8 +1,13 @@
 // Manual triggers as JSON (03, "Fields"). Used by routes/polling-manual-trigger.ts.
 import { z } from 'zod';
-import { MAX_BATCH_CARDS, TRIGGER_KINDS, TRIGGER_STATUSES } from '../../domain/manual-trigger.ts';
+import {
+  CARD_ID_BOUNDS,
+  MAX_BATCH_CARDS,
+  SELECTION_BOUNDS,
+  TRIGGER_KINDS,
+  TRIGGER_STATUSES,
+} from '../../domain/manual-trigger.ts';
 import { wholeNumberWithin } from '../../operations/bounds.ts';
-import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../operations/triggers.ts';
 import { instant, requiredOr, taskType } from './fields.ts';
 
 export const trigger = z.object({

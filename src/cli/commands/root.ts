@@ -9,6 +9,7 @@ import { demo } from './demo.ts';
 import { gateway } from './gateway.ts';
 import { migrate } from './migrate.ts';
 import { stats } from './stats.ts';
+import { trigger } from './trigger.ts';
 import { version } from './version.ts';
 
 export const ROOT: CommandSpec = {
@@ -19,5 +20,17 @@ export const ROOT: CommandSpec = {
     ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
     ['cardpoll stats', 'the fleet at a glance'],
   ],
-  subcommands: [daemon, demo, stats, concurrency, configs, cleanup, cards, gateway, migrate, version],
+  subcommands: [
+    daemon,
+    demo,
+    stats,
+    concurrency,
+    configs,
+    cleanup,
+    trigger,
+    cards,
+    gateway,
+    migrate,
+    version,
+  ],
 };
