@@ -30,7 +30,7 @@ type Stage = 'write' | 'count' | 'settle';
 
 const MAX_BATCH = 1_000;
 /** Results are gathered this long before they are written: the price of a commit is shared, a poll is not delayed. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 const CONCURRENT_BATCHES = 2;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;

@@ -24,6 +24,8 @@ import type { Task } from './tasks/task.ts';
 const IDLE_REST_MS = 25;
 /** The limit is reached: own calls that end cut this rest short, others' are seen after it. */
 const FULL_REST_MS = 25;
+/** Calls that end within this time give their slots back, and are replaced, in one round trip. */
+const GATHER_MS = 2;
 /** Flow control or the writer hold work back. */
 const HELD_REST_MS = 50;
 /** The type is paused fleet-wide: how soon to look whether it still is. */
@@ -106,7 +108,8 @@ export class Worker extends LoopService {
     const { items, freeSlots, pausedMs } = claim.value;
     if (items.length > 0) this.#begin(items, claimedAt);
     if (release.status === 'rejected') throw release.reason;
-    if (this.#freed.length > 0 || items.length === max) return 0;
+    if (items.length === max) return 0;
+    if (this.#freed.length > 0) return GATHER_MS;
     if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
     return freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
   }
@@ -227,7 +230,7 @@ export class Worker extends LoopService {
       outcome,
       retryCapMs,
     });
-    if (this.#freed.length === 1) setImmediate(() => this.wake());
+    if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
   }
 }
 
