@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardReport } from '../operations/cards.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
@@ -25,6 +26,8 @@ export type InitBody = Wire<InitReport>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
 export type ResetBody = Wire<SlotReset>;
 export type ConfigBody = Wire<PollingConfig>;
+export type AlertRuleBody = Wire<AlertRuleReport>;
+export type AlertBody = Wire<AlertReport>;
 export type RetentionBody = Wire<Retention>;
 export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;
@@ -41,6 +44,16 @@ export interface PageBody<Item> extends ItemsBody<Item> {
   readonly page: number;
   readonly page_size: number;
   readonly total: number;
+}
+
+/** A new alert rule; of a change, the fields it names. */
+export interface AlertRuleRequest
+  extends Pick<
+    AlertRuleBody,
+    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
+  > {
+  readonly webhook_url?: string | null;
+  readonly cooldown_seconds?: number;
 }
 
 /** Cards with these attributes; null leaves one open. */
@@ -66,7 +79,7 @@ export interface ApiClientOptions {
 }
 
 interface Call {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly json?: unknown;
   readonly stream?: Readable;
@@ -77,6 +90,7 @@ interface Call {
 
 const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
+const RULES = '/polling-alert-rules';
 /** Lists of the API are paged; what the command line shows fits one page of the largest size. */
 const LARGEST_PAGE = 'page_size=100';
 
@@ -90,6 +104,9 @@ export class ApiClient {
   initProgress = () => this.#get<InitBody>('/polling-stats/init-progress', 'status');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
+  alertRules = (page: number, pageSize: number) =>
+    this.#get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
+  alertRule = (id: number) => this.#get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
   cleanupConfigs = () =>
     this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?${LARGEST_PAGE}`, 'items');
   cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
@@ -114,6 +131,24 @@ export class ApiClient {
     patch: { readonly status?: 0 | 1; readonly interval_seconds?: number },
   ): Promise<Answer<ConfigBody>> {
     return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
+  }
+
+  createAlertRule(rule: AlertRuleRequest): Promise<Answer<AlertRuleBody>> {
+    return this.#call({ method: 'POST', path: RULES, json: rule }, 'rule_type');
+  }
+
+  updateAlertRule(id: number, patch: Partial<AlertRuleRequest>): Promise<Answer<AlertRuleBody>> {
+    return this.#call({ method: 'PUT', path: `${RULES}/${id}`, json: patch }, 'rule_type');
+  }
+
+  async deleteAlertRule(id: number): Promise<void> {
+    await this.#answer({ method: 'DELETE', path: `${RULES}/${id}` });
+  }
+
+  /** @param ruleId null: of all rules. */
+  alertHistory(ruleId: number | null, page: number, pageSize: number): Promise<Answer<PageBody<AlertBody>>> {
+    const filter = ruleId === null ? '' : `&rule_id=${ruleId}`;
+    return this.#get(`/polling-alert-history?page=${page}&page_size=${pageSize}${filter}`, 'items');
   }
 
   updateCleanupConfig(
@@ -166,12 +201,17 @@ export class ApiClient {
 
   /** @param proof a field that every such answer of a cardpoll has, and of other servers hardly any. */
   async #call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
-    const { url } = this.options;
-    const { status, text } = await this.#exchange(call);
-    if (status < 200 || status > 299) throw errorOfAnswer(url, status, text);
+    const text = await this.#answer(call);
     const body = objectIn(text);
-    if (body === null || !(proof in body)) throw notCardpoll(url);
+    if (body === null || !(proof in body)) throw notCardpoll(this.options.url);
     return { text, body: body as Body };
+  }
+
+  /** The body of an answer that says yes. */
+  async #answer(call: Call): Promise<string> {
+    const { status, text } = await this.#exchange(call);
+    if (status < 200 || status > 299) throw errorOfAnswer(this.options.url, status, text);
+    return text;
   }
 
   async #exchange(call: Call): Promise<Incoming> {

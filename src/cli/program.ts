@@ -80,9 +80,6 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
     'usage',
     'unknown_command',
     `unknown command '${typed}'${didYouMean(typed, names)}`,
-    {
-      hint: `cardpoll ${spec.name} --help`,
-    },
   );
 }
 

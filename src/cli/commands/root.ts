@@ -1,11 +1,14 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
+import { alerts } from './alerts.ts';
 import { cards } from './cards.ts';
 import { cleanup } from './cleanup.ts';
+import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
 import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
+import { doctor } from './doctor.ts';
 import { gateway } from './gateway.ts';
 import { migrate } from './migrate.ts';
 import { stats } from './stats.ts';
@@ -23,7 +26,9 @@ export const ROOT: CommandSpec = {
   subcommands: [
     daemon,
     demo,
+    doctor,
     stats,
+    alerts,
     concurrency,
     configs,
     cleanup,
@@ -31,6 +36,7 @@ export const ROOT: CommandSpec = {
     cards,
     gateway,
     migrate,
+    completion,
     version,
   ],
 };
