@@ -31,6 +31,14 @@ export interface MigrateResult {
   readonly migrations: readonly { readonly id: string; readonly appliedAtMs: number | null }[];
 }
 
+export interface DoctorFinding {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hint: string | null;
+}
+
 /** Told the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
@@ -39,5 +47,7 @@ export interface Launchers {
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number>;
   demo(options: DemoOptions, listening: Listening): Promise<number>;
   simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
+  /** Looks at the surroundings of a daemon with this configuration. */
+  doctor(config: DaemonConfig): Promise<readonly DoctorFinding[]>;
   migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
 }
