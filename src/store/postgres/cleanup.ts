@@ -41,6 +41,7 @@ interface NextRow {
   readonly first_kept_month: string;
   readonly change_mark: string | null;
   readonly dropping: string | null;
+  readonly walked_to: string;
 }
 
 export class SqlCleanup implements CleanupRecords {
@@ -104,7 +105,8 @@ export class SqlCleanup implements CleanupRecords {
   async step(): Promise<CleanupStep> {
     const [next] = await this.client.query<NextRow>(
       `SELECT r.run_id, i.position, i.target, (extract(epoch FROM i.cutoff) * 1000)::bigint AS cutoff_ms,
-         to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping
+         to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping,
+         i.walked_to::text AS walked_to
        FROM cleanup_runs r LEFT JOIN LATERAL (
          SELECT * FROM cleanup_run_items WHERE run_id = r.run_id AND NOT finished ORDER BY position LIMIT 1
        ) i ON true
@@ -185,5 +187,6 @@ function toItem(row: NextRow, position: number): RunItem {
     firstKeptMonth: row.first_kept_month,
     changeMark: row.change_mark,
     dropping: row.dropping,
+    walkedTo: row.walked_to,
   };
 }
