@@ -271,6 +271,20 @@ export interface InitProgress {
   readonly changeMark: string;
 }
 
+/** Before the first build, and where the store lost everything. */
+export const INIT_NOT_STARTED: InitProgress = {
+  status: 'pending',
+  total: 0,
+  loaded: 0,
+  lastCardId: 0,
+  batch: 0,
+  batches: 0,
+  startedAtMs: null,
+  updatedAtMs: null,
+  finishedAtMs: null,
+  changeMark: '',
+};
+
 export interface Coordination {
   /**
    * Takes or renews the named lease. @returns the fencing token (same while the holder renews, greater for every new
