@@ -16,6 +16,7 @@ export const preview = defineCommand({
   examples: [
     ['cardpoll cleanup preview', 'rows by target; ~ where the database estimates'],
     ['cardpoll cleanup preview -o json', 'what the API says'],
+    ['cardpoll cleanup run --dry-run', 'the same as a plan'],
   ],
   run: async (context) => {
     const answer = await ask(context, 'counting', (client) => client.cleanupPreview());
@@ -50,7 +51,8 @@ export const cleanupRun = defineCommand<[], RunOptions>({
       await printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
       return EXIT_OK;
     }
-    return tell(context, await waitFor(context, begun.body.run_id), options);
+    const runId = begun.body.run_id;
+    return tell(context, runId, await waitFor(context, runId), options);
   },
 });
 
@@ -84,11 +86,16 @@ async function waitFor(context: CommandContext, runId: string): Promise<Answer<C
 
 async function tell(
   context: CommandContext,
+  runId: string,
   answer: Answer<CleanupProgressBody>,
   { verbose }: RunOptions,
 ): Promise<number> {
   const { io, format } = context;
-  const { status, items } = answer.body;
+  const { run_id: current, status, items } = answer.body;
+  if (current !== runId) {
+    io.stderr.write('cardpoll: another cleanup has begun since; how this one ended stands in worker.log\n');
+    return EXIT_NEGATIVE;
+  }
   if (format !== 'table' || verbose === true || io.stdout.isTTY === true) {
     await printAnswer(context, answer, progressTable);
   }

@@ -13,6 +13,12 @@ const EXAMPLES = [
   ['cardpoll cleanup run --wait', 'remove now what has expired, after asking'],
 ] as const;
 
+const SWITCHING = [
+  ['cardpoll cleanup configs', 'the ids'],
+  ['cardpoll cleanup disable 1', 'usage records are kept whatever their age'],
+  ['cardpoll cleanup enable 1', 'they are cleaned again'],
+] as const;
+
 const ID: ArgumentSpec = {
   name: '<id>',
   doc: 'number of the cleanup config',
@@ -60,7 +66,7 @@ const setRetention = defineCommand<[number, number], unknown>({
 const enable = defineCommand<[number], unknown>({
   name: 'enable',
   summary: 'Let cleanups remove the expired data of a config',
-  examples: [['cardpoll cleanup enable 1', 'usage records are cleaned again']],
+  examples: SWITCHING,
   arguments: [ID],
   run: (context, { args: [id] }) => update(context, id, { enabled: true }),
 });
@@ -68,7 +74,7 @@ const enable = defineCommand<[number], unknown>({
 const disable = defineCommand<[number], unknown>({
   name: 'disable',
   summary: 'Keep the data of a config whatever its age',
-  examples: [['cardpoll cleanup disable 1', 'usage records are kept']],
+  examples: SWITCHING,
   arguments: [ID],
   run: (context, { args: [id] }) => update(context, id, { enabled: false }),
 });
@@ -79,6 +85,7 @@ const progress = defineCommand({
   examples: [
     ['cardpoll cleanup progress', 'counts by target'],
     ['cardpoll cleanup progress -o json', 'what the API says'],
+    ['cardpoll cleanup run --wait', 'begin a run and follow it'],
   ],
   run: async (context) => {
     const answer = await ask(context, 'reading cleanup progress', (client) => client.cleanupProgress());
