@@ -1,9 +1,8 @@
 // Alert rules and the history of what they fired. Used by the admin API. A rule is checked as a whole, also when only a
 // part of it changes; evaluating and notifying is the engine's work, on whichever instance leads.
-
-import type { AlertRule } from '../domain/alert-rule.ts';
 import {
   type AlertCondition,
+  type AlertRule,
   type AlertRuleFields,
   COOLDOWN_SECONDS_BOUNDS,
   DEFAULT_COOLDOWN_SECONDS,
@@ -130,8 +129,7 @@ export class AlertOperations {
       problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
     ].filter((found) => found !== null);
     if (problems.length === 0) return fields;
-    const detail = problems.map(({ message }) => message).join('; ');
-    throw new CardpollError('invalid', 'invalid_field', `the alert rule cannot be like this: ${detail}`, {
+    throw new CardpollError('invalid', 'invalid_field', 'the alert rule cannot be like this', {
       fields: problems,
     });
   }
