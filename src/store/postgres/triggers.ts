@@ -3,11 +3,13 @@ import type { CardSelection, ManualTrigger, TriggerResult } from '../../domain/m
 import type { TaskType } from '../../domain/task-type.ts';
 import type { FeedingTrigger, NewTrigger, OwedCard, TriggerRecords } from '../record-store.ts';
 import countTriggerResults from './queries/count-trigger-results.sql';
+import createTrigger from './queries/create-trigger.sql';
 import { countSelectedCards } from './selected-cards.ts';
 import type { PreparedSql, SqlClient } from './sql-client.ts';
 import { handOutNext } from './trigger-hand-out.ts';
 import { TRIGGER_COLUMNS, type TriggerRow, toTrigger } from './trigger-row.ts';
 
+const CREATE: PreparedSql = { name: 'create_trigger', text: createTrigger };
 const COUNT: PreparedSql = { name: 'count_trigger_results', text: countTriggerResults };
 const FEEDING: PreparedSql = {
   name: 'feeding_triggers',
@@ -32,36 +34,26 @@ interface OwedRow {
 export class SqlTriggers implements TriggerRecords {
   constructor(private readonly client: SqlClient) {}
 
-  create(
+  async create(
     { triggerId, taskType, cards }: NewTrigger,
     handOut: number,
   ): Promise<{ trigger: ManualTrigger; cardIds: readonly number[] }> {
-    const listed = cards.kind === 'by_condition' ? null : cards.cardIds;
-    const selection = cards.kind === 'by_condition' ? cards.selection : null;
-    return this.client.transaction(async (tx) => {
-      await tx.query(
-        `INSERT INTO manual_triggers (trigger_id, kind, task_type, carrier_id, card_status, card_ids, total, total_estimated)
-         VALUES ($1, $2, $3, $4::integer, $5::integer, $6::bigint[], $7::bigint, $8::boolean)`,
-        [
-          triggerId,
-          cards.kind,
-          taskType,
-          selection?.carrierId ?? null,
-          selection?.status ?? null,
-          listed,
-          cards.kind === 'by_condition' ? cards.total : cards.cardIds.length,
-          cards.kind === 'by_condition' && cards.totalEstimated,
-        ],
-      );
-      // A list without cards is handed out in full, which completes it.
-      const cardIds =
-        handOut > 0 || listed?.length === 0 ? (await handOutNext(tx, triggerId, handOut)).cardIds : [];
-      const [row] = await tx.query<TriggerRow>(
-        `SELECT ${TRIGGER_COLUMNS} FROM manual_triggers WHERE trigger_id = $1`,
-        [triggerId],
-      );
-      return { trigger: toTrigger(row as TriggerRow), cardIds };
-    });
+    const isSelection = cards.kind === 'by_condition';
+    const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
+    const more = isSelection || first.length < cards.cardIds.length;
+    const [row] = await this.client.query<TriggerRow>(CREATE, [
+      triggerId,
+      cards.kind,
+      taskType,
+      isSelection ? cards.selection.carrierId : null,
+      isSelection ? cards.selection.status : null,
+      isSelection ? cards.total : cards.cardIds.length,
+      isSelection && cards.totalEstimated,
+      isSelection || !more ? null : cards.cardIds,
+      first,
+      more,
+    ]);
+    return { trigger: toTrigger(row as TriggerRow), cardIds: first };
   }
 
   async find(triggerId: string): Promise<ManualTrigger | null> {
