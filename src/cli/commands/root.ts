@@ -1,5 +1,6 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
+import { alerts } from './alerts.ts';
 import { cards } from './cards.ts';
 import { cleanup } from './cleanup.ts';
 import { completion } from './completion.ts';
@@ -27,6 +28,7 @@ export const ROOT: CommandSpec = {
     demo,
     doctor,
     stats,
+    alerts,
     concurrency,
     configs,
     cleanup,
