@@ -43,7 +43,10 @@ export class RepeatableRequests {
           'invalid',
           'idempotency_key_reused',
           'this Idempotency-Key was sent with another request before',
-          { hint: 'use a new key for every new request' },
+          {
+            hint: 'use a new key for every new request',
+            fields: [{ field: 'idempotency-key', message: 'stands for another request' }],
+          },
         );
       case 'running':
         throw new CardpollError(

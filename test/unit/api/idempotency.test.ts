@@ -72,7 +72,10 @@ describe('a repeated request', () => {
   it('is refused with another body', async () => {
     await reset(api, 'key-3', 'realname');
     const reply = await reset(other, 'key-3', 'carddata');
-    expect(reply).toMatchObject({ status: 422, body: { status: 422, code: 'idempotency_key_reused' } });
+    expect(reply).toMatchObject({
+      status: 422,
+      body: { status: 422, code: 'idempotency_key_reused', errors: [{ field: 'idempotency-key' }] },
+    });
     expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
   });
 
