@@ -5,6 +5,8 @@
 // It is delivered at least once: who dies between call and settle leaves a claim that ends by itself, and the same
 // message id is sent again. Only a 2xx answer counts as delivered. 410 says the receiver is gone, and an address that may
 // not be called stays one: neither is tried again.
+//
+// A pass starts attempts and does not wait for them, so that a receiver that hangs holds up nobody else.
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -25,6 +27,10 @@ const MAX_AT_ONCE_PER_URL = 4;
 const GONE = 410;
 
 export class WebhookSender extends LoopService {
+  readonly #attempts = new Set<Promise<void>>();
+  /** Of an attempt that could not be settled: the next pass throws it. */
+  #failure: { readonly error: unknown } | null = null;
+
   constructor(
     private readonly deps: {
       readonly outbox: WebhookOutbox;
@@ -42,14 +48,46 @@ export class WebhookSender extends LoopService {
   }
 
   async runOnce(signal: AbortSignal): Promise<number> {
-    if (this.deps.fence() === null) return REST_MS;
+    this.#throwFailure();
+    const limit = MAX_AT_ONCE - this.#attempts.size;
+    if (this.deps.fence() === null || limit === 0) return REST_MS;
     const deliveries = await this.deps.outbox.claim({
-      limit: MAX_AT_ONCE,
+      limit,
       limitPerUrl: MAX_AT_ONCE_PER_URL,
       leaseMs: LEASE_MS,
     });
-    await Promise.all(deliveries.map((delivery) => this.#deliver(delivery, signal)));
+    for (const delivery of deliveries) this.#begin(delivery, signal);
     return deliveries.length === 0 ? REST_MS : 0;
+  }
+
+  /** Attempts under way are broken off and given back. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.settled();
+    this.#throwFailure();
+  }
+
+  /** Resolves when the attempts begun so far are over and written down. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#attempts);
+  }
+
+  #begin(delivery: WebhookDelivery, stopped: AbortSignal): void {
+    const attempt = this.#deliver(delivery, stopped)
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#attempts.delete(attempt);
+        this.wake();
+      });
+    this.#attempts.add(attempt);
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure.error;
   }
 
   async #deliver(delivery: WebhookDelivery, stopped: AbortSignal): Promise<void> {

@@ -117,8 +117,8 @@ export type DeliveryOutcome =
 
 export interface WebhookOutbox {
   /**
-   * Claims due notifications for `leaseMs`, the longest due first, at most `limit` and at most `limitPerUrl` for one
-   * URL. Those of an alert are handed out in order: its resolution waits until its firing is delivered or failed.
+   * Claims due notifications for `leaseMs`, the longest due first: at most `limit` now, and never more than
+   * `limitPerUrl` under claim for one URL. Those of an alert are handed out in order: its resolution waits until its firing is delivered or failed.
    * A claim that is not settled ends with its lease, and the notification is due again.
    */
   claim(request: { limit: number; limitPerUrl: number; leaseMs: number }): Promise<WebhookDelivery[]>;

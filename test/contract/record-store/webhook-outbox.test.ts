@@ -115,6 +115,7 @@ describeRecordStore('webhook outbox', (db) => {
     const urls = (await outbox().claim({ ...CLAIM, limitPerUrl: 3 })).map(({ url }) => url);
     expect(urls.filter((url) => url === 'http://receiver/a')).toHaveLength(3);
     expect(urls.filter((url) => url === 'http://other/')).toHaveLength(2);
+    expect(await outbox().claim({ ...CLAIM, limitPerUrl: 3 }), 'its share is taken').toEqual([]);
     expect(await outbox().claim({ ...CLAIM, limit: 1 })).toHaveLength(1);
   });
 

@@ -66,10 +66,14 @@ function sender(over: { guard?: SsrfGuard; secret?: string | null; leads?: boole
   });
 }
 
-const pass = (one: WebhookSender) => one.runOnce(new AbortController().signal);
+async function pass(one: WebhookSender): Promise<number> {
+  const restMs = await one.runOnce(new AbortController().signal);
+  await one.settled();
+  return restMs;
+}
 
-async function fire(webhookUrl: string, count = 1): Promise<void> {
-  const rule: AlertRuleFields = {
+function ruleFor(webhookUrl: string): AlertRuleFields {
+  return {
     name: '积压',
     ruleType: 'queue_backlog',
     taskType: 'carddata',
@@ -80,7 +84,14 @@ async function fire(webhookUrl: string, count = 1): Promise<void> {
     webhookUrl,
     cooldownSeconds: 0,
   };
-  for (let n = 0; n < count; n += 1) await records.alerts.createRule(rule);
+}
+
+async function fire(webhookUrl: string, count = 1): Promise<void> {
+  for (let n = 0; n < count; n += 1) await records.alerts.createRule(ruleFor(webhookUrl));
+  await fireAll();
+}
+
+async function fireAll(): Promise<void> {
   const rules = await records.alerts.toEvaluate();
   await records.alerts.apply(
     rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 12 } })),
@@ -250,6 +261,20 @@ describe('a receiver that fails', () => {
     expect(await notifications()).toMatchObject([
       { status: 'pending', lastError: 'no answer within 10000 ms' },
     ]);
+  });
+
+  it('holds up nobody else', async () => {
+    const hanging = await receiver(hang);
+    const healthy = await receiver(answer(200, ''));
+    await fire(hanging.url, 20);
+    const running = sender();
+    await running.start();
+    onTestFinished(() => running.stop());
+    await expect.poll(() => hanging.requests.length).toBe(4);
+    for (let n = 0; n < 20; n += 1) await records.alerts.createRule(ruleFor(healthy.url));
+    await fireAll();
+    await expect.poll(() => healthy.requests.length, { timeout: 5_000 }).toBe(20);
+    expect(hanging.accepted).toBe(4);
   });
 
   it('does not keep a stopping daemon waiting, and gets the message from the next one', async () => {

@@ -1,7 +1,12 @@
--- Claims due notifications for one attempt each. $1 most of all, $2 most for one URL, $3 lease in ms.
+-- Claims due notifications for one attempt each. $1 most now, $2 most under claim for one URL, $3 lease in ms.
 -- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
-WITH due AS (
-  SELECT o.id, o.next_attempt_at,
+WITH busy AS MATERIALIZED (
+  SELECT url, count(*) AS claims
+  FROM webhook_outbox
+  WHERE status = 'pending' AND claimed_until > now()
+  GROUP BY url
+), due AS (
+  SELECT o.id, o.url, o.next_attempt_at,
     row_number() OVER (PARTITION BY o.url ORDER BY o.next_attempt_at, o.id) AS place
   FROM webhook_outbox o
   WHERE o.status = 'pending' AND o.next_attempt_at <= now()
@@ -9,7 +14,11 @@ WITH due AS (
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
 ), chosen AS MATERIALIZED (
-  SELECT id FROM due WHERE place <= $2::integer ORDER BY next_attempt_at, id LIMIT $1::integer
+  SELECT due.id
+  FROM due LEFT JOIN busy USING (url)
+  WHERE due.place + coalesce(busy.claims, 0) <= $2::integer
+  ORDER BY due.next_attempt_at, due.id
+  LIMIT $1::integer
 ), claimed AS (
   UPDATE webhook_outbox o SET
     attempts = o.attempts + 1, claimed_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
