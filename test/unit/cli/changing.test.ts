@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MigrateAction } from '../../../src/cli/launchers.ts';
 import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
-import { CONFIG } from './bodies.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { CONFIG, OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-cli-'));
@@ -170,8 +171,9 @@ describe('launched commands', () => {
 
   it('give the simulator what was asked for and nothing else', async () => {
     const seen: unknown[] = [];
-    const simulate = async (options: unknown) => {
+    const simulate = async (options: unknown, listening: (url: string) => void) => {
       seen.push(options);
+      listening('http://127.0.0.1:8090');
       return 0;
     };
     const argv = [
@@ -184,8 +186,23 @@ describe('launched commands', () => {
       '--failure-rate',
       '0.1',
     ];
-    expect((await cli(argv, { launchers: { simulate } })).code).toBe(0);
+    const { code, stdout, stderr } = await cli(argv, { launchers: { simulate } });
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toMatch(/^[^\n]*http:\/\/127\.0\.0\.1:8090\/stats[^\n]*\n$/);
     expect(seen).toEqual([{ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 }]);
+  });
+
+  it('tell where the demo answers once it does, and print its state from then on', async () => {
+    const daemon = await daemonThatSays(json(OVERVIEW));
+    const demo = async (_options: unknown, listening: (url: string) => void) => {
+      listening(daemon.url);
+      await waitFor(() => daemon.requests.length > 1);
+      return 0;
+    };
+    const { code, stdout, stderr } = await cli(['demo'], { launchers: { demo } });
+    expect(code).toBe(0);
+    expect(stderr).toContain(`API on ${daemon.url};`);
+    expect(stdout).toMatch(/^alert .*realname /);
   });
 
   it('show migrations, 1 while some are missing', async () => {

@@ -136,6 +136,7 @@ describe.runIf(mounted)('a disk that fills up and gets room again', () => {
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(missing).toBeGreaterThan(0);
     expect(numbers.length + missing).toBe(total + 1);
+    expect(file.dropped).toBe(missing);
     expect(numbers.at(-1)).toBe(total);
     expect(problems[1]).toBe(`${path}: written again, ${missing} log lines were dropped`);
   });

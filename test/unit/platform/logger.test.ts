@@ -57,6 +57,20 @@ describe('openLogs', () => {
     expect(statSync(join(dir, 'worker.log')).mode & 0o777).toBe(0o640);
   });
 
+  it('takes another level, in loggers made before too', async () => {
+    logs = openLogs({ dir, level: 'info', onProblem });
+    const child = logs.worker.child({ interface: 'flow' });
+    logs.setLevel('debug');
+    child.debug('now');
+    logs.worker.debug('now too');
+    logs.setLevel('error');
+    child.warn('no more');
+    logs.worker.child({}).warn('nor later ones');
+    await logs.flush();
+    expect(linesOf('worker.log').map(({ msg }) => msg)).toEqual(['now', 'now too']);
+    expect(logs.droppedLines).toBe(0);
+  });
+
   it('shows a line soon without a flush, and appends to what is there', async () => {
     logs = openLogs({ dir, level: 'info', onProblem });
     logs.worker.info('first');

@@ -1,0 +1,73 @@
+// SIGHUP on a real daemon: what can change changes at once, what cannot is named, a mistake changes nothing.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Daemon, Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+
+const [FIRST, SECOND] = ['first-operator-token-1', 'second-operator-token-2'];
+
+let fleet: Fleet;
+let daemon: Daemon;
+let configFile: string;
+let tokensFile: string;
+
+beforeAll(async () => {
+  fleet = await Fleet.start();
+  configFile = join(fleet.dir, 'cardpoll.yaml');
+  tokensFile = join(fleet.dir, 'tokens');
+  configure('log_level: info\n', FIRST);
+  daemon = await fleet.startDaemon({ CARDPOLL_CONFIG: configFile, CARDPOLL_ADMIN_TOKENS_FILE: tokensFile });
+});
+afterAll(() => fleet.close());
+
+function configure(yaml: string, token: string): void {
+  writeFileSync(configFile, yaml);
+  writeFileSync(tokensFile, `operator:${token}\n`, { mode: 0o600 });
+}
+
+/** Sends SIGHUP and waits for the line that ends the reload. */
+async function reload(message: RegExp): Promise<Record<string, unknown>> {
+  const before = (await lines(message)).length;
+  daemon.process.signal('SIGHUP');
+  return waitFor(async () => (await lines(message))[before], { what: `a line ${message}` });
+}
+
+async function lines(message: RegExp): Promise<Record<string, unknown>[]> {
+  const found: Record<string, unknown>[] = [];
+  for await (const line of fleet.logLines('worker.log')) if (message.test(String(line.msg))) found.push(line);
+  return found;
+}
+
+const ask = async (token: string) =>
+  fetch(`${daemon.url}/api/admin/polling-configs`, { headers: { authorization: `Bearer ${token}` } });
+
+it('takes another log level, other tokens and another rate limit', async () => {
+  const first = await ask(FIRST);
+  expect([first.status, first.headers.get('ratelimit-limit')]).toEqual([200, '12000']);
+  configure('log_level: debug\napi:\n  rate_limit_per_minute: 500\n', SECOND);
+  const line = await reload(/^configuration reloaded$/);
+  expect(line).toMatchObject({ changed: ['log_level', 'admin_tokens', 'rate_limit_per_minute'] });
+  expect(JSON.stringify(line)).not.toContain(SECOND);
+  expect((await ask(FIRST)).status).toBe(401);
+  const second = await ask(SECOND);
+  expect([second.status, second.headers.get('ratelimit-limit')]).toEqual([200, '500']);
+});
+
+it('names what needs a restart, every time until then', async () => {
+  configure('log_level: warn\npolling:\n  claim_batch: 7\ntime_zone: UTC\n', SECOND);
+  for (let again = 0; again < 2; again += 1) {
+    expect(await reload(/need a restart$/)).toMatchObject({
+      level: 'warn',
+      settings: ['time_zone', 'polling.claim_batch'],
+    });
+  }
+});
+
+it('keeps all of the present configuration when the new one has a mistake', async () => {
+  configure('log_level: nonsense\npolling:\n  lease_mss: 1\n', FIRST);
+  const line = await reload(/^configuration not reloaded/);
+  expect(line).toMatchObject({ level: 'error', reason: expect.stringMatching(/lease_ms.*nonsense/s) });
+  expect((await ask(SECOND)).status).toBe(200);
+  expect((await ask(FIRST)).status).toBe(401);
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { DaemonConfig } from '../../src/config/daemon-config.ts';
+import { loadDaemonConfig } from '../../src/config/load-config.ts';
+import { CardpollError } from '../../src/platform/errors.ts';
+import { type LiveSettings, Reloader } from '../../src/reload.ts';
+
+const flags = { '--gateway-url': 'http://gateway:8080', '--data-dir': ':memory:' };
+
+async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollError) {
+  const lines: unknown[] = [];
+  const applied: LiveSettings[] = [];
+  const say = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
+  const config = await loadDaemonConfig({ flags, env: {} });
+  const subject = new Reloader({
+    config,
+    load,
+    apply: (settings) => {
+      if (refuse !== undefined) throw refuse;
+      applied.push(settings);
+    },
+    log: { info: say('info'), warn: say('warn'), error: say('error') } as never,
+  });
+  return { subject, lines, applied };
+}
+
+it('says nothing of what did not change', async () => {
+  const { subject, lines } = await reloader(() => loadDaemonConfig({ flags, env: {} }));
+  await subject.reload();
+  expect(lines).toEqual([['info', { changed: [] }, 'configuration reloaded']]);
+});
+
+it('logs settings that cannot be put in force, with what to do', async () => {
+  const refusal = new CardpollError('config', 'tokens_missing', 'needs tokens', { hint: 'give some' });
+  const { subject, lines } = await reloader(() => loadDaemonConfig({ flags, env: {} }), refusal);
+  await subject.reload();
+  expect(lines).toMatchObject([
+    ['error', { reason: 'needs tokens', hint: 'give some' }, expect.stringMatching(/not reloaded/)],
+  ]);
+});
+
+it('reloads one after the other, the last file wins', async () => {
+  const levels = ['debug', 'warn', 'error'];
+  const load = async () => {
+    const level = levels.shift() ?? '';
+    await new Promise((resolve) => setTimeout(resolve, levels.length));
+    return loadDaemonConfig({ flags: { ...flags, '--log-level': level }, env: {} });
+  };
+  const { subject, applied } = await reloader(load);
+  await Promise.all([subject.reload(), subject.reload(), subject.reload()]);
+  expect(applied.map(({ logLevel }) => logLevel)).toEqual(['debug', 'warn', 'error']);
+});
