@@ -19,7 +19,7 @@ export const CLEANUP = {
     yaml: 'cleanup.pause_ms',
     kind: duration('ms', { min: 0, max: 60_000 }),
     default: 50,
-    doc: 'Pause between two batches of a cleanup.',
+    doc: 'Least pause between two batches of a cleanup; it grows to four times what a batch took. 0: none at all.',
     scopes: daemon,
   }),
 } as const;
