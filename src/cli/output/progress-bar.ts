@@ -6,25 +6,26 @@ const WIDTH = 30;
 const REDRAW_MS = 100;
 
 export class ProgressBar {
-  readonly #startedMs: number;
+  /** Where it stood when it was first told: work that was under way before is no measure of the pace. */
+  #first: { readonly done: number; readonly atMs: number } | null = null;
   #drawnMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly io: Io,
     private readonly label: string,
     private readonly total: number,
-  ) {
-    this.#startedMs = io.clock.monotonic();
-  }
+  ) {}
 
   update(done: number): void {
     const nowMs = this.io.clock.monotonic();
+    this.#first ??= { done, atMs: nowMs };
     if (this.io.stderr.isTTY !== true || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
     const share = this.total === 0 ? 1 : Math.min(1, done / this.total);
     const filled = Math.round(share * WIDTH);
-    const leftSeconds = share === 0 ? null : Math.round(((nowMs - this.#startedMs) / 1000) * (1 / share - 1));
-    const eta = leftSeconds === null || share === 1 ? '' : `  ${span(leftSeconds)} left`;
+    const gained = done - this.#first.done;
+    const leftSeconds = ((nowMs - this.#first.atMs) / 1000 / gained) * (this.total - done);
+    const eta = gained <= 0 || share === 1 ? '' : `  ${span(Math.round(leftSeconds))} left`;
     const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`;
     this.io.stderr.write(`\r\x1b[K${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`);
   }

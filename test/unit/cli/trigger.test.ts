@@ -1,0 +1,192 @@
+// `cardpoll trigger`: what it sends, when it asks, what it reads from files, how waiting ends.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { TriggerBody } from '../../../src/api/client.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cardpoll-trigger-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const TRIGGER: TriggerBody = {
+  trigger_id: '5f0c2a9be17d4c33',
+  kind: 'by_condition',
+  task_type: 'carddata',
+  status: 'running',
+  selection: { carrier_id: 7, status: null },
+  total: 1_000,
+  total_estimated: true,
+  waiting: 700,
+  running: 10,
+  succeeded: 280,
+  failed: 10,
+  created_at: '2026-11-21T09:59:00.000Z',
+  finished_at: null,
+};
+const DONE: TriggerBody = {
+  ...TRIGGER,
+  status: 'completed',
+  succeeded: 1_000,
+  failed: 0,
+  waiting: 0,
+  running: 0,
+};
+const BASE = '/api/admin/polling-manual-trigger';
+
+function fileWith(text: string): string {
+  const file = join(directory, 'ids.txt');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('requests', () => {
+  const batch = { ...TRIGGER, kind: 'batch', selection: null, unknown_card_ids: [] };
+  it.each([
+    [['single', '--card-id', '42', '--task', 'realname'], '/single', { card_id: 42, task_type: 'realname' }],
+    [
+      ['batch', '--card-ids', '3,1,3', '--task', 'package'],
+      '/batch',
+      { card_ids: [3, 1], task_type: 'package' },
+    ],
+    [
+      ['by-condition', '--task', 'carddata', '--status', '1', '--yes'],
+      '/by-condition',
+      { task_type: 'carddata', status: 1 },
+    ],
+    [['by-condition', '--task', 'carddata', '--yes'], '/by-condition', { task_type: 'carddata' }],
+    [['cancel', TRIGGER.trigger_id], '/cancel', { trigger_id: TRIGGER.trigger_id }],
+  ])('%j posts to %s %j', async (argv, path, body) => {
+    const { env, requests } = await daemonThatSays(json(batch, 202));
+    expect(await cli(['trigger', ...argv], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([
+      [`POST ${BASE}${path}`, body],
+    ]);
+  });
+
+  it('reads card ids from a file, however they are laid out', async () => {
+    const { env, requests } = await daemonThatSays(json(batch, 202));
+    const file = fileWith('\uFEFF5\r\n7, 9;11\n\n5\t13\n');
+    expect((await cli(['trigger', 'batch', '--file', file, '--task', 'package'], { env })).code).toBe(0);
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ card_ids: [5, 7, 9, 11, 13] });
+  });
+});
+
+describe('refusals before anything is sent', () => {
+  const ids = Array.from({ length: 10_001 }, (_, i) => i + 1).join('\n');
+  it.each([
+    [['--file', '/does/not/exist'], 66, /cannot read \/does\/not\/exist/],
+    [['--file', () => fileWith('1\n2\nx3\n')], 65, /ids\.txt, line 3: "x3" is not/],
+    [['--file', () => fileWith('\n \n')], 65, /there are no card ids/],
+    [['--file', () => fileWith(ids)], 65, /10001 card ids are more than 10000 \(hint: .*by-condition/],
+    [[], 64, /either --card-ids or --file/],
+    [['--card-ids', '1', '--file', 'x'], 64, /either --card-ids or --file/],
+    [['--card-ids', '0'], 64, /out of bounds/],
+  ] as const)('batch %j ends with %d', async (options, code, message) => {
+    const argv = options.map((option) => (typeof option === 'string' ? option : option()));
+    const outcome = await cli(['trigger', 'batch', '--task', 'package', ...argv]);
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr).toMatch(message);
+  });
+});
+
+describe('by-condition', () => {
+  const daemon = () =>
+    daemonThatSays((request, response) =>
+      json(request.line.startsWith('GET') ? { matching: 1_234, estimated: false } : TRIGGER)(
+        request,
+        response,
+      ),
+    );
+  const argv = ['trigger', 'by-condition', '--task', 'carddata', '--carrier-id', '7'];
+  const PLAN = 'Poll carddata of every card with carrier 7 now: 1,234 cards.\n';
+
+  it('shows how many cards it is and asks', async () => {
+    const { env, requests } = await daemon();
+    const yes = await cli(argv, { env, tty: true, input: 'y\n' });
+    expect(yes.stderr).toContain(PLAN);
+    expect(yes.code).toBe(0);
+    expect(requests.map(({ line }) => line)).toEqual([
+      `GET ${BASE}/preview?carrier_id=7`,
+      `POST ${BASE}/by-condition`,
+    ]);
+    const no = await daemon();
+    expect((await cli(argv, { env: no.env, tty: true, input: 'n\n' })).code).toBe(1);
+    expect(no.requests).toHaveLength(1);
+  });
+
+  it('does nothing with --dry-run, and nothing where nobody can be asked', async () => {
+    const { env, requests } = await daemon();
+    const dry = await cli([...argv, '--dry-run', '--yes'], { env });
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout.startsWith(PLAN)).toBe(true);
+    expect((await cli(argv, { env })).code).toBe(64);
+    expect(requests.every(({ line }) => line.startsWith('GET'))).toBe(true);
+  });
+});
+
+describe('--wait', () => {
+  const endings: readonly [TriggerBody, number][] = [
+    [DONE, 0],
+    [{ ...DONE, succeeded: 999, failed: 1 }, 1],
+    [{ ...DONE, status: 'cancelled', succeeded: 5 }, 1],
+  ];
+  it.each(endings)('follows until it is over: %o', async (end, code) => {
+    let reads = 0;
+    const { env, requests } = await daemonThatSays((request, response) => {
+      if (request.line.startsWith('GET')) reads += 1;
+      json(reads < 2 ? TRIGGER : end)(request, response);
+    });
+    const argv = ['trigger', 'single', '--card-id', '42', '--task', 'carddata', '--wait', '--json'];
+    const outcome = await cli(argv, { env });
+    expect([outcome.code, JSON.parse(outcome.stdout)]).toEqual([code, end]);
+    expect(requests.at(-1)?.line).toBe(`GET ${BASE}/${TRIGGER.trigger_id}`);
+  });
+
+  it('draws its progress on a terminal, with the time left at the pace seen', async () => {
+    let reads = 0;
+    const { env } = await daemonThatSays((request, response) => {
+      reads += 1;
+      json(reads < 4 ? { ...TRIGGER, succeeded: 240 + 125 * reads } : DONE)(request, response);
+    });
+    const { stderr, stdout } = await cli(['trigger', 'status', TRIGGER.trigger_id, '--wait'], {
+      env,
+      tty: true,
+    });
+    expect(stderr).toMatch(/polling █+░+ 50 %\r?[\s\S]*polling █+░+ 62 % {2}\d+s left/);
+    expect(stdout).toMatch(/status +completed/);
+  });
+});
+
+describe('tables', () => {
+  it('show a trigger, and a list line by line', async () => {
+    const { env } = await daemonThatSays((request, response) =>
+      json(request.line.includes('?') ? { items: [TRIGGER], page: 1, page_size: 20, total: 1 } : TRIGGER)(
+        request,
+        response,
+      ),
+    );
+    expect((await cli(['trigger', 'status', TRIGGER.trigger_id], { env })).stdout).toBe(
+      [
+        'trigger\t5f0c2a9be17d4c33',
+        'kind\tby_condition',
+        'task\tcarddata',
+        'cards\tevery card with carrier 7',
+        'status\trunning',
+        'total\t1000',
+        'waiting\t700',
+        'running\t10',
+        'succeeded\t280',
+        'failed\t10',
+        'created\t2026-11-21T09:59:00.000Z',
+        'finished\t-',
+        '',
+      ].join('\n'),
+    );
+    expect((await cli(['trigger', 'list'], { env })).stdout).toBe(
+      '5f0c2a9be17d4c33\tby_condition\tcarddata\trunning\t1000\t700\t280\t10\t2026-11-21T09:59:00.000Z\t-\n',
+    );
+    const people = await cli(['trigger', 'list', '--page', '2', '--page-size', '5'], { env, tty: true });
+    expect(people.stdout).toMatch(/TRIGGER[\s\S]*by_condition +carddata +running +~1,000/);
+  });
+});
