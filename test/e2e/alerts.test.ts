@@ -138,6 +138,7 @@ it('a backlog fires once, its webhook survives a 500 and kill -9, and it is reso
   expect((await logged(fleet, ALERT_RESOLVED)).at(0)).toMatchObject({ rule_id: rule.id });
   const { items } = await fleet.get<PageBody<AlertBody>>('/api/admin/polling-alert-history');
   expect(new Set(items.map(({ rule_id }) => rule_id))).toEqual(new Set([rule.id]));
+  expect((await fleet.daemons.at(-1)?.process.stop())?.code).toBe(0);
 });
 
 it('webhooks do not reach what is not public, and recommended rules are created once', {
