@@ -40,7 +40,7 @@ export const demo = defineCommand<[], Options>({
   run: async (context, { options }) => {
     const { cards = 10_000, listen = LISTEN, dataDir = ':memory:' } = options;
     context.io.stderr.write(
-      `cardpoll demo: ${cards} cards, a simulated gateway and embedded stores, which are for trying out only.\n`,
+      `cardpoll demo: ${cards} cards and a simulated gateway.\nIts embedded stores are for trying out only.\n`,
     );
     const ended = new AbortController();
     let status = Promise.resolve();

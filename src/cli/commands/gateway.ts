@@ -35,11 +35,9 @@ const simulate = defineCommand<[], SimulatorOptions>({
     },
   ],
   run: ({ io, launchers }, { options }) =>
-    launchers.simulate(options, (url) =>
-      io.stderr.write(
-        `cardpoll gateway: simulated at ${url}; ${url}/stats counts the calls; Ctrl-C ends it.\n`,
-      ),
-    ),
+    launchers.simulate(options, (url) => {
+      io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
+    }),
 });
 
 export const gateway: CommandSpec = {

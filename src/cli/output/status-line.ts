@@ -36,7 +36,8 @@ function initFact({ status, percent }: OverviewBody['init']): string {
 }
 
 function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: TaskBody, layout: Layout) {
-  const rate = rate_per_second < 9.95 ? rate_per_second.toFixed(1) : short(rate_per_second);
+  const rate =
+    rate_per_second > 0 && rate_per_second < 9.95 ? rate_per_second.toFixed(1) : short(rate_per_second);
   const queue = layout.queue ? ` q${short(queue_length)}` : '';
   // Rounded down, so that not quite all is never all.
   const shown = layout.success && success_rate !== null && success_rate < 100;
