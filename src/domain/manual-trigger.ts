@@ -57,8 +57,13 @@ export function manualEntry(cardId: number, triggerId: string): string {
   return `${cardId}:${triggerId}`;
 }
 
-/** The trigger an entry belongs to; null for one that somebody put into the list as a bare card id. */
+/** The card of an entry. 0, which no card has, for what somebody put into the list and is no card id. */
+export function cardIdOf(entry: string): number {
+  const cardId = Number(/^[1-9]\d{0,15}(?=:|$)/.exec(entry)?.[0] ?? 0);
+  return Number.isSafeInteger(cardId) ? cardId : 0;
+}
+
+/** The trigger an entry belongs to; null for a bare card id and for what cannot be an entry of a trigger. */
 export function triggerIdOf(entry: string): string | null {
-  const colon = entry.indexOf(':');
-  return colon < 0 ? null : entry.slice(colon + 1);
+  return /^[^:]*:([\w-]{1,64})$/.exec(entry)?.[1] ?? null;
 }

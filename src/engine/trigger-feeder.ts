@@ -8,7 +8,7 @@
 //               again: it lost its data, or somebody died between handing out and putting them there.
 //
 // All of it is safe to do twice: a card that stands in the list twice is polled twice and counted once.
-import { manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
+import { cardIdOf, manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -92,10 +92,7 @@ export class TriggerFeeder extends LoopService {
       const running = (await work.runningManual(taskType)).filter(
         (entry) => triggerIdOf(entry) === triggerId,
       );
-      await triggers.takeBack(
-        triggerId,
-        running.map((entry) => Number.parseInt(entry, 10)),
-      );
+      await triggers.takeBack(triggerId, running.map(cardIdOf));
     }
     this.#tookBackAt = now;
   }

@@ -215,6 +215,20 @@ describe('cancel', () => {
   });
 });
 
+describe('the manual list', () => {
+  it('takes bare card ids from an operator, and gets rid of what is none', async () => {
+    const before = (await fleet.truth()).requests;
+    await fleet.redis.rpush(MANUAL, '5', 'abc', '99999999999999999999', '-1', '', '6:\u0000:x');
+    await waitFor(async () => (await fleet.truth()).requests - before === 2, {
+      what: 'both cards to be polled',
+    });
+    await waitFor(async () => (await fleet.redis.zcard('polling:manual:leases:realname')) === 0, {
+      what: 'everything to be settled',
+    });
+    expect(await fleet.redis.llen(MANUAL)).toBe(0);
+  });
+});
+
 describe('requests', () => {
   it.each([
     ['/single', {}, ['card_id', 'task_type']],

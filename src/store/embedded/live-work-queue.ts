@@ -1,7 +1,7 @@
 // The work queue in this process's memory. Same rules as the scripts src/store/redis/scripts/work-*.lua, proven by
 // the same contract suite; single-threaded, so every method is atomic by itself.
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
-import { triggerIdOf } from '../../domain/manual-trigger.ts';
+import { cardIdOf, triggerIdOf } from '../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Claim, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
@@ -219,7 +219,7 @@ function claimManual(type: TypeState, count: number, token: number): WorkItem[] 
   for (const member of type.manual.take(count)) {
     if (type.manualLeases.scoreOf(member) === undefined) {
       type.manualLeases.set(member, token);
-      items.push({ cardId: Number.parseInt(member, 10), lane: 'manual', member, token: String(token) });
+      items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
     } else {
       // Running already (triggered twice): it waits at the tail for its turn.
       type.manual.append(member);

@@ -1,6 +1,7 @@
 // The work queue in Redis. Every method is one script call (or several short ones for long lists); the scripts
 // work-*.lua hold the rules. This file owns their KEYS and ARGV.
 import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
+import { cardIdOf } from '../../domain/manual-trigger.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Claim, Lane, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
@@ -42,7 +43,7 @@ export class RedisWorkQueue implements WorkQueue {
     const [freeSlots, pausedMs, token, manualCount, ...members] = reply;
     const items = members.map((member, i): WorkItem => {
       const lane: Lane = i < manualCount ? 'manual' : 'schedule';
-      return { cardId: Number.parseInt(member, 10), lane, member, token };
+      return { cardId: lane === 'manual' ? cardIdOf(member) : Number(member), lane, member, token };
     });
     return { items, freeSlots, pausedMs };
   }

@@ -17,6 +17,27 @@ describeLiveStore('manual list', (live) => {
     expect(items.map((item) => item.member)).toEqual(['2:b', '3', '5:ba', '6:b']);
   });
 
+  it('claims what is no card as card 0, so that it leaves the list', async () => {
+    const entries = [
+      'abc',
+      '',
+      '0',
+      '-5',
+      '1.5',
+      '12x',
+      '99999999999999999999',
+      '9007199254740993:t',
+      ':t',
+      '7:t:u',
+    ];
+    await live.store.work.pushManual(REALNAME, entries);
+    const { items } = await claim(live.store, 20);
+    expect(items.map((item) => item.member)).toEqual(entries);
+    expect(items.map((item) => item.cardId)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
+    expect(await settle(live.store, items, 'failed')).toEqual({ fenced: 0 });
+    expect(await length()).toBe(0);
+  });
+
   it('empties a long list, and takes a trigger out of one', async () => {
     const { work } = live.store;
     await work.pushManual(REALNAME, entriesOf('a', 12_345));
