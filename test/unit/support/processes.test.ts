@@ -34,11 +34,11 @@ describe('runCli', () => {
 describe('spawnCli', () => {
   it('waits for a line of a running command and stops it', async () => {
     const address = `127.0.0.1:${await freePort()}`;
-    const demo = spawnCli(['demo', '--cards', '100', '--listen', address]);
-    expect(await demo.waitForLine(/API on/)).toContain(address);
-    expect(demo.running).toBe(true);
-    expect((await demo.stop()).stderr).toContain(address);
-    expect(demo.running).toBe(false);
+    const simulator = spawnCli(['gateway', 'simulate', '--listen', address]);
+    expect(await simulator.waitForLine(/simulated gateway/)).toContain(address);
+    expect(simulator.running).toBe(true);
+    expect((await simulator.stop()).stderr).toContain(address);
+    expect(simulator.running).toBe(false);
   });
 
   it('shows the output of a command that ended without the line', async () => {
