@@ -48,6 +48,8 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   'pg-copy-streams': /^store\/postgres\//,
   '@electric-sql/pglite': /^store\/embedded\//,
   fastify: /^api\//,
+  '@fastify/rate-limit': /^api\//,
+  'prom-client': /^api\//,
   commander: /^cli\//,
   pino: /^platform\//,
   undici: /^gateway\//,
