@@ -8,18 +8,22 @@ import type { CleanupProgressBody } from '../../src/api/client.ts';
 import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { getJson, putJson, type RunningBinary, Stack } from './stack.ts';
+import { cpuSeconds, getJson, putJson, type RunningBinary, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
+/** Often enough to see every batch by itself where there are pauses. */
+const LOOK_EVERY_MS = 25;
 const INTERVAL_SECONDS = 10;
 const WARM_UP_MS = 4_000;
-const BASELINE_MS = 10_000;
+const BASELINE_MS = 5_000;
 const DAY_MS = 86_400_000;
 
 interface Removed {
   readonly rowsPerSecond: number;
   /** Most rows that went between two looks at the progress, for each batch that ended between them. */
   readonly largestBatch: number;
+  /** Of daemon and database together; what else the machine does hardly changes it. */
+  readonly cpuSeconds: number;
 }
 
 /** Polls a second during a cleanup, and without one shortly before and after it: what else the machine does cancels out. */
@@ -84,7 +88,7 @@ class CleanupBench {
   async cleanup(pauseMs: string): Promise<Removed> {
     await this.#fill();
     const daemon = await this.#daemon('http://127.0.0.1:9', pauseMs);
-    const removed = await this.#runCleanup(daemon.url, 20);
+    const removed = await this.#runCleanup(daemon, LOOK_EVERY_MS);
     await daemon.stop();
     return removed;
   }
@@ -102,7 +106,7 @@ class CleanupBench {
     const measured: PollingRound[] = [];
     let before = await rateWithout();
     for (let round = 0; round < rounds; round += 1) {
-      const during = await rate(() => this.#runCleanup(daemon.url, 500));
+      const during = await rate(() => this.#runCleanup(daemon, 500));
       const after = await rateWithout();
       measured.push({ during, without: (before + after) / 2 });
       before = after;
@@ -164,9 +168,10 @@ class CleanupBench {
   }
 
   /** @param lookEveryMs often enough to see single batches, or seldom enough not to cost anything. */
-  async #runCleanup(url: string, lookEveryMs: number): Promise<Removed> {
-    const cleanup = `${url}/api/admin/data-cleanup`;
-    const from = performance.now();
+  async #runCleanup(daemon: RunningBinary, lookEveryMs: number): Promise<Removed> {
+    const cleanup = `${daemon.url}/api/admin/data-cleanup`;
+    const cpu = () => cpuSeconds(daemon.pid) + cpuSeconds(this.stack.postgres.pid);
+    const [from, cpuFrom] = [performance.now(), cpu()];
     const response = await fetch(`${cleanup}/trigger`, { method: 'POST' });
     if (response.status !== 202) throw new Error(`trigger: ${response.status} ${await response.text()}`);
     let seen = { deleted: 0, batches: 0 };
@@ -183,7 +188,8 @@ class CleanupBench {
     );
     if (ended.status !== 'completed' || ended.deleted !== this.rows)
       throw new Error(`the cleanup ended as ${JSON.stringify(ended)}`);
-    return { rowsPerSecond: this.rows / ((performance.now() - from) / 1_000), largestBatch };
+    const seconds = (performance.now() - from) / 1_000;
+    return { rowsPerSecond: this.rows / seconds, largestBatch, cpuSeconds: cpu() - cpuFrom };
   }
 }
 
@@ -230,6 +236,8 @@ function report(
     rows_per_second_without_pauses: Math.round(withoutPauses.rowsPerSecond),
     big_delete_rows_per_second: Math.round(big),
     largest_batch_rows: largestBatch,
+    cpu_seconds: Number(paused.cpuSeconds.toFixed(1)),
+    cores_used: Number(((paused.cpuSeconds * paused.rowsPerSecond) / rows).toFixed(2)),
     ...(polling === null ? {} : { polling_drop: Number(reportPolling(polling).toFixed(3)) }),
     ratio: Number((paused.rowsPerSecond / big).toFixed(3)),
     ratio_without_pauses: Number((withoutPauses.rowsPerSecond / big).toFixed(3)),
