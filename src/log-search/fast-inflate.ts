@@ -3,6 +3,7 @@
 // leaks some 50 KiB an instance. So it inflates raw deflate, a member is believed only when its trailer stands where it
 // ended, small members are left to node:zlib, and a thread makes a limited number of instances.
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32, gzipSync } from 'node:zlib';
 import type { FileBytes } from './file-bytes.ts';
 import { GZIP_TRAILER_BYTES, MAX_HEADER_BYTES, parseHeader, trailerOf } from './gzip-format.ts';
@@ -11,7 +12,10 @@ import type { InflateSink } from './inflate.ts';
 interface ZlibSync {
   readonly Z_SYNC_FLUSH: number;
   readonly Z_STREAM_END: number;
-  readonly Inflate: new (options: { chunkSize: number; windowBits: number }) => {
+  readonly Inflate: new (options: {
+    chunkSize: number;
+    windowBits: number;
+  }) => {
     readonly err: number;
     readonly result: Buffer | null;
     push(data: Buffer, flush: number): void;
@@ -26,6 +30,8 @@ const MIN_SLICE_BYTES = 2_048;
 const WANTED_OUTPUT_BYTES = 1_048_576;
 const WORTHWHILE_BYTES = 131_072;
 const MAX_INSTANCES = 300;
+/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+const SLICES_A_TURN = 64;
 
 let instances = 0;
 let loaded: ZlibSync | null | undefined;
@@ -57,13 +63,13 @@ export type FastResult =
   | { readonly kind: 'stopped' };
 
 /** Hands out the data of the members from the start of the file on, as far as it can. */
-export function inflateFast(file: FileBytes, sink: InflateSink): FastResult {
+export async function inflateFast(file: FileBytes, sink: InflateSink): Promise<FastResult> {
   const library = load();
   let offset = 0;
   while (library !== null && file.size - offset >= WORTHWHILE_BYTES && instances < MAX_INSTANCES) {
     const header = parseHeader(file.readAt(offset, Buffer.allocUnsafe(MAX_HEADER_BYTES)));
     if (header.kind !== 'header') break;
-    const end = inflateMember(library, file, offset + header.length, sink);
+    const end = await inflateMember(library, file, offset + header.length, sink);
     if (typeof end === 'string') return { kind: end };
     offset = end;
   }
@@ -71,17 +77,18 @@ export function inflateFast(file: FileBytes, sink: InflateSink): FastResult {
 }
 
 /** @returns where the next member would begin. */
-function inflateMember(
+async function inflateMember(
   library: ZlibSync,
   file: FileBytes,
   start: number,
   sink: InflateSink,
-): number | 'redo' | 'stopped' {
+): Promise<number | 'redo' | 'stopped'> {
   instances += 1;
   const inflate = new library.Inflate({ chunkSize: OUTPUT_BYTES, windowBits: RAW });
   const room = Buffer.allocUnsafe(MAX_SLICE_BYTES);
   let [offset, length, crc] = [start, 0, 0];
   let sliceBytes = MIN_SLICE_BYTES;
+  let slices = 0;
   for (;;) {
     const slice = file.readAt(offset, room.subarray(0, sliceBytes));
     if (slice.length === 0) return 'redo';
@@ -95,6 +102,8 @@ function inflateMember(
       return endOfTrailer(file, offset, slice.length, trailerOf(crc, length)) ?? 'redo';
     }
     offset += slice.length;
+    slices += 1;
+    if (slices % SLICES_A_TURN === 0) await nextTurn();
     sliceBytes = nextSlice(slice.length, result.length);
   }
 }

@@ -45,7 +45,8 @@ export function parseHeader(bytes: Buffer): Header {
 /** Where a member might begin at or after `from`; -1: nowhere. The last two bytes are not enough to tell. */
 export function findMember(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(0x1f, from); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
-    if (bytes[at + 1] === 0x8b && bytes[at + 2] === 8 && ((bytes[at + 3] ?? 0) & RESERVED_FLAGS) === 0) return at;
+    if (bytes[at + 1] === 0x8b && bytes[at + 2] === 8 && ((bytes[at + 3] ?? 0) & RESERVED_FLAGS) === 0)
+      return at;
   }
   return -1;
 }

@@ -28,7 +28,7 @@ export type InflateResult =
 export async function inflateFile(file: FileBytes, sink: InflateSink, fast: boolean): Promise<InflateResult> {
   let offset = 0;
   if (fast) {
-    const result = inflateFast(file, sink);
+    const result = await inflateFast(file, sink);
     if (result.kind === 'redo') return { kind: 'redo' };
     if (result.kind === 'stopped') return { kind: 'done', problems: [] };
     offset = result.offset;
@@ -83,7 +83,8 @@ class MemberWalk {
     if (end.kind === 'corrupt') {
       this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
       this.sink.gap();
-      return this.#findNext(Math.max(end.offset, this.offset + 1));
+      // A member that was torn off is inflated into the one behind it: look from its own beginning.
+      return this.#findNext(this.offset + 1);
     }
     return this.#checkTrailer(end.offset, trailerOf(crc, length));
   }

@@ -70,7 +70,8 @@ const RULES: Readonly<Record<InterfaceName, Rule>> = {
 /** Whether a line, as latin1, belongs to an interface; with `strict` only its request path counts. */
 export function matchesInterface(line: string, name: InterfaceName, strict: boolean): boolean {
   const rule = RULES[name];
-  if (!strict && (rule.field?.test(line) || rule.phrases.some((one) => containsPhrase(line, one)))) return true;
+  if (!strict && (rule.field?.test(line) || rule.phrases.some((one) => containsPhrase(line, one))))
+    return true;
   return lastSegments(line).some(rule.segment);
 }
 
@@ -124,8 +125,8 @@ function phrase(text: string, gbkHex: string): Phrase {
   );
   return {
     text,
-    utf8: Buffer.from(text, 'utf8').latin1Slice(),
-    gbk: Buffer.from(gbkHex, 'hex').latin1Slice(),
+    utf8: Buffer.from(text, 'utf8').toString('latin1'),
+    gbk: Buffer.from(gbkHex, 'hex').toString('latin1'),
     escaped: new RegExp(escapes.join(''), 'i'),
   };
 }

@@ -68,13 +68,13 @@ function endOfString(buf: Buffer, from: number, to: number): number {
 
 function isTimeName(buf: Buffer, from: number, to: number): boolean {
   const length = to - from;
-  return length >= 2 && length <= 10 && NAMES.has(buf.latin1Slice(from, to));
+  return length >= 2 && length <= 10 && NAMES.has(buf.toString('latin1', from, to));
 }
 
 function valueAfter(buf: Buffer, from: number, to: number): string {
   let at = skipSpace(buf, from, to);
   if (buf[at] !== COLON) return '';
   at = skipSpace(buf, at + 1, to);
-  const text = buf.latin1Slice(at, Math.min(to, at + LONGEST_VALUE));
+  const text = buf.toString('latin1', at, Math.min(to, at + LONGEST_VALUE));
   return text.startsWith('"') ? (text.slice(1).split('"', 1)[0] ?? '') : (/^[^,}\s]*/.exec(text)?.[0] ?? '');
 }

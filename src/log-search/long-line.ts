@@ -28,7 +28,7 @@ export class LongLine {
     if (chunk.length === 0) return;
     const piece = Buffer.concat([this.#tail, chunk]);
     this.#matched ||= this.#search(piece, false, false);
-    this.onPiece(piece.latin1Slice());
+    this.onPiece(piece.toString('latin1'));
     this.#tail = Buffer.from(piece.subarray(-OVERLAP_BYTES));
   }
 

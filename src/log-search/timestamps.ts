@@ -20,7 +20,7 @@ const EPOCH_TIME = new RegExp(EPOCH);
 export function timeOfLine(buf: Buffer, from: number, to: number, zone: Zone): number | undefined {
   const own = findTopLevelTime(buf, from, to, (text) => parseTimeValue(text, zone));
   if (own !== undefined) return own;
-  const head = buf.latin1Slice(from, Math.min(to, from + TEXT_TIME_BYTES));
+  const head = buf.toString('latin1', from, Math.min(to, from + TEXT_TIME_BYTES));
   return timeOfText(head, zone);
 }
 
