@@ -1,5 +1,6 @@
 // Section 8 of the specification as code: thresholds of the four metrics and the concurrency recommended by
 // gateway response time. The only place where these numbers stand.
+import type { AlertCondition, RuleType } from './alert-rule.ts';
 
 export type Health = 'normal' | 'warning' | 'alert';
 
@@ -17,6 +18,13 @@ const QUEUE_LENGTH = { normalBelow: 10_000, alertAbove: 50_000 };
 const SUCCESS_RATE = { normalAbove: 95, alertBelow: 90 };
 const AVG_DURATION_MS = { normalBelow: 500, alertAbove: 2_000 };
 const CONCURRENCY_PERCENT = { alertAbove: 95 };
+
+/** The rules recommended in section 2.3: one a metric, at its alert threshold. */
+export const RECOMMENDED_CONDITIONS: Record<RuleType, Pick<AlertCondition, 'comparison' | 'threshold'>> = {
+  queue_backlog: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
+  success_rate: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
+  avg_duration: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
+};
 
 function rising(value: number, normalBelow: number, alertAbove: number): Health {
   if (value > alertAbove) return 'alert';

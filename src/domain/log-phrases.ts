@@ -10,3 +10,5 @@ export const TASK_COMPLETED: Record<TaskType, string> = {
 };
 export const CARD_STOPPED = '停机';
 export const CARD_RESUMED = '复机';
+export const ALERT_FIRED = '告警触发';
+export const ALERT_RESOLVED = '告警恢复';

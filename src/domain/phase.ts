@@ -7,7 +7,8 @@
 const BLOCK = 8;
 const HASH_BITS = 32;
 
-export const MIN_BUCKETS = 64;
+/** A small fleet's cards are spread over this many steps of the interval, not polled in bursts. */
+export const MIN_BUCKETS = 1_024;
 const MAX_BUCKETS = 1 << 22;
 /** A bucket is planned for at most this many cards; Redis keeps up to 512 integers as an intset (5.3 bytes a card). */
 const TARGET_BUCKET_CARDS = 200;
@@ -31,7 +32,7 @@ export function bucketOf(cardId: number, buckets: number): number {
   return phaseHash(cardId) >>> (HASH_BITS - Math.log2(buckets));
 }
 
-/** The number of buckets for a ring that will hold `cards`: a power of two, at least 64. */
+/** The number of buckets for a ring that will hold `cards`: a power of two, at least MIN_BUCKETS. */
 export function bucketsFor(cards: number): number {
   const wanted = Math.max(MIN_BUCKETS, cards / TARGET_BUCKET_CARDS);
   return Math.min(MAX_BUCKETS, 2 ** Math.ceil(Math.log2(wanted)));

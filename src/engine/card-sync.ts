@@ -18,6 +18,8 @@ export class CardSync {
       readonly records: Pick<RecordStore, 'cards'>;
       readonly configs: () => readonly PollingConfig[];
       readonly matcher: () => ConfigMatcher;
+      /** Throws when another instance leads by now. */
+      readonly requireLead: () => void;
     },
   ) {}
 
@@ -26,6 +28,7 @@ export class CardSync {
     let at = mark;
     for (let call = 0; call < CALLS_A_PASS; call += 1) {
       const changes = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);
+      this.deps.requireLead();
       await this.#place(changes.changed);
       for (const ring of rings) await this.#remove(ring, changes.removed);
       const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];

@@ -2,25 +2,23 @@
 // role adds: `worker` polls cards, `scheduler` may lead (advance rings, initialise, reap). It knows no driver and no
 // configuration file.
 
-import { INITIALISING, WORKER_STARTED } from '../domain/log-phrases.ts';
+import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { TaskType } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
-import type { FlowControl, Gateway } from '../gateway/gateway.ts';
-import type { Clock } from '../platform/clock.ts';
+import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress, LiveStore, WorkerInfo } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { WorkerInfo } from '../store/live-store.ts';
 import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
+import type { EngineDeps, EngineSettings } from './engine-settings.ts';
+import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Initialiser } from './initialiser.ts';
-import { Leadership } from './leadership.ts';
-import { Reaper } from './reaper.ts';
+import { leaderServices } from './leader-services.ts';
+import { seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
-import { ringOf, Scheduler } from './scheduler.ts';
+import { ringOf } from './scheduler.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 import { CarddataTask } from './tasks/carddata.ts';
 import { PackageTask } from './tasks/package.ts';
@@ -28,51 +26,23 @@ import { RealnameTask } from './tasks/realname.ts';
 import type { Task } from './tasks/task.ts';
 import { Worker } from './worker.ts';
 
-export interface EngineSettings {
-  readonly workerId: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly version: string;
-  readonly roles: readonly string[];
-  readonly timeZone: string;
-  readonly leaseMs: number;
-  readonly claimBatch: number;
-  readonly queueCap: number;
-  /** Results that may wait for the stores before claiming stops. */
-  readonly writeBuffer: number;
-  readonly retryBaseMs: number;
-  readonly cardCacheTtlMs: number;
-  readonly initBatchCards: number;
-  readonly initPauseMs: number;
-  readonly drainTimeoutMs: number;
-}
-
-export interface EngineDeps {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-  readonly gateway: Gateway;
-  readonly flow: FlowControl;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Logger;
-}
-
 /** A claim loop without an answer for this long is not alive. */
 const STALLED_MS = 10_000;
+/** For signing off at the stores after the drain. */
+const FAREWELL_MS = 3_000;
 
 export class Engine implements Service {
   readonly name = 'engine';
   readonly #startedAtMs: number;
   readonly #configs: ConfigWatch;
-  readonly #leadership: Leadership;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
   readonly #stats: StatsRecorder;
   readonly #heartbeat: Heartbeat;
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
-  readonly #quiet = new Map<string, number>();
-  #draining = false;
+  readonly #errors: ErrorReporter;
+  #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
     private readonly settings: EngineSettings,
@@ -80,21 +50,16 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
-    this.#configs = new ConfigWatch(records.configs, this.#report('config-watch'));
-    this.#leadership = new Leadership({
-      coordination: live.coordination,
-      holder: settings.workerId,
-      clock,
-      onChange: (leads, fence) =>
-        deps.log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
-      onError: this.#report('leadership'),
-    });
+    this.#errors = new ErrorReporter(deps.log, clock);
+    this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
     this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
-    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#report('stats-recorder'));
+    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#errors.for('stats-recorder'));
     this.#writer = this.#makeWriter();
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#report('heartbeat'));
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
-    this.#leaderServices = settings.roles.includes('scheduler') ? this.#makeLeaderServices() : [];
+    this.#leaderServices = settings.roles.includes('scheduler')
+      ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
+      : [];
   }
 
   /** Why this instance should get no work or traffic just now; empty when it is fit. */
@@ -102,7 +67,7 @@ export class Engine implements Service {
     const problems = this.#workers
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
-    return this.#draining ? ['draining', ...problems] : problems;
+    return this.#phase === 'running' ? problems : [this.#phase];
   }
 
   describe(): WorkerInfo {
@@ -124,14 +89,14 @@ export class Engine implements Service {
 
   async start(): Promise<void> {
     const { live, records, log } = this.deps;
-    const limits = await records.configs.concurrency();
-    for (const taskType of TASK_TYPES) await live.work.seedMaxConcurrency(taskType, limits[taskType]);
+    await seedLimits(live.work, records.configs);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
     await this.#stats.start();
     await this.#writer.start();
     for (const worker of this.#workers) await worker.start();
+    this.#phase = 'running';
     const { workerId, roles, version } = this.settings;
     log.info(
       {
@@ -144,21 +109,39 @@ export class Engine implements Service {
     );
   }
 
-  /** Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time. */
+  /**
+   * Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time, also
+   * where a store does not answer: what is not settled by then ends with its leases.
+   */
   async stop(): Promise<void> {
-    this.#draining = true;
-    const giveUp = setTimeout(() => {
-      this.deps.log.error(
-        { unsettled: this.#writer.reserved },
-        'drain took too long: leases will end by themselves',
-      );
+    this.#phase = 'draining';
+    if (!(await endsWithin(this.settings.drainTimeoutMs, this.#drain()))) {
+      const unsettled = this.#writer.reserved;
+      this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
-    }, this.settings.drainTimeoutMs);
-    await Promise.all(this.#workers.map((worker) => this.#stopQuietly(worker)));
+    }
+    if (!(await endsWithin(FAREWELL_MS, this.#leave()))) {
+      this.deps.log.warn('a store does not answer: ended without signing off');
+    }
+  }
+
+  async #drain(): Promise<void> {
+    await this.#stopTogether(this.#workers);
     await this.#writer.stop();
-    clearTimeout(giveUp);
-    const rest = [this.#stats, ...[...this.#leaderServices].reverse(), this.#heartbeat, this.#configs];
-    for (const service of rest) await this.#stopQuietly(service);
+  }
+
+  /** The lead goes after all that is done under it, the heartbeat after the statistics: with it their bookkeeping ends. */
+  async #leave(): Promise<void> {
+    const [lead, ...led] = this.#leaderServices;
+    await Promise.all([
+      this.#stopTogether(led).then(() => this.#stopTogether(lead === undefined ? [] : [lead])),
+      this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
+      this.#stopTogether([this.#configs]),
+    ]);
+  }
+
+  async #stopTogether(services: readonly Service[]): Promise<void> {
+    await Promise.all(services.map((service) => this.#stopQuietly(service)));
   }
 
   /** A store that is away must not keep the instance from ending: what it held ends with its leases. */
@@ -189,7 +172,7 @@ export class Engine implements Service {
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
       onFenced: (taskType, count) =>
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
-      onError: (stage, error, retryInMs) => this.#report(`result-writer ${stage}`)(error, retryInMs),
+      onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
   }
 
@@ -226,70 +209,15 @@ export class Engine implements Service {
           leaseMs,
           claimBatch,
           log,
-          onError: this.#report(`worker ${task.taskType}`),
+          onError: this.#errors.for(`worker ${task.taskType}`),
         }),
     );
-  }
-
-  #makeLeaderServices(): Service[] {
-    const { live, records, clock, log } = this.deps;
-    const { settings } = this;
-    const configs = () => this.#configs.configs;
-    const fence = () => this.#leadership.fence();
-    const rings = live.rings;
-    return [
-      this.#leadership,
-      new Scheduler({
-        rings,
-        configs,
-        fence,
-        clock,
-        queueCap: settings.queueCap,
-        onError: this.#report('scheduler'),
-      }),
-      new Initialiser({
-        live,
-        records,
-        configs,
-        matcher: () => this.#configs.matcher,
-        fence,
-        clock,
-        batchCards: settings.initBatchCards,
-        pauseMs: settings.initPauseMs,
-        onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
-        onError: this.#report('initialiser'),
-      }),
-      new Reaper({
-        live,
-        results: records.results,
-        calendar: new MonthCalendar(settings.timeZone),
-        fence,
-        clock,
-        log,
-        onError: this.#report('reaper'),
-      }),
-    ];
   }
 
   async #removeFromRings(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
     for (const config of this.#configs.configs) {
       if (config.taskType === taskType) await this.deps.live.rings.remove(ringOf(config), cardIds);
     }
-  }
-
-  /** Reports a failing part: the first time and then once in ten seconds, so that an outage does not fill the disk. */
-  #report(part: string): (error: unknown, retryInMs: number) => void {
-    return (error, retryInMs) => {
-      const now = this.deps.clock.monotonic();
-      const key = `${part}: ${messageOf(error)}`;
-      if (now - (this.#quiet.get(key) ?? Number.NEGATIVE_INFINITY) < 10_000) return;
-      if (this.#quiet.size > 1_000) this.#quiet.clear();
-      this.#quiet.set(key, now);
-      this.deps.log.error(
-        { part, reason: messageOf(error), retry_in_ms: retryInMs },
-        'part of the engine failed',
-      );
-    };
   }
 }
 
@@ -298,9 +226,4 @@ function isChange(outcome: PollOutcome): boolean {
   return (
     outcome.realNameVerified !== undefined || outcome.stopped !== undefined || outcome.usage !== undefined
   );
-}
-
-function progressFields(progress: InitProgress): Record<string, unknown> {
-  const { status, total, loaded, batch, batches } = progress;
-  return { status, total, loaded, batch, batches };
 }

@@ -1,6 +1,6 @@
 // One instance of the fleet leads: it advances the rings, initialises them and takes back what dead workers left.
-// This service keeps or seeks that lease. Losing it never breaks anything: every leader operation is idempotent and
-// carries the fencing token, so a paused former leader is refused.
+// This service keeps or seeks that lease. Losing it never breaks anything: advancing a ring carries the fencing token,
+// so a paused former leader is refused; every other operation is idempotent, and made only after a look at the lead.
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/live-store.ts';

@@ -1,4 +1,4 @@
-// The leader's housekeeping, once a second: takes back what dead workers held (leases also end by themselves at the
+// The leader's housekeeping, twice a second: takes back what dead workers held (leases also end by themselves at the
 // next claim; this keeps the counters true when nobody claims), forgets dead workers, and keeps usage partitions
 // ahead of the calendar.
 

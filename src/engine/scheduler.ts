@@ -18,6 +18,7 @@ export class Scheduler extends LoopService {
   #toldAt = Number.NEGATIVE_INFINITY;
   /** Where each ring's cursor stood after its last turn, by config id. */
   readonly #cursors = new Map<number, number>();
+  #passes = 0;
 
   constructor(
     private readonly deps: {
@@ -36,13 +37,20 @@ export class Scheduler extends LoopService {
     if (this.deps.fence() === null) return TICK_MS;
     await this.#applySettings();
     // Rings take turns, so that one far behind cannot keep the others waiting.
-    let behind = this.deps.configs().filter((config) => config.status === 1);
+    let behind = this.#inTurn(this.deps.configs().filter((config) => config.status === 1));
     while (behind.length > 0 && !signal?.aborted) {
       const still: PollingConfig[] = [];
       for (const config of behind) if (await this.#advance(config)) still.push(config);
       behind = still;
     }
     return TICK_MS;
+  }
+
+  /** Another ring comes first with every pass: in overload only the first of a type finds room in the queue. */
+  #inTurn(configs: readonly PollingConfig[]): PollingConfig[] {
+    const first = this.#passes % Math.max(1, configs.length);
+    this.#passes += 1;
+    return [...configs.slice(first), ...configs.slice(0, first)];
   }
 
   async #applySettings(): Promise<void> {

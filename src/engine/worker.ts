@@ -19,9 +19,9 @@ import type { FinishedItem, ResultWriter } from './result-writer.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
 import type { Task } from './tasks/task.ts';
 
-/** Nothing due, or all slots held by others: how soon to look again. A manual card waits this long at most. */
+/** Nothing due: how soon to look again. A manual card waits this long at most. */
 const IDLE_REST_MS = 25;
-/** The limit is reached: own calls that end cut this rest short. */
+/** The limit is reached: own calls that end cut this rest short, others' are seen after it. */
 const FULL_REST_MS = 25;
 /** Flow control or the writer hold work back. */
 const HELD_REST_MS = 50;
@@ -80,8 +80,7 @@ export class Worker extends LoopService {
 
   async runOnce(): Promise<number> {
     const { work, task, writer, flow, clock } = this.deps;
-    const freed = this.#freed.splice(0);
-    const released = freed.length > 0 ? this.#release(freed) : null;
+    const released = this.#releaseFreed();
     const max = Math.min(this.deps.claimBatch, writer.room, flow.allowance(this.deps.totalInFlight()));
     if (max < 1 || clock.monotonic() < this.#heldUntil) {
       await released;
@@ -90,17 +89,21 @@ export class Worker extends LoopService {
     }
     this.#claimNumber += 1;
     const claimedAt = clock.monotonic();
-    const claim = await work.claim(task.taskType, {
+    const request = {
       workerId: this.deps.workerId,
       claimNumber: this.#claimNumber,
       max,
       leaseMs: this.deps.leaseMs,
-    });
-    await released;
+    };
+    // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
+    const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
+    if (claim.status === 'rejected') throw claim.reason;
     this.#lastTurnAt = clock.monotonic();
-    if (claim.items.length > 0) this.#begin(claim.items, claimedAt);
-    if (this.#freed.length > 0 || claim.items.length === max) return 0;
-    return claim.freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
+    const { items, freeSlots } = claim.value;
+    if (items.length > 0) this.#begin(items, claimedAt);
+    if (release.status === 'rejected') throw release.reason;
+    if (this.#freed.length > 0 || items.length === max) return 0;
+    return freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
   }
 
   override async start(): Promise<void> {
@@ -113,11 +116,13 @@ export class Worker extends LoopService {
     this.#draining = true;
     await super.stop();
     await Promise.all(this.#running);
-    const freed = this.#freed.splice(0);
-    if (freed.length > 0) await this.deps.work.release(this.deps.task.taskType, freed);
+    await this.#releaseFreed();
   }
 
-  async #release(items: WorkItem[]): Promise<void> {
+  /** Gives back the slots of calls that ended; a failed release is tried again with the next turn. */
+  async #releaseFreed(): Promise<void> {
+    const items = this.#freed.splice(0);
+    if (items.length === 0) return;
     try {
       await this.deps.work.release(this.deps.task.taskType, items);
     } catch (error) {
@@ -199,7 +204,7 @@ export class Worker extends LoopService {
   #noteFailure(error: unknown, card: Card, durationMs: number): void {
     const { task, flow, log, work } = this.deps;
     const gatewayError = error instanceof GatewayError ? error : null;
-    flow.record(gatewayError?.isGatewayFault ? 'gateway_fault' : 'ignored');
+    flow.record(flowOutcome(gatewayError));
     if (gatewayError?.failure === 'backpressure') {
       work
         .pause(task.taskType, gatewayError.details.retryAfterMs ?? DEFAULT_BACKPRESSURE_MS)
@@ -236,4 +241,10 @@ export class Worker extends LoopService {
     });
     if (this.#freed.length === 1) setImmediate(() => this.wake());
   }
+}
+
+/** A refusal of one card is an answer too: the gateway works. */
+function flowOutcome(error: GatewayError | null): Parameters<FlowControl['record']>[0] {
+  if (error === null || error.failure === 'aborted') return 'ignored';
+  return error.isGatewayFault ? 'gateway_fault' : 'ok';
 }

@@ -22,12 +22,12 @@ export interface GatewayAnswer {
 export type GatewayFailure =
   | 'timeout'
   | 'network'
-  | 'http' // 5xx or an unexpected status
+  | 'http' // 5xx, 401, 403, 408 or an unexpected status: not this card's problem
   | 'backpressure' // 429 or 503: `retryAfterMs` may be set
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx: this card's problem
   | 'business' // envelope code other than 200: this card's problem
-  | 'aborted'; // the caller's signal
+  | 'aborted'; // the client was closed
 
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -73,6 +73,6 @@ export interface Gateway {
 export interface FlowControl {
   /** Calls this instance may start now, given the calls it has in flight; Infinity when nothing holds it back. */
   allowance(inFlight: number): number;
-  /** Reports how a call went. */
+  /** Reports how a call went; 'ignored' says nothing about the gateway, not even that it answers. */
   record(outcome: 'ok' | 'gateway_fault' | 'ignored'): void;
 }

@@ -6,6 +6,10 @@ export interface Bounds {
   readonly max: number;
 }
 
+export function wholeNumberWithin({ min, max }: Bounds): string {
+  return `must be a whole number from ${min} to ${max}`;
+}
+
 /** Throws CardpollError `invalid` naming each field that is not a whole number within the bounds, ends included. */
 export function requireWithin(bounds: Bounds, values: Readonly<Record<string, number>>): void {
   const fields = Object.entries(values)

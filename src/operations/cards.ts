@@ -71,7 +71,7 @@ export class CardOperations {
    */
   async import(input: Readable, format: ImportFormat): Promise<ImportReport> {
     try {
-      return await importCards(this.deps.records, input, { format });
+      return await importCards(this.deps.records.cards, input, { format });
     } finally {
       this.deps.cardTotal.expire();
     }

@@ -1,7 +1,9 @@
 // One task type in numbers: turns what the live store counts into what operators read. Used by stats.ts. Pure; reads
-// no store and no clock. Every derived number of a task type (success rate, schedule lag ...) is defined here only.
+// no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
+// alert rules judge too are domain/task-metrics.ts.
 import { type Health, healthOf } from '../domain/health.ts';
 import { dueAt } from '../domain/phase.ts';
+import { pollRatesOf } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { RingState, StatsReading } from '../store/live-store.ts';
 import type { LimitedCounts } from './concurrency.ts';
@@ -64,8 +66,7 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
 export function taskStatsOf(queue: QueueStats, reading: StatsReading): TaskStats {
   const { window } = reading;
   const polls = window.succeeded + window.failed;
-  const successRate = polls === 0 ? null : (100 * window.succeeded) / polls;
-  const avgDurationMs = polls === 0 ? null : window.durationMs / polls;
+  const { successRate, avgDurationMs } = pollRatesOf(window);
   return {
     ...queue,
     total: reading.total,

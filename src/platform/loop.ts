@@ -1,6 +1,6 @@
 // A service that runs one pass again and again until it is stopped. A pass that throws is reported and tried again
 // later with growing pauses: below a loop code throws, only the loop catches.
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Service } from './service.ts';
 
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
@@ -10,7 +10,8 @@ const MAX_RETRY_MS = 5_000;
 
 export abstract class LoopService implements Service {
   #abort = new AbortController();
-  #wake = new AbortController();
+  /** Ends the present rest; does nothing while a pass runs. */
+  #endRest = () => {};
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
 
@@ -30,26 +31,32 @@ export abstract class LoopService implements Service {
   /** Lets the pass under way finish and starts no other. */
   async stop(): Promise<void> {
     this.#abort.abort();
-    this.#wake.abort();
+    this.#endRest();
     await this.#done;
   }
 
   /** Ends the present rest at once; does nothing while a pass runs. */
   protected wake(): void {
-    this.#wake.abort();
+    this.#endRest();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const restMs = await this.#pass(signal);
       if (signal.aborted) break;
-      if (restMs <= 0) {
-        await nextTurn();
-        continue;
-      }
-      this.#wake = new AbortController();
-      await sleep(restMs, undefined, { signal: this.#wake.signal }).catch(() => {});
+      if (restMs > 0) await this.#rest(restMs);
+      else await nextTurn();
     }
+  }
+
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   async #pass(signal: AbortSignal): Promise<number> {

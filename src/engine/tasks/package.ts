@@ -71,7 +71,7 @@ export class PackageTask implements Task {
     };
   }
 
-  /** Sees to it that a card over its package is stopped. @returns true: it is. */
+  /** Sees to it that a card over its package is stopped. @returns false when somebody resumed it after this month's stop. */
   async #stop(card: Card, stop: StopRequest, reportedStopped: boolean, deadline: Deadline): Promise<boolean> {
     if (reportedStopped) {
       // Stopped by somebody else, or by a call of ours whose outcome was lost: write that down once.
@@ -79,10 +79,11 @@ export class PackageTask implements Task {
       return true;
     }
     const claim = await this.deps.stops.claim(stop, this.deps.leaseMs);
-    if (claim.state === 'done') return true;
+    if (claim.state === 'done') return false;
     if (claim.state === 'held') {
       throw new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${stop.cardId}`);
     }
+    await this.#requireTime(stop, deadline);
     await this.#callStop(card, stop, deadline);
     await this.#record(stop);
     return true;
@@ -101,6 +102,13 @@ export class PackageTask implements Task {
       },
       CARD_STOPPED,
     );
+  }
+
+  /** After a pause (of this process or of the record store) the claim may be over and another worker at it. */
+  async #requireTime(stop: StopRequest, deadline: Deadline): Promise<void> {
+    if (deadline.remainingMs() > 0) return;
+    await this.deps.stops.abandon(stop.cardId, stop.month, 'the lease was over before the call');
+    throw new CardpollError('busy', 'lease_over', `no time is left to stop card ${stop.cardId}`);
   }
 
   async #callStop(card: Card, stop: StopRequest, deadline: Deadline): Promise<void> {

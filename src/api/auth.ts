@@ -1,0 +1,86 @@
+// Who may use the admin API (03, "Auth"). Used by server.ts for everything under /api/admin. Two modes:
+//   tokens configured: a bearer token, viewer for reading, operator for everything;
+//   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
+//   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { CardpollError } from '../platform/errors.ts';
+import { isLoopback } from '../platform/loopback.ts';
+import { UNAUTHENTICATED } from './problem.ts';
+
+export interface AdminToken {
+  readonly role: 'viewer' | 'operator';
+  readonly token: string;
+}
+
+/** The parts of a request that decide. */
+export interface Credentials {
+  readonly method: string;
+  readonly authorization: string | undefined;
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
+/** Returns the caller's name for the access log (`operator/0`: role and index, never the token). Throws `auth`. */
+export type Authenticator = (credentials: Credentials) => string;
+
+const READING = new Set(['GET', 'HEAD']);
+
+/** @param listenHost name or address the server listens on. Throws `config` for an open server others could reach. */
+export function authenticator(tokens: readonly AdminToken[], listenHost: string): Authenticator {
+  if (tokens.length > 0) return tokenAuthenticator(tokens);
+  if (!isLoopback(listenHost)) {
+    throw new CardpollError('config', 'tokens_missing', `listening on ${listenHost} needs admin tokens`, {
+      hint: 'set CARDPOLL_ADMIN_TOKENS_FILE, or listen on 127.0.0.1',
+    });
+  }
+  return localAuthenticator();
+}
+
+function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
+  const known = tokens.map(({ role, token }, index) => ({
+    role,
+    name: `${role}/${index}`,
+    hash: sha256(token),
+  }));
+  return ({ authorization, method }) => {
+    const presented = sha256(/^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    let caller: (typeof known)[number] | null = null;
+    // Every entry is compared: the time taken tells neither whether nor where a token matched.
+    for (const entry of known) if (timingSafeEqual(entry.hash, presented)) caller = entry;
+    if (caller === null) {
+      const what = authorization === undefined ? 'this needs an admin token' : 'the admin token is not known';
+      throw new CardpollError('auth', UNAUTHENTICATED, what, {
+        hint: 'send Authorization: Bearer <token>; the command line takes --token-file or CARDPOLL_TOKEN',
+      });
+    }
+    if (caller.role === 'viewer' && !READING.has(method)) {
+      throw new CardpollError('auth', 'forbidden', 'a viewer token may only read', {
+        hint: 'use an operator token',
+      });
+    }
+    return caller.name;
+  };
+}
+
+function localAuthenticator(): Authenticator {
+  return ({ host, origin }) => {
+    if (!isLoopback(hostName(host ?? ''))) {
+      throw new CardpollError('auth', 'foreign_host', 'the Host header does not name this machine', {
+        hint: 'use http://127.0.0.1 or http://localhost, or configure admin tokens',
+      });
+    }
+    if (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, '')))) {
+      throw new CardpollError('auth', 'foreign_origin', 'pages of other sites may not use this API');
+    }
+    return 'local';
+  };
+}
+
+/** The host of `host`, `host:port` or `[address]:port`. */
+function hostName(host: string): string {
+  return (/^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,85 @@
+// Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
+import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
+
+const KINDS: Record<number, ErrorKind> = {
+  400: 'bad_data',
+  401: 'auth',
+  403: 'auth',
+  404: 'not_found',
+  409: 'conflict',
+  413: 'invalid',
+  415: 'bad_data',
+  422: 'invalid',
+  429: 'busy',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
+
+/** The error an answer stands for: its problem body where there is one, its status otherwise. */
+export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
+  const problem = problemIn(text);
+  if (status < 400) return notCardpoll(url);
+  const kind = KINDS[status] ?? 'internal';
+  const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
+  const hint = problem?.hint ?? (kind === 'auth' ? AUTH_HINT : undefined);
+  return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
+    ...(hint === undefined ? {} : { hint }),
+    fields: problem?.fields ?? [],
+  });
+}
+
+/** Something answers at the URL, but not the way cardpoll does. */
+export function notCardpoll(url: string): CardpollError {
+  return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
+    hint: 'say where the daemon listens with --url or CARDPOLL_URL',
+  });
+}
+
+interface Problem {
+  readonly message: string;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly fields: readonly FieldProblem[];
+}
+
+/** The JSON object a text holds; null for anything else. */
+export function objectIn(text: string): Record<PropertyKey, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<PropertyKey, unknown> | null)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function problemIn(text: string): Problem | null {
+  const body = objectIn(text);
+  if (body === null) return null;
+  const { detail, title, code, hint, errors } = body;
+  const said = oneLine(detail) ?? oneLine(title);
+  if (said === null) return null;
+  const fields = Array.isArray(errors) ? errors.filter(isFieldProblem) : [];
+  const unsaid = fields
+    .filter((one) => !said.includes(one.message))
+    .map((one) => `${one.field} ${one.message}`);
+  return {
+    message: [said, ...unsaid].join('; '),
+    code: typeof code === 'string' ? code : 'problem',
+    hint: oneLine(hint) ?? undefined,
+    fields,
+  };
+}
+
+function oneLine(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.replace(/\s+/g, ' ') : null;
+}
+
+function isFieldProblem(value: unknown): value is FieldProblem {
+  const { field, message } = (value ?? {}) as Record<string, unknown>;
+  return typeof field === 'string' && typeof message === 'string';
+}

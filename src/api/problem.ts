@@ -1,0 +1,113 @@
+// Errors as RFC 9457 problems. The only place that maps an error to an HTTP status. Used by error-handling.ts.
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
+import { snakeCase } from './wire.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** What every error answer holds. `errors` for 422, `hint` where there is something to do. */
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  instance: z.string(),
+  request_id: z.string(),
+  hint: z.string().optional(),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+});
+export type ProblemBody = z.output<typeof problemSchema>;
+
+/** An error as the outside sees it, before it is tied to one request. */
+export interface Problem {
+  readonly status: number;
+  /** Stable snake_case identifier. */
+  readonly code: string;
+  readonly detail: string;
+  readonly hint?: string | undefined;
+  readonly errors?: readonly FieldProblem[];
+}
+
+const STATUS_OF_KIND: Record<ErrorKind, number> = {
+  usage: 400,
+  invalid: 422,
+  bad_data: 400,
+  input_missing: 400,
+  not_found: 404,
+  conflict: 409,
+  busy: 409,
+  unavailable: 503,
+  auth: 403,
+  config: 500,
+  internal: 500,
+};
+
+/** Credentials that are missing or unknown, as opposed to insufficient ones. */
+export const UNAUTHENTICATED = 'unauthenticated';
+
+const FRAMEWORK_CODES: Record<string, string> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'content_length_mismatch',
+  FST_ERR_BAD_URL: 'malformed_url',
+  FST_ERR_MAX_PARAM_LENGTH: 'url_too_long',
+};
+
+/** @param error anything thrown. What is not understood becomes a 500 that tells nothing about the inside. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof CardpollError) return problemOfCardpollError(error);
+  if (hasZodFastifySchemaValidationErrors(error)) return problemOfValidation(error);
+  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return { status: statusCode, code: FRAMEWORK_CODES[code ?? ''] ?? 'bad_request', detail: message ?? '' };
+  }
+  return {
+    status: 500,
+    code: 'internal',
+    detail: 'an unexpected error; the api log has it under this request_id',
+  };
+}
+
+function problemOfCardpollError(error: CardpollError): Problem {
+  const status = error.code === UNAUTHENTICATED ? 401 : STATUS_OF_KIND[error.kind];
+  if (status === 500) return problemOf(null);
+  const errors = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));
+  const problem = { status, code: error.code, detail: error.message, hint: error.hint };
+  return errors.length > 0 ? { ...problem, errors } : problem;
+}
+
+interface ValidationError {
+  readonly validation: ReadonlyArray<{
+    readonly keyword: string;
+    readonly instancePath: string;
+    readonly message?: string | undefined;
+    readonly params: Record<string, unknown>;
+  }>;
+  readonly validationContext?: string | undefined;
+}
+
+function problemOfValidation(error: ValidationError): Problem {
+  const errors = distinct(error.validation.flatMap(fieldProblemsOf));
+  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ');
+  // A path that names nothing is a path that does not exist.
+  if (error.validationContext === 'params') return { status: 404, code: 'not_found', detail };
+  return { status: 422, code: 'invalid_field', detail, errors };
+}
+
+/** One wrong value may break several rules that read the same. */
+function distinct(problems: readonly FieldProblem[]): FieldProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.field} ${problem.message}`, problem])).values()];
+}
+
+function fieldProblemsOf(issue: ValidationError['validation'][number]): FieldProblem[] {
+  const path = issue.instancePath.split('/').filter((part) => part !== '');
+  if (issue.keyword === 'unrecognized_keys') {
+    const keys = issue.params.keys as string[];
+    return keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not a known field' }));
+  }
+  return [{ field: path.join('.') || 'body', message: issue.message ?? 'is not valid' }];
+}

@@ -1,0 +1,74 @@
+// POST /api/admin/cards/import: a file of cards, streamed into the import as it arrives. Of any size and for as long
+// as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
+// the sender back.
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { ImportFormat } from '../../operations/card-import.ts';
+import type { CardOperations } from '../../operations/cards.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { toWire } from '../wire.ts';
+
+const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
+const CONTENT_TYPES = Object.keys(FORMATS);
+
+const report = z.object({
+  received: z.int(),
+  inserted: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  rejected: z.int(),
+  errors: z.array(z.object({ line: z.int(), message: z.string() })),
+  errors_truncated: z.boolean(),
+});
+
+export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser(CONTENT_TYPES, (_request, _payload, done) => done(null));
+    app.post(
+      '/cards/import',
+      {
+        schema: {
+          tags: ['cards'],
+          summary: 'Import cards from CSV or NDJSON',
+          consumes: CONTENT_TYPES,
+          // For the description only: the handler reads the file from the connection.
+          body: z.unknown(),
+          response: { 200: report },
+        },
+      },
+      async (request) => {
+        const format = FORMATS[mediaType(request.headers['content-type'] ?? '')];
+        if (format === undefined) {
+          throw new CardpollError('bad_data', 'empty_body', 'there is no file in the request');
+        }
+        return toWire(await importBody(cards, request.raw, format));
+      },
+    );
+  };
+}
+
+function mediaType(contentType: string): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+async function importBody(cards: CardOperations, source: IncomingMessage, format: ImportFormat) {
+  // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
+  const input = new PassThrough();
+  source.once('error', (error) => input.destroy(error));
+  source.pipe(input);
+  try {
+    return await cards.import(input, format);
+  } catch (error) {
+    if (source.errored !== null) {
+      throw new CardpollError('bad_data', 'upload_aborted', 'the upload ended early', { cause: error });
+    }
+    throw error;
+  } finally {
+    // What is still coming is read and forgotten: only then does the client look at the answer.
+    source.unpipe(input);
+    source.resume();
+  }
+}

@@ -1,0 +1,49 @@
+// /api/admin/polling-concurrency: limits of the task types, and the reset of a leaked running count (specification,
+// sections 2.2 and 4).
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
+import type { ConcurrencyOperations } from '../../operations/concurrency.ts';
+import { body, taskType, wholeNumber } from '../schemas/fields.ts';
+import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
+import { toWire } from '../wire.ts';
+
+const limit = z.object({ task_type: taskType, max_concurrency: z.int(), current: z.int() });
+const slotReset = z.object({ task_type: taskType, previous: z.int(), current: z.int() });
+
+const tags = ['polling-concurrency'];
+
+export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/polling-concurrency',
+      { schema: { tags, summary: 'List limits', querystring: pageQuery, response: { 200: pageOf(limit) } } },
+      async (request) => paginate(toWire(await concurrency.list()), request.query),
+    );
+    app.put(
+      '/polling-concurrency/:task_type',
+      {
+        schema: {
+          tags,
+          summary: 'Set the limit of a task type',
+          params: z.object({ task_type: taskType }),
+          body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
+          response: { 200: limit },
+        },
+      },
+      async ({ params, body }) => toWire(await concurrency.set(params.task_type, body.max_concurrency)),
+    );
+    app.post(
+      '/polling-concurrency/reset',
+      {
+        schema: {
+          tags,
+          summary: 'Reset the running count of a task type',
+          body: body({ task_type: taskType }),
+          response: { 200: slotReset },
+        },
+      },
+      async ({ body }) => toWire(await concurrency.reset(body.task_type)),
+    );
+  };
+}

@@ -1,0 +1,35 @@
+// Fields that several resources share: whole numbers with bounds, task types, times, pages. Used by the schemas and
+// routes; the messages are what a 422 says about the field.
+import { z } from 'zod';
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
+
+/** A required JSON integer within bounds, ends included. */
+export function wholeNumber(bounds: Bounds) {
+  const error = wholeNumberWithin(bounds);
+  return z
+    .int({ error: requiredOr(error) })
+    .min(bounds.min, { error })
+    .max(bounds.max, { error });
+}
+
+export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
+
+/** RFC 3339, UTC. */
+export const instant = z.iso.datetime();
+
+/** One value for each task type. */
+export function perTaskTypeOf<Schema extends z.ZodType>(schema: Schema) {
+  return z.object({ realname: schema, carddata: schema, package: schema });
+}
+
+/** A request body: a JSON object with these fields and no others. */
+export function body<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
+  });
+}
+
+export function requiredOr(message: string) {
+  return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : message);
+}

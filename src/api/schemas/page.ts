@@ -1,0 +1,32 @@
+// Lists come in pages (03): {items, page, page_size, total}. Used by the routes that list resources.
+import { z } from 'zod';
+import { wholeNumberWithin } from '../../operations/bounds.ts';
+
+const DEFAULT_PAGE_SIZE = 20;
+const PAGE = { min: 1, max: 1_000_000 };
+const PAGE_SIZE = { min: 1, max: 100 };
+
+function queryNumber(bounds: { readonly min: number; readonly max: number }) {
+  const error = wholeNumberWithin(bounds);
+  return z
+    .string({ error })
+    .regex(/^\d{1,9}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
+}
+
+export const pageQuery = z.object({
+  page: queryNumber(PAGE).default(1),
+  page_size: queryNumber(PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+});
+export type PageQuery = z.output<typeof pageQuery>;
+
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), page: z.int(), page_size: z.int(), total: z.int() });
+}
+
+/** One page of a list that is short enough to be read in full. */
+export function paginate<Item>(all: readonly Item[], { page, page_size }: PageQuery) {
+  const from = (page - 1) * page_size;
+  return { items: all.slice(from, from + page_size), page, page_size, total: all.length };
+}

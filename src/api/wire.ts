@@ -1,0 +1,31 @@
+// The edge between camelCase results and the snake_case JSON of the contract. Used by every route: keys are converted
+// deeply, a Date becomes an RFC 3339 time in UTC, everything else stays as it is. Nothing else renames a field.
+
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
+  : S;
+
+/** T as it stands in JSON. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [Key in keyof T as Key extends string ? SnakeCase<Key> : never]: Wire<T[Key]> }
+      : T;
+
+/** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+export function toWire<T>(value: T): Wire<T> {
+  return convert(value) as Wire<T>;
+}
+
+function convert(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(convert);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), convert(inner)]));
+}

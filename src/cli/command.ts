@@ -1,0 +1,75 @@
+// How a command is declared and what it gets when it runs. Declarations are cheap data; whatever is slow to load
+// (the API client, YAML, colours) a command loads when it runs. program.ts turns declarations into a parser.
+import type { ApiClient } from '../api/client.ts';
+import type { Kind } from '../config/kinds.ts';
+import type { ConfigInputs } from '../config/reader.ts';
+import type { Setting } from '../config/setting.ts';
+import type { Io } from './io.ts';
+import type { Launchers } from './launchers.ts';
+
+export const OUTPUT_FORMATS = ['table', 'json', 'yaml'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export interface CommandContext {
+  readonly io: Io;
+  readonly launchers: Launchers;
+  readonly format: OutputFormat;
+  /** What the settings of this run are read from. */
+  readonly configInputs: ConfigInputs;
+  /** A client of the configured daemon. Throws CardpollError kind `config`. */
+  client(): Promise<ApiClient>;
+}
+
+export interface ArgumentSpec {
+  /** `<task_type>` required, `[view]` optional. */
+  readonly name: string;
+  readonly doc: string;
+  readonly kind: Kind<unknown>;
+  /** All accepted words, where there are few. */
+  readonly choices?: readonly string[];
+}
+
+export interface OptionSpec {
+  /** `--watch` or `--cards <n>`; the option arrives in camelCase. */
+  readonly flags: string;
+  readonly doc: string;
+  /** Absent for switches. */
+  readonly kind?: Kind<unknown>;
+  readonly default?: unknown;
+  readonly required?: boolean;
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** Command line and what it does; help shows them before everything else. */
+  readonly examples: readonly (readonly [string, string])[];
+  readonly arguments?: readonly ArgumentSpec[];
+  readonly options?: readonly OptionSpec[];
+  /** Settings this command takes as flags besides those every command takes. */
+  readonly settings?: readonly Setting<unknown>[];
+  readonly subcommands?: readonly CommandSpec[];
+  /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */
+  readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
+}
+
+/** Checked arguments by position and options by name; `defineCommand` gives them their types. */
+export interface CommandInput {
+  readonly args: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+type TypedInput<Args extends readonly unknown[], Options> = {
+  readonly args: Args;
+  readonly options: Options;
+};
+
+/** Declares a command whose arguments and options have the types its kinds yield. */
+export function defineCommand<Args extends readonly unknown[], Options>(
+  spec: Omit<CommandSpec, 'run'> & {
+    readonly run: (context: CommandContext, input: TypedInput<Args, Options>) => Promise<number>;
+  },
+): CommandSpec {
+  return { ...spec, run: (context, input) => spec.run(context, input as TypedInput<Args, Options>) };
+}

@@ -1,0 +1,71 @@
+// `cardpoll demo`: everything on one machine. The launcher runs the product; this prints one status line every two
+// seconds, read through the API like any client.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type HostPort, hostPort, integer, text } from '../../config/kinds.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { statusLine } from '../output/status-line.ts';
+import { styleFor } from '../output/style.ts';
+
+const STATUS_EVERY_MS = 2_000;
+const LISTEN: HostPort = { host: '127.0.0.1', port: 7480 };
+
+interface Options {
+  readonly cards: number;
+  readonly listen: HostPort;
+  readonly dataDir: string;
+}
+
+export const demo = defineCommand<[], Options>({
+  name: 'demo',
+  summary: 'Run the whole product with a simulated gateway and nothing else installed',
+  examples: [
+    ['cardpoll demo', 'ten thousand cards, API on 127.0.0.1:7480'],
+    ['cardpoll demo --cards 100000', 'a larger fleet'],
+    ['cardpoll demo --listen 127.0.0.1:8000', 'on another port'],
+  ],
+  options: [
+    {
+      flags: '--cards <n>',
+      doc: 'cards in the fleet (default: 10000)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+    {
+      flags: '--listen <host:port>',
+      doc: 'address of the admin API (default: 127.0.0.1:7480)',
+      kind: hostPort(),
+    },
+    { flags: '--data-dir <dir>', doc: 'keep the data there (default: keep nothing)', kind: text('path') },
+  ],
+  run: async (context, { options }) => {
+    const { cards = 10_000, listen = LISTEN, dataDir = ':memory:' } = options;
+    if (listen.port === 0) {
+      throw new CardpollError('usage', 'invalid_argument', '--listen: the demo needs a port, not 0');
+    }
+    context.io.stderr.write(
+      `cardpoll demo: ${cards} cards, a simulated gateway and embedded stores, which are for trying out only.\n` +
+        `API on http://${listen.host}:${listen.port}; Ctrl-C ends it.\n`,
+    );
+    const ended = new AbortController();
+    const running = context.launchers.demo({ cards, listen, dataDir }).finally(() => ended.abort());
+    const [exitCode] = await Promise.all([running, printStatus(context, listen, ended.signal)]);
+    return exitCode;
+  },
+});
+
+async function printStatus({ io }: CommandContext, listen: HostPort, ended: AbortSignal): Promise<void> {
+  const { ApiClient } = await import('../../api/client.ts');
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  const url = `http://${host}:${listen.port}`;
+  const client = new ApiClient({ url, token: null, timeoutMs: STATUS_EVERY_MS, signal: ended });
+  const rest = () => sleep(STATUS_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+  for (; !ended.aborted; await rest()) {
+    try {
+      const { body } = await client.overview();
+      io.stdout.write(statusLine(body, await styleFor(io)));
+    } catch (error) {
+      // The stores take seconds to come up, and the API ends before the launcher does.
+      if (!ended.aborted && !(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// `cardpoll migrate`: the state of the database schema, and bringing it up to date. Talks to the database, not to a
+// daemon.
+import { loadMigrateConfig } from '../../config/load-config.ts';
+import { SETTINGS } from '../../config/settings.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import type { MigrateAction } from '../launchers.ts';
+import { printAnswer } from '../output/print.ts';
+import { renderTable } from '../output/table.ts';
+
+const EXAMPLES = [
+  ['cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll', 'what is missing'],
+  ['cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll', 'apply it'],
+  ['cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml', 'the database of a config file'],
+] as const;
+
+async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
+  const config = await loadMigrateConfig(context.configInputs);
+  const { applied, migrations } = await context.launchers.migrate(config, action);
+  const items = migrations.map(({ id, appliedAtMs }) => ({
+    id,
+    applied_at: appliedAtMs === null ? null : new Date(appliedAtMs).toISOString(),
+    applied_now: applied.includes(id),
+  }));
+  const body = { items };
+  await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
+    renderTable(
+      items,
+      [
+        { header: 'MIGRATION', cell: ({ id }) => style.text(id) },
+        {
+          header: 'STATE',
+          cell: (row) => {
+            if (row.applied_at === null) return style.text('missing', 'yellow');
+            return style.text(row.applied_now ? 'applied now' : 'applied', 'green');
+          },
+        },
+        { header: 'SINCE', cell: (row) => style.time(row.applied_at) },
+      ],
+      style,
+    ),
+  );
+  return items.every((item) => item.applied_at !== null) ? EXIT_OK : EXIT_NEGATIVE;
+}
+
+export const migrate = defineCommand({
+  name: 'migrate',
+  summary: 'Show or apply the migrations of the database (default: status)',
+  examples: EXAMPLES,
+  settings: [SETTINGS.databaseUrl, SETTINGS.dataDir],
+  subcommands: [
+    defineCommand({
+      name: 'status',
+      summary: 'Show which migrations are applied; exit code 1 when some are missing',
+      examples: EXAMPLES,
+      run: (context) => migrateAnd(context, 'status'),
+    }),
+    defineCommand({
+      name: 'up',
+      summary: 'Apply the missing migrations',
+      examples: EXAMPLES,
+      run: (context) => migrateAnd(context, 'up'),
+    }),
+  ],
+  run: (context) => migrateAnd(context, 'status'),
+});

@@ -1,0 +1,22 @@
+// `cardpoll` itself: every command below it, in the order help shows them.
+import type { CommandSpec } from '../command.ts';
+import { cards } from './cards.ts';
+import { concurrency } from './concurrency.ts';
+import { configs } from './configs.ts';
+import { daemon } from './daemon.ts';
+import { demo } from './demo.ts';
+import { gateway } from './gateway.ts';
+import { migrate } from './migrate.ts';
+import { stats } from './stats.ts';
+import { version } from './version.ts';
+
+export const ROOT: CommandSpec = {
+  name: 'cardpoll',
+  summary: 'Polls a fleet of IoT SIM cards through a gateway, and operates that work from the terminal',
+  examples: [
+    ['cardpoll demo', 'try everything on this machine, nothing else needed'],
+    ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
+    ['cardpoll stats', 'the fleet at a glance'],
+  ],
+  subcommands: [daemon, demo, stats, concurrency, configs, cards, gateway, migrate, version],
+};

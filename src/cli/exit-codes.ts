@@ -1,0 +1,28 @@
+// Exit codes (03, "CLI"; the numbers are those of sysexits.h). The only place that turns an error kind into one.
+import type { ErrorKind } from '../platform/errors.ts';
+
+export const EXIT_OK = 0;
+/** The command worked; its answer is "no". */
+export const EXIT_NEGATIVE = 1;
+export const EXIT_BAD_DATA = 65;
+export const EXIT_BUG = 70;
+export const EXIT_SIGINT = 130;
+export const EXIT_SIGTERM = 143;
+
+const CODES: Record<ErrorKind, number> = {
+  usage: 64,
+  invalid: EXIT_BAD_DATA,
+  bad_data: EXIT_BAD_DATA,
+  input_missing: 66,
+  not_found: EXIT_NEGATIVE,
+  unavailable: 69,
+  internal: EXIT_BUG,
+  busy: 75,
+  conflict: 75,
+  auth: 77,
+  config: 78,
+};
+
+export function exitCodeOf(kind: ErrorKind): number {
+  return CODES[kind];
+}

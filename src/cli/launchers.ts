@@ -1,0 +1,40 @@
+// What main.ts hands to the commands that run the product itself: the command line decides what to start, the
+// composition root knows how. What runs until it is
+// stopped resolves with the exit code when everything it started has ended.
+import type { DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
+import type { HostPort } from '../config/kinds.ts';
+
+export interface DemoOptions {
+  readonly listen: HostPort;
+  readonly cards: number;
+  /** Directory of the embedded stores, or `:memory:`. */
+  readonly dataDir: string;
+}
+
+export interface SimulatorOptions {
+  readonly listen: HostPort;
+  /** So many different cards exist; default: any number. */
+  readonly cards?: number;
+  /** Time one call takes; default 0. */
+  readonly latencyMs?: number;
+  /** 0 to 1: share of calls that fail; default 0. */
+  readonly failureRate?: number;
+  /** Calls served at a time; more are refused. Default: no limit. */
+  readonly maxConcurrency?: number;
+}
+
+export type MigrateAction = 'status' | 'up';
+
+export interface MigrateResult {
+  /** Ids of the migrations applied just now. */
+  readonly applied: readonly string[];
+  /** All of them, in order; null: not applied. */
+  readonly migrations: readonly { readonly id: string; readonly appliedAtMs: number | null }[];
+}
+
+export interface Launchers {
+  daemon(config: DaemonConfig): Promise<number>;
+  demo(options: DemoOptions): Promise<number>;
+  simulate(options: SimulatorOptions): Promise<number>;
+  migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
+}

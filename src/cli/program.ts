@@ -1,0 +1,141 @@
+// Declarations -> commander program. Parsing only: what runs is the command's own `run`, and run.ts reports errors.
+import { Argument, Command, Option } from 'commander';
+import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
+import { type Kind, oneOf } from '../config/kinds.ts';
+import type { Setting } from '../config/setting.ts';
+import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
+import { didYouMean } from '../config/suggest.ts';
+import { CardpollError } from '../platform/errors.ts';
+import { type ArgumentSpec, type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+import { formatHelp } from './help.ts';
+
+/** Runs a parsed command. */
+export type Runner = (spec: CommandSpec, input: ParsedInput) => Promise<void>;
+
+export interface ParsedInput {
+  readonly args: readonly unknown[];
+  /** The command's own options and the global ones. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Settings given as flags, by flag. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+}
+
+const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
+  CONFIG_FILE,
+  SETTINGS.clientUrl,
+  SETTINGS.clientToken,
+  SETTINGS.clientTimeoutMs,
+];
+
+/** @param root the declaration of `cardpoll` itself with all commands below it. */
+export function buildProgram(
+  root: CommandSpec,
+  version: string,
+  runner: Runner,
+  write: (text: string) => void,
+): Command {
+  const program = buildCommand(root, runner, []);
+  program.version(`cardpoll ${version}`, '-V, --version', 'print the version');
+  for (const setting of GLOBAL_SETTINGS) program.addOption(settingOption(setting));
+  program.addOption(
+    valueOption({ flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(OUTPUT_FORMATS) }),
+  );
+  program.option('--json', 'the same as -o json');
+  program.option('--debug', 'show the stack of errors');
+  // Inherited by subcommands only when they are created through commander, so everybody gets it here.
+  const everyCommand = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: write, writeErr: () => {} });
+    command.commands.forEach(everyCommand);
+  };
+  everyCommand(program);
+  program.helpCommand('help [command]', 'Show help');
+  return program;
+}
+
+function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Setting<unknown>[]): Command {
+  const command = new Command(spec.name).description(spec.summary);
+  command.configureHelp({
+    showGlobalOptions: true,
+    formatHelp: (cmd, helper) => formatHelp(spec, cmd, helper),
+  });
+  command.helpOption('-h, --help', 'show this help').helpCommand(false);
+  for (const argument of spec.arguments ?? []) command.addArgument(valueArgument(argument));
+  for (const option of spec.options ?? []) command.addOption(valueOption(option));
+  const own = [...settings, ...(spec.settings ?? [])];
+  for (const setting of spec.settings ?? []) command.addOption(settingOption(setting));
+  for (const sub of spec.subcommands ?? []) command.addCommand(buildCommand(sub, runner, own));
+  if (spec.run !== undefined) {
+    if (spec.subcommands !== undefined) command.allowExcessArguments();
+    command.action(async () => {
+      if (spec.subcommands !== undefined) refuseUnknownSubcommand(spec, command.args[0]);
+      const options = command.optsWithGlobals();
+      await runner(spec, {
+        args: command.processedArgs,
+        options,
+        flags: flagsOf(options, [...GLOBAL_SETTINGS, ...own]),
+      });
+    });
+  }
+  return command;
+}
+
+/** A group that runs by itself would otherwise take a mistyped subcommand for a surplus argument. */
+function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): void {
+  if (typed === undefined) return;
+  const names = (spec.subcommands ?? []).map(({ name }) => name);
+  throw new CardpollError(
+    'usage',
+    'unknown_command',
+    `unknown command '${typed}'${didYouMean(typed, names)}`,
+    {
+      hint: `cardpoll ${spec.name} --help`,
+    },
+  );
+}
+
+/** The flag of a setting takes any text: the configuration checks it together with all other sources. */
+function settingOption(setting: Setting<unknown>): Option {
+  return new Option(`${flagOf(setting)} <${flagPlaceholder(setting)}>`, flagHelp(setting));
+}
+
+function flagOf(setting: Setting<unknown>): string {
+  return setting.flag ?? setting.file?.flag ?? '';
+}
+
+function flagsOf(
+  options: Record<string, unknown>,
+  settings: readonly Setting<unknown>[],
+): ParsedInput['flags'] {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const flag = flagOf(setting);
+      const attribute = flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+      return [flag, options[attribute] as string | undefined];
+    }),
+  );
+}
+
+function valueArgument(spec: ArgumentSpec): Argument {
+  const parse = parserOf(spec.kind, spec.name.replace(/[<>[\]]/g, ''), spec.choices);
+  return new Argument(spec.name, spec.doc).argParser(parse);
+}
+
+function valueOption(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, spec.doc);
+  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags, undefined));
+  if (spec.default !== undefined) option.default(spec.default);
+  return option.makeOptionMandatory(spec.required ?? false);
+}
+
+function parserOf(
+  kind: Kind<unknown>,
+  name: string,
+  choices: readonly string[] | undefined,
+): (raw: string) => unknown {
+  return (raw) => {
+    const parsed = kind.parse(raw);
+    if (parsed.ok) return parsed.value;
+    const suggestion = choices === undefined ? '' : didYouMean(raw, choices);
+    throw new CardpollError('usage', 'invalid_argument', `${name}: ${parsed.problem}${suggestion}`);
+  };
+}

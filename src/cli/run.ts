@@ -1,0 +1,89 @@
+// One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error ends here as one
+// line on stderr and a code; nothing below prints errors or ends the process.
+import { CommanderError } from 'commander';
+import { loadClientConfig } from '../config/load-config.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import type { CommandContext, CommandSpec, OutputFormat } from './command.ts';
+import { ROOT } from './commands/root.ts';
+import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
+import { Interruption, type Io } from './io.ts';
+import type { Launchers } from './launchers.ts';
+import { buildProgram, type ParsedInput } from './program.ts';
+import { VERSION } from './version.ts';
+
+/** @param argv without the interpreter and the script. Resolves with the exit code; does not throw. */
+export async function run(argv: readonly string[], io: Io, launchers: Launchers): Promise<number> {
+  let exitCode = EXIT_OK;
+  const program = buildProgram(
+    ROOT,
+    VERSION,
+    async (spec, input) => {
+      exitCode = (await spec.run?.(contextOf(io, launchers, input), input)) ?? EXIT_OK;
+    },
+    (text) => io.stdout.write(text),
+  );
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return report(error, io, argv);
+  }
+}
+
+function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput): CommandContext {
+  const configInputs = { flags, env: io.env };
+  return {
+    io,
+    launchers,
+    format: options.json === true ? 'json' : ((options.output as OutputFormat | undefined) ?? 'table'),
+    configInputs,
+    client: async () => {
+      const config = await loadClientConfig(configInputs);
+      const { ApiClient } = await import('../api/client.ts');
+      return new ApiClient({ ...config, signal: io.onInterrupt() });
+    },
+  };
+}
+
+function report(error: unknown, io: Io, argv: readonly string[]): number {
+  if (error instanceof Interruption) return error.exitCode;
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
+  const known = error instanceof CommanderError ? usageErrorOf(error) : error;
+  const line = known instanceof CardpollError ? lineOf(known, argv) : `unexpected error: ${messageOf(known)}`;
+  io.stderr.write(`cardpoll: ${line}\n`);
+  if (argv.includes('--debug')) io.stderr.write(`${stackOf(known)}\n`);
+  return known instanceof CardpollError ? exitCodeOf(known.kind) : EXIT_BUG;
+}
+
+/** One line, unless the message lists several problems. */
+function lineOf({ kind, message, hint }: CardpollError, argv: readonly string[]): string {
+  const next = hint ?? (kind === 'usage' ? helpOf(argv) : undefined);
+  if (next === undefined) return message;
+  return message.includes('\n') ? `${message}\n  hint: ${next}` : `${message} (hint: ${next})`;
+}
+
+/** The command line that explains the command that was meant, as far as it can be told. */
+function helpOf(argv: readonly string[]): string {
+  const path = ['cardpoll'];
+  let spec: CommandSpec | undefined = ROOT;
+  for (const word of argv) {
+    const sub: CommandSpec | undefined = spec.subcommands?.find(({ name }) => name === word);
+    if (sub === undefined) continue;
+    spec = sub;
+    path.push(word);
+  }
+  return [...path, '--help'].join(' ');
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined
+    ? (error.stack ?? '')
+    : `${error.stack}\ncaused by: ${stackOf(error.cause)}`;
+}
+
+function usageErrorOf(error: CommanderError): CardpollError {
+  const said = error.message.replace(/^error: /, '').replace(/\n\(Did(.*)\)$/s, ' (did$1)');
+  const message = error.code === 'commander.help' ? 'a command is missing' : said;
+  return new CardpollError('usage', 'usage', message, { cause: error });
+}

@@ -1,0 +1,74 @@
+// Reads the YAML config file: values by dotted path with the line they stand on, and every key nobody knows.
+// Used by reader.ts. Does not interpret values.
+import { readFile } from 'node:fs/promises';
+import { type FieldProblem, messageOf } from '../platform/errors.ts';
+import { nearest } from './suggest.ts';
+
+export interface FileValue {
+  readonly raw: unknown;
+  /** `cardpoll.yaml:12 polling.lease_ms`. */
+  readonly origin: string;
+}
+
+export interface ConfigFile {
+  readonly values: ReadonlyMap<string, FileValue>;
+  readonly problems: readonly FieldProblem[];
+}
+
+export const NO_FILE: ConfigFile = { values: new Map(), problems: [] };
+
+/** @param knownPaths dotted paths of all settings that may stand in a file. */
+export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    return { ...NO_FILE, problems: [{ field: 'config', message: `config file: ${messageOf(error)}` }] };
+  }
+  // Loaded only when there is a file: most client commands run without one and start faster.
+  const { LineCounter, parseDocument, isMap, isScalar } = await import('yaml');
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const values = new Map<string, FileValue>();
+  const problems: FieldProblem[] = document.errors.map((error) => ({
+    field: 'config',
+    message: `${path}:${lines.linePos(error.pos[0]).line}: not valid YAML: ${error.message}`,
+  }));
+
+  const visit = (node: unknown, prefix: string): void => {
+    if (!isMap(node)) {
+      if (isScalar(node) && node.value === null) return;
+      problems.push({ field: prefix, message: `${path}: ${prefix || 'the file'} must hold keys and values` });
+      return;
+    }
+    for (const { key, value } of node.items) {
+      const dotted = `${prefix}${prefix === '' ? '' : '.'}${isScalar(key) ? String(key.value) : '?'}`;
+      const line = isScalar(key) && key.range ? lines.linePos(key.range[0]).line : 1;
+      if (knownPaths.includes(dotted)) {
+        const raw = (value as { toJS(doc: unknown): unknown } | null)?.toJS(document) ?? null;
+        if (raw !== null) values.set(dotted, { raw, origin: `${path}:${line} ${dotted}` });
+      } else if (knownPaths.some((known) => known.startsWith(`${dotted}.`))) {
+        visit(value, dotted);
+      } else {
+        problems.push({
+          field: dotted,
+          message: `${path}:${line}: unknown key ${dotted}${suggestion(dotted, knownPaths)}`,
+        });
+      }
+    }
+  };
+  if (document.errors.length === 0 && document.contents !== null) visit(document.contents, '');
+  return { values, problems };
+}
+
+function suggestion(dotted: string, knownPaths: readonly string[]): string {
+  const last = dotted.slice(dotted.lastIndexOf('.') + 1);
+  const sections = knownPaths.flatMap((known) =>
+    [...known.matchAll(/\./g)].map(({ index }) => known.slice(0, index)),
+  );
+  const best =
+    nearest(dotted, [...knownPaths, ...new Set(sections)]) ??
+    knownPaths.find((known) => known.endsWith(`.${last}`)) ??
+    null;
+  return best === null ? '' : ` (did you mean ${best}?)`;
+}

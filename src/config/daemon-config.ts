@@ -1,0 +1,60 @@
+// The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
+// root hands on in parts. load-config.ts makes it.
+import type { AdminToken } from './admin-tokens.ts';
+import type { GatewayInterfaceName, GatewayMethod } from './gateway-interfaces.ts';
+import type { HostPort } from './kinds.ts';
+import type { LogLevel, Role } from './settings.ts';
+
+export interface DaemonConfig {
+  readonly listen: HostPort;
+  readonly roles: readonly Role[];
+  readonly stores: StoresConfig;
+  /** IANA name. */
+  readonly timeZone: string;
+  /** null: standard output. */
+  readonly logDir: string | null;
+  readonly logLevel: LogLevel;
+  /** Empty: the API is open, and only on a loopback address. */
+  readonly adminTokens: readonly AdminToken[];
+  readonly gateway: GatewayConfig;
+  readonly polling: PollingSettings;
+}
+
+export type StoresConfig =
+  | { readonly kind: 'external'; readonly redisUrl: string; readonly databaseUrl: string }
+  | { readonly kind: 'embedded'; readonly dataDir: string };
+
+/** What was set about the gateway. What is absent takes the default of the gateway's own profile. */
+export interface GatewayConfig {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly maxResponseBytes?: number;
+  readonly stoppedStatuses?: readonly string[];
+  readonly token?: string;
+  readonly hmacKey?: string;
+  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, GatewayInterfaceConfig>>>;
+}
+
+export interface GatewayInterfaceConfig {
+  readonly method?: GatewayMethod;
+  readonly path?: string;
+  readonly field?: string;
+}
+
+export interface PollingSettings {
+  readonly leaseMs: number;
+  readonly claimBatch: number;
+  readonly queueCap: number;
+  readonly writeBuffer: number;
+  readonly retryBaseMs: number;
+  readonly cardCacheTtlSeconds: number;
+  readonly initBatch: number;
+  readonly initPauseMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+export interface MigrateConfig {
+  readonly database:
+    | { readonly kind: 'postgres'; readonly databaseUrl: string }
+    | { readonly kind: 'embedded'; readonly dataDir: string };
+}

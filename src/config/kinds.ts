@@ -1,0 +1,202 @@
+// The kinds of value a setting can have: each reads what a flag, a variable or YAML holds, and says in words what it
+// accepts. Used by the settings table and by command options. Does not know where a value came from.
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: string };
+
+export interface Kind<T> {
+  /** What is accepted, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */
+  readonly accepts: string;
+  /** @param raw text from a flag or a variable, or any YAML value. */
+  parse(raw: unknown): Parsed<T>;
+}
+
+export interface HostPort {
+  /** Without the brackets of an IPv6 literal. */
+  readonly host: string;
+  /** 0 lets the system choose a free port. */
+  readonly port: number;
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const bad = (problem: string): Parsed<never> => ({ ok: false, problem });
+const shown = (raw: unknown): string => JSON.stringify(raw) ?? String(raw);
+
+/** Any non-empty text. */
+export function text(accepts = 'text'): Kind<string> {
+  return {
+    accepts,
+    parse: (raw) => {
+      const value = typeof raw === 'number' ? String(raw) : raw;
+      return typeof value === 'string' && value.trim() !== ''
+        ? good(value.trim())
+        : bad(`${shown(raw)} is not ${accepts}`);
+    },
+  };
+}
+
+/** A path of an HTTP call. */
+export function urlPath(): Kind<string> {
+  return {
+    accepts: 'path starting with /',
+    parse: (raw) =>
+      typeof raw === 'string' && /^\/[\x21-\x7e]*$/.test(raw)
+        ? good(raw)
+        : bad(`${shown(raw)} is not a path that starts with / and is percent-encoded`),
+  };
+}
+
+/** An address to listen on. IPv6 literals stand in brackets. */
+export function hostPort(): Kind<HostPort> {
+  return {
+    accepts: 'host:port',
+    parse: (raw) => {
+      const match =
+        typeof raw === 'string' ? /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s/]+)):(\d{1,5})$/i.exec(raw) : null;
+      const port = Number(match?.[3]);
+      if (match === null || port > 65_535) {
+        return bad(`${shown(raw)} is not host:port (for example 127.0.0.1:7480 or [::1]:7480)`);
+      }
+      return good({ host: match[1] ?? match[2] ?? '', port });
+    },
+  };
+}
+
+/** A URL of one of the given schemes, without a trailing slash. The value is never quoted: it may hold a password. */
+export function url(...schemes: readonly string[]): Kind<string> {
+  const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const parsed = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : null;
+      if (
+        parsed === null ||
+        !schemes.includes(parsed.protocol.slice(0, -1)) ||
+        !/^[a-z+]+:\/\//i.test(String(raw))
+      ) {
+        return bad(`is not a ${accepts}`);
+      }
+      return good(String(raw).replace(/\/+$/, ''));
+    },
+  };
+}
+
+/**
+ * Where a server, or several (`scheme://host:port,host:port/...`), can be reached; only the scheme is checked here,
+ * the rest by whoever connects. The value is never quoted: it may hold a password.
+ */
+export function connectionUrl(...schemes: readonly string[]): Kind<string> {
+  const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const scheme = typeof raw === 'string' ? /^([a-z-]+):\/\/[^\s/]\S*$/.exec(raw)?.[1] : undefined;
+      return scheme !== undefined && schemes.includes(scheme)
+        ? good(raw as string)
+        : bad(`is not a ${accepts}`);
+    },
+  };
+}
+
+function bounded(value: number, bounds: Bounds, unit: string): Parsed<number> {
+  return value >= bounds.min && value <= bounds.max
+    ? good(value)
+    : bad(`${value}${unit} is out of bounds (${bounds.min} to ${bounds.max})`);
+}
+
+/** A whole number within bounds, both ends included. */
+export function integer(bounds: Bounds): Kind<number> {
+  const accepts = `whole number, ${bounds.min} to ${bounds.max}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const value = typeof raw === 'string' && /^-?\d+$/.test(raw) ? Number(raw) : raw;
+      return Number.isSafeInteger(value)
+        ? bounded(value as number, bounds, '')
+        : bad(`${shown(raw)} is not a ${accepts}`);
+    },
+  };
+}
+
+/** A number within bounds, both ends included. */
+export function fraction(bounds: Bounds): Kind<number> {
+  const accepts = `number, ${bounds.min} to ${bounds.max}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const value = typeof raw === 'string' && /^\d*\.?\d+$/.test(raw) ? Number(raw) : raw;
+      return typeof value === 'number'
+        ? bounded(value, bounds, '')
+        : bad(`${shown(raw)} is not a ${accepts}`);
+    },
+  };
+}
+
+const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A length of time: a plain number counts `unit`s; 500ms, 15s, 5m and 1h are understood everywhere. Yields `unit`s. */
+export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
+  const word = unit === 'ms' ? 'milliseconds' : 'seconds';
+  const accepts = `${word}, ${bounds.min} to ${bounds.max}`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const match = /^(\d+)\s*(ms|s|m|h)?$/.exec(String(raw));
+      if (match === null) return bad(`${shown(raw)} is not a duration (${accepts}, or 500ms, 15s, 5m, 1h)`);
+      const factor = (MS_PER_UNIT[match[2] ?? unit] ?? 1) / (MS_PER_UNIT[unit] ?? 1);
+      const value = Number(match[1]) * factor;
+      if (!Number.isInteger(value)) return bad(`${shown(raw)} is not a whole number of ${word}`);
+      return bounded(value, bounds, ` ${word}`);
+    },
+  };
+}
+
+/** One of a few words. */
+export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
+  const accepts = values.join(', ');
+  return {
+    accepts: `one of ${accepts}`,
+    parse: (raw) => {
+      const value = values.find((candidate) => candidate === raw);
+      return value === undefined ? bad(`${shown(raw)} is none of ${accepts}`) : good(value);
+    },
+  };
+}
+
+/** Several values of one kind: comma separated text or a YAML list. At least one; repeated ones count once. */
+export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
+  return {
+    accepts: `list of: ${item.accepts}`,
+    parse: (raw) => {
+      const parts = Array.isArray(raw) ? raw : String(raw).split(',');
+      const values = new Set<T>();
+      for (const part of parts) {
+        const parsed = item.parse(typeof part === 'string' ? part.trim() : part);
+        if (!parsed.ok) return parsed;
+        values.add(parsed.value);
+      }
+      return values.size > 0 ? good([...values]) : bad('the list is empty');
+    },
+  };
+}
+
+/** A time zone of the IANA database. */
+export function timeZone(): Kind<string> {
+  return {
+    accepts: 'IANA time zone, for example Asia/Shanghai',
+    parse: (raw) => {
+      try {
+        new Intl.DateTimeFormat('en', { timeZone: String(raw) });
+      } catch {
+        return bad(`${shown(raw)} is not an IANA time zone (for example Asia/Shanghai or UTC)`);
+      }
+      return good(String(raw));
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// Makes checked configurations out of flags, environment and config file. Called by the commands, each for its own
+// scope. Knows the settings and the shapes; the rules between settings are rules.ts.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { ClientConfig } from './client-config.ts';
+import type {
+  DaemonConfig,
+  GatewayConfig,
+  GatewayInterfaceConfig,
+  MigrateConfig,
+  StoresConfig,
+} from './daemon-config.ts';
+import {
+  GATEWAY_INTERFACES,
+  type GatewayInterfaceName,
+  type InterfaceSettings,
+} from './gateway-interfaces.ts';
+import { type ConfigInputs, SettingReader } from './reader.ts';
+import { checkDaemonRules } from './rules.ts';
+import { SETTINGS } from './settings.ts';
+
+/** Throws CardpollError kind `config` with all problems at once. */
+export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
+  const reader = await SettingReader.open(inputs);
+  const config: DaemonConfig = {
+    listen: reader.read(SETTINGS.listen),
+    roles: reader.read(SETTINGS.roles),
+    stores: readStores(reader, inputs.env),
+    timeZone: reader.read(SETTINGS.timeZone),
+    logDir: reader.read(SETTINGS.logDir),
+    logLevel: reader.read(SETTINGS.logLevel),
+    adminTokens: reader.read(SETTINGS.adminTokens) ?? [],
+    gateway: readGateway(reader),
+    polling: {
+      leaseMs: reader.read(SETTINGS.leaseMs),
+      claimBatch: reader.read(SETTINGS.claimBatch),
+      queueCap: reader.read(SETTINGS.queueCap),
+      writeBuffer: reader.read(SETTINGS.writeBuffer),
+      retryBaseMs: reader.read(SETTINGS.retryBaseMs),
+      cardCacheTtlSeconds: reader.read(SETTINGS.cardCacheTtlSeconds),
+      initBatch: reader.read(SETTINGS.initBatch),
+      initPauseMs: reader.read(SETTINGS.initPauseMs),
+      drainTimeoutMs: reader.read(SETTINGS.drainTimeoutMs),
+    },
+  };
+  checkDaemonRules(reader, config);
+  reader.finish();
+  return deepFreeze(config);
+}
+
+/** Only the database matters here; a Redis URL beside it is neither needed nor wrong. */
+export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateConfig> {
+  const reader = await SettingReader.open(inputs);
+  const databaseUrl = reader.read(SETTINGS.databaseUrl);
+  const dataDir = reader.read(SETTINGS.dataDir) ?? defaultDataDir(inputs.env);
+  reader.finish();
+  return deepFreeze({
+    database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
+  });
+}
+
+/** Throws CardpollError kind `config` with all problems at once. */
+export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConfig> {
+  const reader = await SettingReader.open(inputs);
+  const config = {
+    url: reader.read(SETTINGS.clientUrl),
+    token: reader.read(SETTINGS.clientToken),
+    timeoutMs: reader.read(SETTINGS.clientTimeoutMs),
+  };
+  reader.finish();
+  return Object.freeze(config);
+}
+
+function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {
+  const redisUrl = reader.read(SETTINGS.redisUrl);
+  const databaseUrl = reader.read(SETTINGS.databaseUrl);
+  const dataDir = reader.read(SETTINGS.dataDir) ?? defaultDataDir(env);
+  return redisUrl !== null && databaseUrl !== null
+    ? { kind: 'external', redisUrl, databaseUrl }
+    : { kind: 'embedded', dataDir };
+}
+
+function defaultDataDir(env: ConfigInputs['env']): string {
+  return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'cardpoll');
+}
+
+function readGateway(reader: SettingReader): GatewayConfig {
+  const names = Object.keys(GATEWAY_INTERFACES) as GatewayInterfaceName[];
+  const interfaces = names
+    .map((name) => [name, readInterface(reader, GATEWAY_INTERFACES[name])] as const)
+    .filter(([, call]) => Object.keys(call).length > 0);
+  return {
+    // The rules refuse a missing URL before anybody sees this.
+    url: reader.read(SETTINGS.gatewayUrl) ?? '',
+    timeoutMs: reader.read(SETTINGS.gatewayTimeoutMs),
+    ...given('maxResponseBytes', reader.read(SETTINGS.gatewayMaxResponseBytes)),
+    ...given('stoppedStatuses', reader.read(SETTINGS.gatewayStoppedStatuses)),
+    ...given('token', reader.read(SETTINGS.gatewayToken)),
+    ...given('hmacKey', reader.read(SETTINGS.gatewayHmacKey)),
+    interfaces: Object.fromEntries(interfaces),
+  };
+}
+
+function readInterface(reader: SettingReader, settings: InterfaceSettings): GatewayInterfaceConfig {
+  return {
+    ...given('method', reader.read(settings.method)),
+    ...given('path', reader.read(settings.path)),
+    ...given('field', settings.field === null ? null : reader.read(settings.field)),
+  };
+}
+
+function given<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
+  return value === null ? {} : ({ [key]: value } as { [P in K]: V });
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}

@@ -1,0 +1,132 @@
+// Finds the value of each setting: flag > environment > config file > default. Collects every problem instead of
+// stopping at the first; `finish` throws them together.
+import { readFileSync, statSync } from 'node:fs';
+import { CardpollError, type FieldProblem, messageOf } from '../platform/errors.ts';
+import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
+import { nameOf, type Setting } from './setting.ts';
+import { ALL_SETTINGS, CONFIG_FILE } from './settings.ts';
+import { didYouMean } from './suggest.ts';
+
+/** Where settings come from, besides the config file. */
+export interface ConfigInputs {
+  /** By flag as typed, `--redis-url`. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+interface Found {
+  readonly raw: unknown;
+  readonly origin: string;
+}
+
+const ENV_PREFIX = 'CARDPOLL_';
+const OTHERS_MAY_READ = 0o004;
+
+export class SettingReader {
+  readonly #problems: FieldProblem[];
+  readonly #unusable = new Set<Setting<unknown>>();
+
+  private constructor(
+    private readonly inputs: ConfigInputs,
+    private readonly file: ConfigFile,
+  ) {
+    this.#problems = [...file.problems, ...unknownVariables(inputs.env)];
+  }
+
+  static async open(inputs: ConfigInputs): Promise<SettingReader> {
+    const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']);
+    if (path === undefined) return new SettingReader(inputs, NO_FILE);
+    const known = ALL_SETTINGS.map((setting) => setting.yaml).filter((yaml) => yaml !== null);
+    return new SettingReader(inputs, await readConfigFile(path, known));
+  }
+
+  /** The effective value; the default when what was given is wrong (then `finish` throws). */
+  read<V>(setting: Setting<V>): V {
+    const found = this.#find(setting);
+    if (found === null) return setting.default;
+    const parsed = setting.kind.parse(found.raw);
+    if (parsed.ok) return parsed.value;
+    this.#refuse(setting, `${found.origin}: ${parsed.problem}`);
+    return setting.default;
+  }
+
+  /** True when some source gives the setting, rightly or wrongly. */
+  isSet(setting: Setting<unknown>): boolean {
+    return this.#find(setting) !== null || this.#unusable.has(setting);
+  }
+
+  /** True when what was given had to be refused, so that rules about it would only repeat the problem. */
+  isUnusable(setting: Setting<unknown>): boolean {
+    return this.#unusable.has(setting);
+  }
+
+  report(problem: FieldProblem): void {
+    this.#problems.push(problem);
+  }
+
+  /** Throws CardpollError kind `config` naming all problems, if there are any. */
+  finish(): void {
+    if (this.#problems.length === 0) return;
+    const lines = this.#problems.map(({ message }) => message);
+    const message =
+      lines.length === 1
+        ? lines[0]
+        : `${lines.length} problems:${lines.map((line) => `\n  ${line}`).join('')}`;
+    throw new CardpollError('config', 'config_invalid', `configuration: ${message}`, {
+      fields: this.#problems,
+    });
+  }
+
+  #find(setting: Setting<unknown>): Found | null {
+    const { flags, env } = this.inputs;
+    const fromFlag = (flag: string | null | undefined) => (flag ? flags[flag] : undefined);
+    const direct = fromFlag(setting.flag);
+    if (direct !== undefined && setting.flag !== null) return { raw: direct, origin: setting.flag };
+    const file = fromFlag(setting.file?.flag);
+    if (file !== undefined) return this.#readSecret(setting, file, setting.file?.flag ?? '');
+    const variable = setting.env === null ? undefined : nonEmpty(env[setting.env]);
+    const fileVariable = setting.file === null ? undefined : nonEmpty(env[setting.file.env]);
+    if (variable !== undefined && fileVariable !== undefined) {
+      this.#refuse(setting, `${setting.env} and ${setting.file?.env} are both set; keep one`);
+      return null;
+    }
+    if (variable !== undefined) return { raw: variable, origin: setting.env ?? '' };
+    if (fileVariable !== undefined) return this.#readSecret(setting, fileVariable, setting.file?.env ?? '');
+    return setting.yaml === null ? null : (this.file.values.get(setting.yaml) ?? null);
+  }
+
+  #readSecret(setting: Setting<unknown>, path: string, origin: string): Found | null {
+    try {
+      if ((statSync(path).mode & OTHERS_MAY_READ) !== 0) {
+        this.#refuse(setting, `${origin}: everybody can read ${path}; run chmod 600 ${path}`);
+        return null;
+      }
+      return { raw: readFileSync(path, 'utf8'), origin: `${origin} (${path})` };
+    } catch (error) {
+      this.#refuse(setting, `${origin}: ${messageOf(error)}`);
+      return null;
+    }
+  }
+
+  #refuse(setting: Setting<unknown>, message: string): void {
+    if (this.#unusable.has(setting)) return;
+    this.#unusable.add(setting);
+    this.#problems.push({ field: nameOf(setting), message });
+  }
+}
+
+function nonEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
+function unknownVariables(env: ConfigInputs['env']): FieldProblem[] {
+  const known = ALL_SETTINGS.flatMap((setting) => [setting.env, setting.file?.env ?? null]).filter(
+    (name) => name !== null,
+  );
+  return Object.keys(env)
+    .filter((name) => name.startsWith(ENV_PREFIX) && !known.includes(name))
+    .map((name) => ({
+      field: name,
+      message: `unknown environment variable ${name}${didYouMean(name, known)}`,
+    }));
+}

@@ -1,0 +1,53 @@
+// Rules between settings of the daemon. Each reports its problem to the reader; none throws.
+import { isLoopback } from '../platform/loopback.ts';
+import type { DaemonConfig } from './daemon-config.ts';
+import type { SettingReader } from './reader.ts';
+import { nameOf, type Setting, waysToSet } from './setting.ts';
+import { SETTINGS } from './settings.ts';
+
+/** What a lease must leave beside two gateway deadlines, for the store and the clock. */
+export const LEASE_MARGIN_MS = 1_000;
+
+export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
+  checkStores(reader);
+  checkGatewayUrl(reader);
+  checkAccess(reader, config);
+  checkLease(reader, config);
+}
+
+function checkStores(reader: SettingReader): void {
+  const pair = [SETTINGS.redisUrl, SETTINGS.databaseUrl] as const;
+  const [set, missing] = reader.isSet(pair[0]) ? pair : [pair[1], pair[0]];
+  if (!reader.isSet(set) || reader.isSet(missing)) return;
+  reader.report({
+    field: nameOf(missing),
+    message: `${nameOf(set)} is set but ${nameOf(missing)} is not: give ${waysToSet(missing)}, or neither store for the embedded ones`,
+  });
+}
+
+function checkGatewayUrl(reader: SettingReader): void {
+  if (reader.isSet(SETTINGS.gatewayUrl)) return;
+  reader.report({
+    field: nameOf(SETTINGS.gatewayUrl),
+    message: `the gateway URL is missing: give ${waysToSet(SETTINGS.gatewayUrl)} (to try cardpoll without a gateway, run cardpoll demo)`,
+  });
+}
+
+function checkAccess(reader: SettingReader, config: DaemonConfig): void {
+  if (isLoopback(config.listen.host) || reader.isSet(SETTINGS.adminTokens)) return;
+  reader.report({
+    field: nameOf(SETTINGS.adminTokens),
+    message: `listening on ${config.listen.host} would open the admin API to the network without tokens: give ${waysToSet(SETTINGS.adminTokens)}, or listen on 127.0.0.1`,
+  });
+}
+
+function checkLease(reader: SettingReader, config: DaemonConfig): void {
+  const involved: Setting<unknown>[] = [SETTINGS.leaseMs, SETTINGS.gatewayTimeoutMs];
+  if (involved.some((setting) => reader.isUnusable(setting))) return;
+  const least = 2 * config.gateway.timeoutMs + LEASE_MARGIN_MS;
+  if (config.polling.leaseMs >= least) return;
+  reader.report({
+    field: nameOf(SETTINGS.leaseMs),
+    message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice gateway.timeout_ms (${config.gateway.timeoutMs}) and ${LEASE_MARGIN_MS}`,
+  });
+}

@@ -1,0 +1,118 @@
+// Alert rules and the one decision about them: does a rule fire or resolve now? Used by operations (what a rule may
+// hold), the alert evaluator (the decision) and the stores (the shapes). Knows no clock and no store.
+//
+// A rule is quiet or firing. It goes from quiet to firing when its condition holds, and back when the condition holds no
+// longer; each way makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
+// its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample nothing is known and
+// nothing changes.
+import type { PollRates } from './task-metrics.ts';
+import type { TaskType } from './task-type.ts';
+
+export const RULE_TYPES = ['queue_backlog', 'success_rate', 'avg_duration'] as const;
+export type RuleType = (typeof RULE_TYPES)[number];
+
+export const COMPARISONS = ['>', '<'] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+export const NOTIFY_CHANNELS = ['webhook'] as const;
+export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
+
+/** Fires when the rule type's metric of the task type `comparison` threshold holds (specification, section 2.3). */
+export interface AlertCondition {
+  readonly ruleType: RuleType;
+  readonly taskType: TaskType;
+  readonly comparison: Comparison;
+  /** Cards, percent or milliseconds, as the rule type has it. */
+  readonly threshold: number;
+}
+
+/** What an operator says about a rule. */
+export interface AlertRuleFields extends AlertCondition {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly notifyChannels: readonly NotifyChannel[];
+  readonly webhookUrl: string | null;
+  /** For this long after a firing the rule does not fire again. */
+  readonly cooldownSeconds: number;
+}
+
+export interface AlertRule extends AlertRuleFields {
+  readonly id: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export const RULE_NAME_MAX_LENGTH = 100;
+export const DEFAULT_COOLDOWN_SECONDS = 300;
+export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;
+
+/** Bounds of a threshold; `max` null: none. */
+export function thresholdBounds(ruleType: RuleType): { readonly min: number; readonly max: number | null } {
+  return { min: 0, max: ruleType === 'success_rate' ? 100 : null };
+}
+
+/** The metric a rule type watches; null without a sample. */
+export function sampleOf(ruleType: RuleType, queueLength: number, rates: PollRates): number | null {
+  switch (ruleType) {
+    case 'queue_backlog':
+      return queueLength;
+    case 'success_rate':
+      return rates.successRate;
+    case 'avg_duration':
+      return rates.avgDurationMs;
+  }
+}
+
+export function holds({ comparison, threshold }: AlertCondition, sample: number): boolean {
+  return comparison === '>' ? sample > threshold : sample < threshold;
+}
+
+/** Why an alert is over: its condition ended, or somebody ended the watching. */
+export const RESOLUTIONS = ['recovered', 'rule_disabled', 'rule_changed', 'rule_deleted'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** A rule as the evaluator finds it. */
+export interface WatchedRule {
+  readonly rule: AlertCondition & Pick<AlertRuleFields, 'isEnabled' | 'cooldownSeconds'>;
+  /** Deleted while it fired; it goes when its alert is resolved. */
+  readonly isDeleted: boolean;
+  /** The condition as it was when the alert fired that is open now; null: none is open. */
+  readonly firing: AlertCondition | null;
+  /** Milliseconds since the present condition fired last; null: never. */
+  readonly sinceFiredMs: number | null;
+}
+
+export type AlertEvent =
+  | { readonly kind: 'fired'; readonly value: number }
+  | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
+
+/** @param sample of the rule's metric; null when there is none. @returns what happens to the rule now, if anything. */
+export function nextEvent(watched: WatchedRule, sample: number | null): AlertEvent | null {
+  const { rule, firing } = watched;
+  if (firing !== null) {
+    const resolution = resolutionOf(watched, firing, sample);
+    if (resolution === null) return null;
+    // The sample of a changed rule may be another metric's.
+    return { kind: 'resolved', value: resolution === 'rule_changed' ? null : sample, resolution };
+  }
+  if (!rule.isEnabled || watched.isDeleted || sample === null || !holds(rule, sample)) return null;
+  const { sinceFiredMs } = watched;
+  const cooling = sinceFiredMs !== null && sinceFiredMs < rule.cooldownSeconds * 1000;
+  return cooling ? null : { kind: 'fired', value: sample };
+}
+
+function resolutionOf(
+  { rule, isDeleted }: WatchedRule,
+  firing: AlertCondition,
+  sample: number | null,
+): Resolution | null {
+  if (isDeleted) return 'rule_deleted';
+  if (!rule.isEnabled) return 'rule_disabled';
+  if (!asksTheSame(rule, firing)) return 'rule_changed';
+  return sample === null || holds(rule, sample) ? null : 'recovered';
+}
+
+/** A moved threshold is still the same question; another metric, task type or direction is not. */
+function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
+  return a.ruleType === b.ruleType && a.taskType === b.taskType && a.comparison === b.comparison;
+}

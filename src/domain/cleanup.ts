@@ -1,0 +1,70 @@
+// What a cleanup removes and from which instant on (specification, sections 2.5 and 8): plain data and the one rule
+// that turns a retention into bounds. Used by the store, the engine and the operations.
+import type { MonthCalendar } from './usage-month.ts';
+
+/** Everything cardpoll stores that grows without end, in the order a run goes through it. */
+export const CLEANUP_TARGETS = [
+  'usage_records',
+  'card_usage',
+  'alert_history',
+  'webhook_outbox',
+  'manual_triggers',
+  'card_stops',
+  'card_removals',
+  'cleanup_runs',
+] as const;
+export type CleanupTarget = (typeof CLEANUP_TARGETS)[number];
+
+/** Rows one transaction removes at most (specification, section 8). */
+export const CLEANUP_BATCH_ROWS = 10_000;
+
+export const RETENTION_DAYS_BOUNDS = { min: 1, max: 3_650 } as const;
+
+const DAY_MS = 86_400_000;
+
+export interface CleanupConfig {
+  readonly id: number;
+  readonly target: CleanupTarget;
+  readonly retentionDays: number;
+  readonly enabled: boolean;
+  /** When a run was last through with this target. */
+  readonly lastRunAtMs: number | null;
+}
+
+/** A row expires when it is older than the cutoff AND, where it belongs to a month, its month is an earlier one. */
+export interface CleanupBounds {
+  readonly cutoffMs: number;
+  /** YYYY-MM. Only usage_records may lose single rows of this month; all other monthly data of it stays. */
+  readonly firstKeptMonth: string;
+}
+
+/**
+ * The bounds of one target. Monthly data that is still counted with stays whatever the retention: stops of the current
+ * month (they keep a card from being stopped twice), usage of the current month and the one before it (the first
+ * reading of a month is compared with the last one of the month before).
+ */
+export function cleanupBounds(
+  target: CleanupTarget,
+  retentionDays: number,
+  nowMs: number,
+  calendar: MonthCalendar,
+): CleanupBounds {
+  const cutoffMs = nowMs - retentionDays * DAY_MS;
+  const ofCutoff = calendar.monthOf(cutoffMs);
+  const current = calendar.monthOf(nowMs);
+  switch (target) {
+    case 'card_usage': {
+      const before = monthBefore(current);
+      return { cutoffMs, firstKeptMonth: ofCutoff < before ? ofCutoff : before };
+    }
+    case 'card_stops':
+      return { cutoffMs, firstKeptMonth: current };
+    default:
+      return { cutoffMs, firstKeptMonth: ofCutoff };
+  }
+}
+
+function monthBefore(month: string): string {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return new Date(Date.UTC(year, number - 2, 1)).toISOString().slice(0, 7);
+}

@@ -1,0 +1,36 @@
+// What an engine is built from: settings as plain values, and what it works with. Filled in by wiring; the parts of the
+// engine take what they need of it.
+import type { FlowControl, Gateway } from '../gateway/gateway.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { LiveStore } from '../store/live-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+
+export interface EngineSettings {
+  readonly workerId: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly roles: readonly string[];
+  readonly timeZone: string;
+  readonly leaseMs: number;
+  readonly claimBatch: number;
+  readonly queueCap: number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
+  readonly retryBaseMs: number;
+  readonly cardCacheTtlMs: number;
+  readonly initBatchCards: number;
+  readonly initPauseMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+export interface EngineDeps {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly gateway: Gateway;
+  readonly flow: FlowControl;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Logger;
+}

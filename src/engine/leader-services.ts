@@ -1,0 +1,80 @@
+// The services of an instance with role `scheduler`, in the order they start: the lease first, then what only its
+// holder does. Built by engine.ts; what a service does stands in its own file.
+import { INITIALISING } from '../domain/log-phrases.ts';
+import { MonthCalendar } from '../domain/usage-month.ts';
+import type { Service } from '../platform/service.ts';
+import type { InitProgress } from '../store/live-store.ts';
+import type { ConfigWatch } from './config-watch.ts';
+import type { EngineDeps, EngineSettings } from './engine-settings.ts';
+import type { ErrorReporter } from './error-reporter.ts';
+import { Initialiser } from './initialiser.ts';
+import { Leadership } from './leadership.ts';
+import { LimitKeeper } from './limit-keeper.ts';
+import { Reaper } from './reaper.ts';
+import { Scheduler } from './scheduler.ts';
+
+/** Parts that the rest of the engine uses too. */
+export interface SharedParts {
+  readonly configs: ConfigWatch;
+  readonly errors: ErrorReporter;
+}
+
+export function leaderServices(
+  settings: EngineSettings,
+  deps: EngineDeps,
+  { configs: watch, errors }: SharedParts,
+): Service[] {
+  const { live, records, clock, log } = deps;
+  const leadership = new Leadership({
+    coordination: live.coordination,
+    holder: settings.workerId,
+    clock,
+    onChange: (leads, fence) => log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
+    onError: errors.for('leadership'),
+  });
+  const fence = () => leadership.fence();
+  const configs = () => watch.configs;
+  return [
+    leadership,
+    new Scheduler({
+      rings: live.rings,
+      configs,
+      fence,
+      clock,
+      queueCap: settings.queueCap,
+      onError: errors.for('scheduler'),
+    }),
+    new Initialiser({
+      live,
+      records,
+      configs,
+      matcher: () => watch.matcher,
+      fence,
+      clock,
+      batchCards: settings.initBatchCards,
+      pauseMs: settings.initPauseMs,
+      onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
+      onError: errors.for('initialiser'),
+    }),
+    new LimitKeeper({
+      work: live.work,
+      records: records.configs,
+      fence,
+      onError: errors.for('limit-keeper'),
+    }),
+    new Reaper({
+      live,
+      results: records.results,
+      calendar: new MonthCalendar(settings.timeZone),
+      fence,
+      clock,
+      log,
+      onError: errors.for('reaper'),
+    }),
+  ];
+}
+
+function progressFields(progress: InitProgress): Record<string, unknown> {
+  const { status, total, loaded, batch, batches } = progress;
+  return { status, total, loaded, batch, batches };
+}

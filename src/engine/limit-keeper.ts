@@ -1,0 +1,35 @@
+// Keeps a concurrency limit in force for every task type: a live store that lost its data would run with the built-in
+// default instead of the operator's limits. Runs on the leader; changes no limit that is set (operations/concurrency.ts).
+import { TASK_TYPES } from '../domain/task-type.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { WorkQueue } from '../store/live-store.ts';
+import type { ConfigRecords } from '../store/record-store.ts';
+
+const SEED_EVERY_MS = 1_000;
+
+export class LimitKeeper extends LoopService {
+  constructor(
+    private readonly deps: {
+      readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
+      readonly records: Pick<ConfigRecords, 'concurrency'>;
+      readonly fence: () => number | null;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('limit-keeper', deps.onError);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() !== null) await seedLimits(this.deps.work, this.deps.records);
+    return SEED_EVERY_MS;
+  }
+}
+
+/** Sets the durable limit of every task type that has none in force. */
+export async function seedLimits(
+  work: Pick<WorkQueue, 'seedMaxConcurrency'>,
+  records: Pick<ConfigRecords, 'concurrency'>,
+): Promise<void> {
+  const limits = await records.concurrency();
+  for (const taskType of TASK_TYPES) await work.seedMaxConcurrency(taskType, limits[taskType]);
+}

@@ -1,0 +1,135 @@
+// Judges what the gateway sent: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
+// Pure: no I/O, no clock; the client decides deadlines and logs.
+import { GatewayError, type InterfaceName } from './gateway.ts';
+
+/** Fixed by the interface, whatever the field is called upstream; also the name under which the value is logged. */
+export const LOG_FIELDS: Record<InterfaceName, 'realStatus' | 'used' | 'cardStatus' | null> = {
+  realname: 'realStatus',
+  flow: 'used',
+  card_status: 'cardStatus',
+  stop: null,
+  start: null,
+};
+
+const MAX_REASON_CHARS = 200;
+const MAX_STATUS_CHARS = 64;
+/** A million terabytes: a reading above is garbage, and it would poison a month's usage for good. */
+const MAX_USED_MB = 1e12;
+const DECIMAL = /^\d{1,13}(\.\d{1,9})?$/;
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** Foreign text made fit for a log line and a terminal: no control characters, at most 200 characters. */
+export function cleanText(text: string): string {
+  const cleaned = text
+    .slice(0, 4 * MAX_REASON_CHARS)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim();
+  return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
+}
+
+/**
+ * The pause a Retry-After header asks for (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, 0 to one hour;
+ * null when absent or unreadable.
+ */
+export function parseRetryAfter(value: string | null, nowMs: number): number | null {
+  if (value === null) return null;
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1000);
+  // Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day.
+  const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) return null;
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, atMs - nowMs));
+}
+
+/**
+ * The error of an HTTP status outside 2xx.
+ * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
+ * redirects, which are never followed. 404 stays the card's: that is how a gateway says that it does not know it.
+ */
+export function statusError(status: number, retryAfter: string | null, nowMs: number): GatewayError {
+  if (status === 429 || status === 503) {
+    const retryAfterMs = parseRetryAfter(retryAfter, nowMs);
+    return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
+  }
+  if (status === 401 || status === 403) {
+    return new GatewayError('http', `HTTP ${status}: the gateway does not accept our credentials`);
+  }
+  if (status >= 300 && status < 400)
+    return new GatewayError('http', `HTTP ${status}: redirects are not followed`);
+  const cardProblem = status >= 400 && status < 500 && status !== 408;
+  return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
+}
+
+interface Envelope {
+  readonly code?: unknown;
+  readonly msg?: unknown;
+  readonly data?: unknown;
+}
+
+function parseEnvelope(body: string): Envelope {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch (cause) {
+    throw new GatewayError('malformed', body === '' ? 'the body is empty' : 'the body is not JSON', {
+      cause,
+    });
+  }
+  if (typeof parsed !== 'object' || parsed === null) {
+    throw new GatewayError('malformed', 'the body is not a JSON object');
+  }
+  return parsed;
+}
+
+/** Some gateways send decimals as strings; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
+function usedMb(raw: unknown): number | null {
+  const value = typeof raw === 'string' && DECIMAL.test(raw) ? Number(raw) : raw;
+  return typeof value === 'number' && value >= 0 && value <= MAX_USED_MB ? value : null;
+}
+
+function cardStatus(raw: unknown): string | null {
+  return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
+}
+
+function checkField(interfaceName: InterfaceName, raw: unknown): { value: unknown; expected: string } {
+  if (interfaceName === 'realname')
+    return { value: typeof raw === 'boolean' ? raw : null, expected: 'a boolean' };
+  if (interfaceName === 'flow') return { value: usedMb(raw), expected: 'a number of MB, 0 or more' };
+  return { value: cardStatus(raw), expected: `a string of 1 to ${MAX_STATUS_CHARS} characters` };
+}
+
+/**
+ * Reads the body of a 2xx answer.
+ * @param field the field of `data` to read; null reads nothing and returns null.
+ * Throws GatewayError: `malformed`, or `business` when `code` is not `successCode`.
+ */
+export function readAnswer(
+  interfaceName: InterfaceName,
+  field: string | null,
+  successCode: number,
+  body: string,
+): boolean | number | string | null {
+  const envelope = parseEnvelope(body);
+  if (typeof envelope.code !== 'number') throw new GatewayError('malformed', 'code is not a number');
+  if (envelope.code !== successCode) {
+    const message = typeof envelope.msg === 'string' ? cleanText(envelope.msg) : '';
+    throw new GatewayError(
+      'business',
+      message === '' ? `code ${envelope.code}` : `code ${envelope.code}: ${message}`,
+    );
+  }
+  if (field === null) return null;
+  const data = envelope.data;
+  const raw =
+    typeof data === 'object' && data !== null && Object.hasOwn(data, field)
+      ? (data as Record<string, unknown>)[field]
+      : undefined;
+  const { value, expected } = checkField(interfaceName, raw);
+  if (value === null) {
+    throw new GatewayError(
+      'malformed',
+      `data.${field} is ${raw === undefined ? 'missing' : 'not'} ${expected}`,
+    );
+  }
+  return value as boolean | number | string;
+}

@@ -1,0 +1,39 @@
+// The fleet of `cardpoll demo` and of the benches: made-up cards whose every field follows from the card id.
+import type { CardImport } from '../domain/card.ts';
+
+const CARRIERS = 3;
+const ALLOWANCE_MB = 10_240;
+/** One card in a hundred has this allowance: about half of them have used more at the simulator and get stopped. */
+const SMALL_ALLOWANCE_MB = 256;
+const SMALL_EVERY = 100;
+
+/** Luhn check digit of a string of digits (ISO/IEC 7812-1), as ICCIDs carry it. */
+function luhnDigit(digits: string): number {
+  let sum = 0;
+  for (let i = digits.length - 1, double = true; i >= 0; i -= 1, double = !double) {
+    const digit = digits.charCodeAt(i) - 48;
+    const value = double ? digit * 2 : digit;
+    sum += value > 9 ? value - 9 : value;
+  }
+  return (10 - (sum % 10)) % 10;
+}
+
+/** The ICCID of a demo card: 20 digits, 8986 + the id in 15 digits + check digit. */
+export function demoIccid(cardId: number): string {
+  const digits = `8986${String(cardId).padStart(15, '0')}`;
+  return `${digits}${luhnDigit(digits)}`;
+}
+
+/** Cards 1 to `count`, ready to import. Verification is left for polling to find out. */
+export function* demoCards(count: number): Generator<CardImport> {
+  for (let cardId = 1; cardId <= count; cardId += 1) {
+    yield {
+      cardId,
+      iccid: demoIccid(cardId),
+      carrierId: 1 + (cardId % CARRIERS),
+      status: 1,
+      allowanceMb: cardId % SMALL_EVERY === 0 ? SMALL_ALLOWANCE_MB : ALLOWANCE_MB,
+      realNameVerified: null,
+    };
+  }
+}

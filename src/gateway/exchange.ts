@@ -1,0 +1,130 @@
+// One HTTP request and its answer, as an undici handler, and the sweep that ends exchanges at their deadline. Used by
+// the client only; it knows nothing of envelopes, cards or logs.
+//
+// undici's dispatch() with an own handler costs about a fifth less than request(): no body stream, no abort signal.
+// One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
+// exchange ends at most SWEEP_MS after its deadline.
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, errors } from 'undici';
+import { messageOf } from '../platform/errors.ts';
+import { GatewayError } from './gateway.ts';
+
+const SWEEP_MS = 20;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * Life of an exchange: waiting for a connection -> sent (`#controller` set) -> status known -> settled. `fail` may
+ * settle it at any point; after that whatever undici still reports is ignored, and a request that was waiting for a
+ * connection is withdrawn the moment it would be sent. `settled` is called exactly once.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** 0 until a status line arrived. */
+  status = 0;
+  retryAfter: string | null = null;
+  error: GatewayError | null = null;
+  #body: Buffer = NO_BYTES;
+  #controller: Dispatcher.DispatchController | null = null;
+  #done = false;
+
+  constructor(
+    readonly deadlineAt: number,
+    private readonly maxBytes: number,
+    private readonly settled: (exchange: Exchange) => void,
+  ) {}
+
+  get body(): string {
+    return this.#body.toString();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#done) controller.abort(new Error('deadline passed before a connection was free'));
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.status = status;
+    this.retryAfter = headers['retry-after'] ?? null;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    // Nearly every answer is a single chunk, which is kept as it is.
+    this.#body = this.#body.length === 0 ? chunk : Buffer.concat([this.#body, chunk]);
+    if (this.#body.length > this.maxBytes) {
+      this.fail(new GatewayError('malformed', `the answer is longer than ${this.maxBytes} bytes`));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.error ??= transportError(cause);
+    this.#settle();
+  }
+
+  /** Ends the exchange and, where it was sent, its connection. */
+  fail(error: GatewayError): void {
+    if (this.#done) return;
+    this.error = error;
+    this.#settle();
+    this.#controller?.abort(error);
+  }
+
+  #settle(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.settled(this);
+  }
+}
+
+function transportError(cause: Error): GatewayError {
+  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  if (cause instanceof errors.ClientDestroyedError || cause instanceof errors.ClientClosedError) {
+    return new GatewayError('aborted', 'the gateway client was closed', { cause });
+  }
+  const unreadable =
+    cause instanceof errors.HTTPParserError ||
+    cause instanceof errors.HeadersOverflowError ||
+    cause instanceof errors.ResponseContentLengthMismatchError;
+  if (unreadable)
+    return new GatewayError('malformed', `not HTTP: ${code} ${messageOf(cause)}`.trim(), { cause });
+  if (cause instanceof errors.ConnectTimeoutError)
+    return new GatewayError('timeout', messageOf(cause), { cause });
+  return new GatewayError('network', `${code} ${messageOf(cause)}`.trim(), { cause });
+}
+
+/** Ends exchanges that are past their deadline. */
+export class DeadlineSweep {
+  readonly #inFlight = new Set<Exchange>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly monotonic: () => number) {}
+
+  add(exchange: Exchange): void {
+    this.#inFlight.add(exchange);
+    this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS);
+  }
+
+  delete(exchange: Exchange): void {
+    this.#inFlight.delete(exchange);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #sweep(): void {
+    if (this.#inFlight.size === 0) {
+      this.stop();
+      return;
+    }
+    const now = this.monotonic();
+    for (const exchange of this.#inFlight) {
+      if (exchange.deadlineAt <= now)
+        exchange.fail(new GatewayError('timeout', 'no answer within the deadline'));
+    }
+  }
+}

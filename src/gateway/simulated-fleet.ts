@@ -1,0 +1,145 @@
+// What the simulated gateway knows about its cards. Everything follows from a hash of the iccid and from how often the
+// card was asked, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
+// Used by simulator.ts; no HTTP here.
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const MAX_LOAD = 0.7;
+const FIRST_CAPACITY = 1 << 16;
+/** Cards have used 0 to 511 MB when they are first asked; every change adds half a MB. */
+const BASE_MB = 512;
+const STEP_MB = 0.5;
+const NOT_VERIFIED_ONE_IN = 10;
+
+function mix(hash: number): number {
+  let h = hash;
+  h ^= h >>> 16;
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  h ^= h >>> 16;
+  return h >>> 0;
+}
+
+/** 32 bits, never 0. Cards that collide (one in a thousand at ten million) share their flow counter, nothing else. */
+function hashOf(iccid: string): number {
+  let h = FNV_OFFSET;
+  for (let i = 0; i < iccid.length; i += 1) h = Math.imul(h ^ iccid.charCodeAt(i), FNV_PRIME);
+  return mix(h) || 1;
+}
+
+/** Counts reads per card: an open-addressing table of 32-bit hashes that doubles when it fills up. */
+class ReadCounters {
+  #keys: Uint32Array;
+  #reads: Uint32Array;
+  #size = 0;
+
+  /** @param limit most cards that may ever be added; Infinity for any number. */
+  constructor(private readonly limit: number) {
+    const wanted = Number.isFinite(limit) ? limit / MAX_LOAD + 1 : FIRST_CAPACITY;
+    const capacity = 2 ** Math.ceil(Math.log2(wanted));
+    this.#keys = new Uint32Array(capacity);
+    this.#reads = new Uint32Array(capacity);
+  }
+
+  /** The slot of a card, which is added if there is room; -1 when the limit is reached. */
+  slotOf(hash: number): number {
+    const slot = this.#probe(hash);
+    if (this.#keys[slot] === hash) return slot;
+    if (this.#size >= this.limit) return -1;
+    if (this.#size >= this.#keys.length * MAX_LOAD) {
+      this.#grow();
+      return this.slotOf(hash);
+    }
+    this.#keys[slot] = hash;
+    this.#size += 1;
+    return slot;
+  }
+
+  /** Counts one read. @returns the reads before it. */
+  count(slot: number): number {
+    const before = this.reads(slot);
+    this.#reads[slot] = before + 1;
+    return before;
+  }
+
+  reads(slot: number): number {
+    return this.#reads[slot] ?? 0;
+  }
+
+  #probe(hash: number): number {
+    const mask = this.#keys.length - 1;
+    let slot = hash & mask;
+    while (this.#keys[slot] !== 0 && this.#keys[slot] !== hash) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #grow(): void {
+    const keys = this.#keys;
+    const reads = this.#reads;
+    this.#keys = new Uint32Array(keys.length * 2);
+    this.#reads = new Uint32Array(keys.length * 2);
+    for (let old = 0; old < keys.length; old += 1) {
+      const hash = keys[old] ?? 0;
+      if (hash === 0) continue;
+      const slot = this.#probe(hash);
+      this.#keys[slot] = hash;
+      this.#reads[slot] = reads[old] ?? 0;
+    }
+  }
+}
+
+export class SimulatedFleet {
+  readonly #counters: ReadCounters;
+  readonly #stopped = new Set<string>();
+  readonly #stops = new Map<string, number>();
+
+  /**
+   * @param cards the number of cards the gateway serves: the first that many different iccids it is asked about.
+   * null: any number.
+   * @param changeRate share of flow reads that show more usage than the read before, 0 to 1.
+   */
+  constructor(
+    cards: number | null,
+    private readonly changeRate: number,
+  ) {
+    this.#counters = new ReadCounters(cards ?? Number.POSITIVE_INFINITY);
+  }
+
+  knows(iccid: string): boolean {
+    return this.#counters.slotOf(hashOf(iccid)) >= 0;
+  }
+
+  /** True for nine cards in ten, and always the same for one card. */
+  realStatus(iccid: string): boolean {
+    return mix(hashOf(iccid) ^ 0x5eed) % NOT_VERIFIED_ONE_IN !== 0;
+  }
+
+  /** MB used; never goes down, and stays where it is while the card is stopped. */
+  readUsed(iccid: string): number {
+    const hash = hashOf(iccid);
+    const slot = this.#counters.slotOf(hash);
+    const reads = this.#stopped.has(iccid) ? this.#counters.reads(slot) : this.#counters.count(slot);
+    // Every card starts at another point of its cycle, so every round over the fleet shows the same share of changes.
+    const phase = (hash >>> 8) / 0x100_0000;
+    return (mix(hash) % BASE_MB) + STEP_MB * Math.floor(reads * this.changeRate + phase);
+  }
+
+  cardStatus(iccid: string): 'active' | 'stopped' {
+    return this.#stopped.has(iccid) ? 'stopped' : 'active';
+  }
+
+  stop(iccid: string): void {
+    this.#stopped.add(iccid);
+    this.#stops.set(iccid, (this.#stops.get(iccid) ?? 0) + 1);
+  }
+
+  start(iccid: string): void {
+    this.#stopped.delete(iccid);
+  }
+
+  /** How often each card was stopped: every stop that was carried out counts, also of a stopped card. */
+  stops(): Record<string, number> {
+    return Object.fromEntries(this.#stops);
+  }
+}

@@ -1,0 +1,63 @@
+// The binary's entry (bin/cardpoll.js calls `main`): process -> command line -> exit code. With wiring.ts the only
+// place that reads argv and the environment and sets the exit code; it never ends the process by force.
+import { EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './cli/exit-codes.ts';
+import { Interruption, type Io } from './cli/io.ts';
+import type { Launchers } from './cli/launchers.ts';
+import { VERSION } from './cli/version.ts';
+import { systemClock } from './platform/clock.ts';
+
+/** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
+const launchers: Launchers = {
+  daemon: async (config) => (await import('./wiring.ts')).runDaemon(config),
+  demo: async (options) => {
+    // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
+    process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
+    return (await import('./wiring.ts')).runDemo(options);
+  },
+  simulate: async (options) => (await import('./wiring.ts')).runSimulator(options),
+  migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
+};
+
+export async function main(): Promise<void> {
+  const argv = process.argv.slice(2);
+  // Asked for by scripts and package managers, so it does not wait for the command line to load.
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.write(`cardpoll ${VERSION}\n`);
+    return;
+  }
+  const { run } = await import('./cli/run.ts');
+  process.exitCode = await run(argv, processIo(), launchers);
+}
+
+function processIo(): Io {
+  const readerGone = new AbortController();
+  // `| head` closes the pipe when it has enough: that is an end, not an error.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (stream === process.stdout) readerGone.abort(new Interruption(EXIT_OK));
+    });
+  }
+  let interrupted: AbortSignal | null = null;
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    clock: systemClock,
+    onInterrupt: () => {
+      interrupted ??= AbortSignal.any([
+        readerGone.signal,
+        signalled('SIGINT', EXIT_SIGINT),
+        signalled('SIGTERM', EXIT_SIGTERM),
+      ]);
+      return interrupted;
+    },
+  };
+}
+
+function signalled(signal: NodeJS.Signals, exitCode: number): AbortSignal {
+  const controller = new AbortController();
+  process.once(signal, () => controller.abort(new Interruption(exitCode)));
+  return controller.signal;
+}

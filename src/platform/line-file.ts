@@ -1,0 +1,217 @@
+// An append-only file of lines that never blocks, never throws and never grows in memory: the destination of logger.ts.
+//
+// Lines gather and are written in one go, when 8 Ki characters are there or 100 ms after the first. One write is under
+// way at a time; the lines that come meanwhile are the next one. So a line is in the file, waiting, or counted as
+// dropped, and never in two of these.
+// - A write that fails (disk full, I/O error) is repeated from the byte where it ended, four times a second. Lines wait
+//   up to a bound; what is above it is dropped and counted. The first such moment is told through onProblem, and so
+//   is its end; the owner then logs how many lines are missing.
+// - reopen() takes a new descriptor at the border of two writes. While writing fails it does so at once, or the space
+//   of a rotated and removed file would never come back; a line cut in the middle is written again in whole.
+//
+// Why not sonic-boom, pino's own destination: it writes one 16 KiB piece a turn of the event loop, so that a busy
+// process falls behind and drops; after a failed write it tries again at every line; end() on a full disk never ends;
+// and a failed reopen() makes the next one close the same descriptor twice.
+import { close, openSync, write } from 'node:fs';
+import { messageOf } from './errors.ts';
+
+export interface LineFileOptions {
+  /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
+  readonly target: string | number;
+  /** One sentence for the operator, on a channel other than this file. */
+  readonly onProblem: (message: string) => void;
+  /** Called once writing works again, with the number of lines that are missing. */
+  readonly onRecovered: (dropped: number, reason: string) => void;
+  /** Waiting lines, in characters; as much again may be in the write under way. Default 4 Mi. */
+  readonly maxWaiting?: number;
+}
+
+const WRITE_AT = 8 * 1024;
+const FLUSH_MS = 100;
+const RETRY_MS = 250;
+/** A pipe is emptied 64 KiB at a time. */
+const PIPE_RETRY_MS = 10;
+const CLOSE_TIMEOUT_MS = 2_000;
+const NEWLINE = 0x0a;
+
+export class LineFile {
+  readonly #options: LineFileOptions;
+  readonly #maxWaiting: number;
+  #fd: number;
+  #nextFd: number | null = null;
+  #lines: string[] = [];
+  #waiting = 0;
+  /** What is being written, or could not be written. */
+  #chunk: Buffer | null = null;
+  #offset = 0;
+  #busy = false;
+  #closed = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why lines wait or are dropped; null while all is well. */
+  #trouble: string | null = null;
+  #failing = false;
+  #dropped = 0;
+  #idle: Array<() => void> = [];
+
+  /** Opens the file, mode 0640. Throws the system's error when that is impossible. */
+  constructor(options: LineFileOptions) {
+    this.#options = options;
+    this.#maxWaiting = options.maxWaiting ?? 4 * 1024 * 1024;
+    this.#fd = typeof options.target === 'number' ? options.target : openForAppend(options.target);
+  }
+
+  /** Takes a line that ends with a newline. After close() it does nothing. */
+  write(line: string): void {
+    if (this.#closed) return;
+    if (this.#waiting + line.length > this.#maxWaiting) {
+      this.#dropped += 1;
+      if (this.#trouble === null) this.#inTrouble('it is not written as fast as lines come');
+      return;
+    }
+    this.#lines.push(line);
+    this.#waiting += line.length;
+    if (this.#busy || this.#failing) return;
+    if (this.#waiting >= WRITE_AT) this.#writeNext();
+    else this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
+  }
+
+  /** Opens the path anew (after a rotation renamed the file). If that fails the present file stays in use. */
+  reopen(): void {
+    const { target, onProblem } = this.#options;
+    if (this.#closed || typeof target === 'number') return;
+    try {
+      const fd = openForAppend(target);
+      if (this.#nextFd !== null) closeQuietly(this.#nextFd);
+      this.#nextFd = fd;
+    } catch (error) {
+      onProblem(`${target} cannot be reopened, the present file stays in use: ${messageOf(error)}`);
+      return;
+    }
+    if (this.#busy) return; // #written takes the new descriptor
+    this.#takeNextFd();
+    if (this.#failing) this.#writeNext();
+  }
+
+  /** Resolves when all lines taken so far are written, or as soon as writing them fails. */
+  flush(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      if (!this.#busy) this.#writeNext();
+    });
+  }
+
+  /** Writes what waits, for at most 2 s, and closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    });
+    await Promise.race([this.flush(), timeout]);
+    clearTimeout(timer);
+    clearTimeout(this.#timer);
+    const lost = this.#dropped + this.#lines.length + linesIn(this.#chunk?.subarray(this.#offset));
+    if (lost > 0) this.#options.onProblem(`${this.#name}: ${lost} log lines lost at the end`);
+    if (typeof this.#options.target !== 'number') await new Promise((resolve) => close(this.#fd, resolve));
+  }
+
+  get #name(): string {
+    const { target } = this.#options;
+    return typeof target === 'number' ? 'standard output' : target;
+  }
+
+  #writeNext(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#chunk === null) {
+      if (this.#lines.length === 0) {
+        this.#settleIdle();
+        return;
+      }
+      this.#chunk = Buffer.from(this.#lines.join(''));
+      this.#offset = 0;
+      this.#lines = [];
+      this.#waiting = 0;
+    }
+    this.#busy = true;
+    const { length } = this.#chunk;
+    write(this.#fd, this.#chunk, this.#offset, length - this.#offset, null, (error, written) => {
+      this.#busy = false;
+      if (error === null) this.#written(written);
+      else this.#failed(error);
+    });
+  }
+
+  #written(bytes: number): void {
+    this.#offset += bytes;
+    if (this.#chunk !== null && this.#offset < this.#chunk.length) {
+      this.#writeNext();
+      return;
+    }
+    this.#chunk = null;
+    this.#failing = false;
+    this.#takeNextFd();
+    if (this.#trouble !== null) this.#recovered(this.#trouble);
+    if (this.#waiting >= WRITE_AT || this.#idle.length > 0) this.#writeNext();
+    else if (this.#waiting > 0) this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
+  }
+
+  #failed(error: NodeJS.ErrnoException): void {
+    const readerIsBehind = error.code === 'EAGAIN'; // standard output is a pipe: that is no failure
+    this.#failing = true;
+    if (!readerIsBehind) {
+      this.#inTrouble(messageOf(error));
+      this.#settleIdle();
+    }
+    this.#takeNextFd();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#writeNext(), readerIsBehind ? PIPE_RETRY_MS : RETRY_MS);
+    this.#timer.unref();
+  }
+
+  #takeNextFd(): void {
+    if (this.#nextFd === null) return;
+    closeQuietly(this.#fd);
+    this.#fd = this.#nextFd;
+    this.#nextFd = null;
+    if (this.#chunk === null || this.#offset === 0) return;
+    const lineStart = this.#chunk.lastIndexOf(NEWLINE, this.#offset - 1) + 1;
+    this.#chunk = this.#chunk.subarray(lineStart);
+    this.#offset = 0;
+  }
+
+  #inTrouble(reason: string): void {
+    if (this.#trouble === reason) return;
+    this.#trouble = reason;
+    this.#options.onProblem(`${this.#name}: log lines wait and then are dropped: ${reason}`);
+  }
+
+  #recovered(reason: string): void {
+    const dropped = this.#dropped;
+    this.#trouble = null;
+    this.#dropped = 0;
+    this.#options.onProblem(`${this.#name}: written again, ${dropped} log lines were dropped`);
+    if (dropped > 0) this.#options.onRecovered(dropped, reason);
+  }
+
+  #settleIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+function openForAppend(path: string): number {
+  return openSync(path, 'a', 0o640);
+}
+
+/** An error at closing says that bytes were lost which write() had taken: nothing can be done about it here. */
+function closeQuietly(fd: number): void {
+  close(fd, () => {});
+}
+
+function linesIn(bytes: Buffer | undefined): number {
+  let count = 0;
+  for (let at = bytes?.indexOf(NEWLINE) ?? -1; at !== -1; at = bytes?.indexOf(NEWLINE, at + 1) ?? -1)
+    count += 1;
+  return count;
+}

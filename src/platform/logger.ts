@@ -1,0 +1,104 @@
+// The daemon's logs: one JSON object a line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`.
+// Opened once by wiring; everything else gets a Logger passed in. What must not be in a log line (admin tokens, gateway
+// secrets) is never handed to it: nothing here looks for secrets. Rotation is logrotate's work; after it, reopen().
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Level, type Logger, pino } from 'pino';
+import { CardpollError, messageOf } from './errors.ts';
+import { LineFile } from './line-file.ts';
+import { logTimeFormatter } from './log-time.ts';
+
+export type { Logger } from 'pino';
+
+export interface LogOptions {
+  /** Where worker.log, api.log and access.log are kept, created when missing; null: all lines to standard output. */
+  readonly dir: string | null;
+  readonly level: Level;
+  /** Epoch milliseconds. */
+  readonly now?: () => number;
+  /** Told when lines cannot be written, and when they can again. Default: one line on standard error. */
+  readonly onProblem?: (message: string) => void;
+}
+
+export interface Logs {
+  readonly worker: Logger;
+  readonly api: Logger;
+  readonly access: Logger;
+  /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
+  reopen(): void;
+  /** Resolves when all lines logged so far are written, or cannot be. */
+  flush(): Promise<void>;
+  /** Writes what waits and closes the files; what is logged later is not kept. */
+  close(): Promise<void>;
+}
+
+const STDOUT = 1;
+
+/**
+ * Opens the logs.
+ * @throws CardpollError `config` / `log_dir_unusable` when the directory or a file in it cannot be written.
+ */
+export function openLogs(options: LogOptions): Logs {
+  const { dir } = options;
+  const files: LineFile[] = [];
+  const open = (target: string | number) => {
+    const { file, logger } = openLog(target, options);
+    files.push(file);
+    return logger;
+  };
+  return {
+    ...(dir === null ? sharedLogger(open(STDOUT)) : openDirectory(dir, open)),
+    reopen: () => {
+      for (const file of files) file.reopen();
+    },
+    flush: async () => {
+      await Promise.all(files.map((file) => file.flush()));
+    },
+    close: async () => {
+      await Promise.all(files.map((file) => file.close()));
+    },
+  };
+}
+
+type Loggers = Pick<Logs, 'worker' | 'api' | 'access'>;
+
+function sharedLogger(logger: Logger): Loggers {
+  return { worker: logger, api: logger, access: logger };
+}
+
+function openDirectory(dir: string, open: (path: string) => Logger): Loggers {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o750 });
+    const openIn = (name: string) => open(join(dir, name));
+    return { worker: openIn('worker.log'), api: openIn('api.log'), access: openIn('access.log') };
+  } catch (error) {
+    throw new CardpollError('config', 'log_dir_unusable', `log directory ${dir}: ${messageOf(error)}`, {
+      hint: 'create the directory and let the user of the daemon write to it, or choose another with --log-dir',
+      cause: error,
+    });
+  }
+}
+
+function openLog(target: string | number, options: LogOptions): { file: LineFile; logger: Logger } {
+  const { level, now = Date.now, onProblem = tellStderr } = options;
+  const file = new LineFile({
+    target,
+    onProblem,
+    onRecovered: (dropped, reason) => logger.warn({ dropped, reason }, 'log lines dropped'),
+  });
+  const formatTime = logTimeFormatter();
+  const logger = pino(
+    {
+      level,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"time":"${formatTime(now())}"`,
+    },
+    file,
+  );
+  return { file, logger };
+}
+
+function tellStderr(message: string): void {
+  process.stderr.write(`cardpoll: ${message}\n`);
+}

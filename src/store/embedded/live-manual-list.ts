@@ -1,0 +1,32 @@
+// The manual list of one task type in the embedded live store: a list that takes and gives at both ends cheaply.
+
+export class ManualList {
+  #items: string[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  append(entry: string): void {
+    this.#items.push(entry);
+  }
+
+  /** Puts the entries before the head; the first of them becomes the head. */
+  prepend(entries: readonly string[]): void {
+    if (entries.length === 0) return;
+    this.#items = [...entries, ...this.#items.slice(this.#head)];
+    this.#head = 0;
+  }
+
+  take(count: number): string[] {
+    const taken = this.#items.slice(this.#head, this.#head + count);
+    this.#head += taken.length;
+    // Forget what was taken once it is the greater part: each entry is copied once on average.
+    if (this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,32 @@
+// The live store of a single process, for trying out and for small fleets: everything is gone when the process ends,
+// and the rings are built anew from the record store. Opened by wiring when no Redis is configured.
+import type { Clock } from '../../platform/clock.ts';
+import type { LiveStore } from '../live-store.ts';
+import { EmbeddedCardCache } from './live-card-cache.ts';
+import { EmbeddedCoordination } from './live-coordination.ts';
+import { EmbeddedRequestClaims } from './live-request-claims.ts';
+import { EmbeddedRings } from './live-rings.ts';
+import { EmbeddedPollStats } from './live-stats.ts';
+import { EmbeddedWorkQueue } from './live-work-queue.ts';
+
+export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
+  const { clock } = options;
+  const work = new EmbeddedWorkQueue(clock);
+  const stats = new EmbeddedPollStats(clock);
+  const forgetBookkeeping = (workerId: string): void => {
+    work.forgetWorker(workerId);
+    stats.forgetWorker(workerId);
+  };
+  return {
+    kind: 'embedded',
+    rings: new EmbeddedRings(clock, (taskType) => work.queueOf(taskType)),
+    work,
+    stats,
+    coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
+    cards: new EmbeddedCardCache(clock),
+    requests: new EmbeddedRequestClaims(clock),
+    async ping() {},
+    now: async () => clock.now(),
+    async close() {},
+  };
+}

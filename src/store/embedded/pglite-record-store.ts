@@ -1,0 +1,51 @@
+// The record store without a server: PGlite in a worker thread, the same SQL and migrations as postgres/. For trying
+// cardpoll out and for the demo; opened by wiring when neither store is configured.
+import { mkdirSync, realpathSync } from 'node:fs';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { sqlRecordStore } from '../postgres/sql-record-store.ts';
+import type { RecordStore } from '../record-store.ts';
+import { PgliteClient } from './pglite-client.ts';
+import { lockDataDir } from './pglite-lock.ts';
+
+export interface EmbeddedOptions {
+  /** Directory, created when missing; ':memory:' keeps nothing. */
+  readonly dataDir: string;
+  /** The built worker, dist/pglite-worker.js. */
+  readonly workerUrl: URL;
+}
+
+/** Throws `busy` while another process has the directory open, `config` when it cannot be opened. */
+export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOptions): Promise<RecordStore> {
+  if (dataDir === ':memory:') return sqlRecordStore('embedded', await PgliteClient.open(workerUrl, dataDir));
+  const realDir = makeDir(dataDir);
+  const unlock = lockDataDir(realDir);
+  try {
+    const client = await PgliteClient.open(workerUrl, realDir);
+    return sqlRecordStore('embedded', {
+      query: (sql, params) => client.query(sql, params),
+      transaction: (work) => client.transaction(work),
+      close: () => client.close().finally(unlock),
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** @returns the directory's one true name: however it was given, there is one lock. */
+function makeDir(dataDir: string): string {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return realpathSync(dataDir);
+  } catch (error) {
+    throw new CardpollError(
+      'config',
+      'data_dir_unusable',
+      `the data directory cannot be used: ${messageOf(error)}`,
+      {
+        hint: 'Name a directory that can be written with --data-dir.',
+        cause: error,
+      },
+    );
+  }
+}

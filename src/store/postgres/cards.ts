@@ -1,0 +1,110 @@
+// Card records: reading them, and the doors to the change feed (card-changes.ts) and to imports
+// (card-import-session.ts). What polls change is written by results.ts and stops.ts.
+import type { Card, CardMembership } from '../../domain/card.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { UsageMonth } from '../../domain/usage-month.ts';
+import type { CardChanges, CardImportSession, CardRecord, CardRecords } from '../record-store.ts';
+import { cardChangesSince, currentMark } from './card-changes.ts';
+import { SqlCardImportSession } from './card-import-session.ts';
+import { type MembershipRow, toMembership } from './membership-row.ts';
+import cardsByIds from './queries/cards-by-ids.sql';
+import type { PreparedSql, SqlClient } from './sql-client.ts';
+
+const BY_IDS: PreparedSql = { name: 'cards_by_ids', text: cardsByIds };
+const PAGE: PreparedSql = {
+  name: 'cards_page',
+  text: `SELECT card_id, carrier_id, real_name_verified FROM cards
+    WHERE card_id > $1::bigint ORDER BY card_id LIMIT $2::integer`,
+};
+
+interface CardRow extends MembershipRow {
+  readonly iccid: string;
+  readonly status: number;
+  readonly stopped: boolean;
+  readonly allowance_mb: number | null;
+  readonly usage_month: string | null;
+  readonly used_mb: number;
+  readonly last_reading_mb: number;
+  readonly read_at_ms: number;
+}
+
+type PollsRow = Partial<Record<TaskType, number | null>>;
+
+export class SqlCards implements CardRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async page(afterId: number, limit: number): Promise<CardMembership[]> {
+    const rows = await this.client.query<MembershipRow>(PAGE, [afterId, limit]);
+    return rows.map(toMembership);
+  }
+
+  async byIds(cardIds: readonly number[]): Promise<Card[]> {
+    if (cardIds.length === 0) return [];
+    const rows = await this.client.query<CardRow>(BY_IDS, [cardIds]);
+    return rows.map(toCard);
+  }
+
+  async find(cardIdOrIccid: string): Promise<CardRecord | null> {
+    const cardId = await this.#cardIdOf(cardIdOrIccid);
+    if (cardId === null) return null;
+    const [card] = await this.byIds([cardId]);
+    return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPolls(cardId) };
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.client.query<{ count: number }>('SELECT count(*) AS count FROM cards');
+    return row?.count ?? 0;
+  }
+
+  async openImport(): Promise<CardImportSession> {
+    return new SqlCardImportSession(this.client);
+  }
+
+  changeMark(): Promise<string> {
+    return currentMark(this.client);
+  }
+
+  changesSince(mark: string, limit: number): Promise<CardChanges> {
+    return cardChangesSince(this.client, mark, limit);
+  }
+
+  async #cardIdOf(cardIdOrIccid: string): Promise<number | null> {
+    if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
+    if (cardIdOrIccid.length < 18)
+      return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
+    const [row] = await this.client.query<{ card_id: number }>('SELECT card_id FROM cards WHERE iccid = $1', [
+      cardIdOrIccid,
+    ]);
+    return row?.card_id ?? null;
+  }
+
+  async #lastPolls(cardId: number): Promise<Partial<Record<TaskType, number>>> {
+    const columns = TASK_TYPES.map((type) => `(extract(epoch FROM ${type}_at) * 1000)::bigint AS ${type}`);
+    const [row] = await this.client.query<PollsRow>(
+      `SELECT ${columns.join(', ')} FROM card_polls WHERE card_id = $1::bigint`,
+      [cardId],
+    );
+    return Object.fromEntries(Object.entries(row ?? {}).filter(([, atMs]) => atMs !== null));
+  }
+}
+
+function toCard(row: CardRow): Card {
+  return {
+    ...toMembership(row),
+    iccid: row.iccid,
+    status: row.status,
+    stopped: row.stopped,
+    allowanceMb: row.allowance_mb,
+    usage: toUsage(row),
+  };
+}
+
+function toUsage(row: CardRow): UsageMonth | null {
+  if (row.usage_month === null) return null;
+  return {
+    month: row.usage_month,
+    usedMb: row.used_mb,
+    lastReadingMb: row.last_reading_mb,
+    readAtMs: row.read_at_ms,
+  };
+}

@@ -1,0 +1,23 @@
+// The migrations in order. A file that was released is never edited: its checksum is recorded where it was applied.
+import cards from './migrations/0001_cards.sql';
+import usage from './migrations/0002_usage.sql';
+import stops from './migrations/0003_stops.sql';
+import configs from './migrations/0004_configs.sql';
+import alerts from './migrations/0005_alerts.sql';
+import cleanup from './migrations/0006_cleanup.sql';
+import triggers from './migrations/0007_triggers.sql';
+
+export interface Migration {
+  readonly id: string;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  { id: '0001_cards', sql: cards },
+  { id: '0002_usage', sql: usage },
+  { id: '0003_stops', sql: stops },
+  { id: '0004_configs', sql: configs },
+  { id: '0005_alerts', sql: alerts },
+  { id: '0006_cleanup', sql: cleanup },
+  { id: '0007_triggers', sql: triggers },
+];

@@ -1,0 +1,63 @@
+// Monthly partitions of the usage tables. Used by results.ts.
+import { CardpollError } from '../../platform/errors.ts';
+import type { SqlClient, SqlRunner } from './sql-client.ts';
+
+const LOCK_KEY = 7_220_115_502;
+const MONTHS_AHEAD = 3;
+
+/** Storage of the partitions of each table: usage rows are rewritten in place, records never. */
+const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '' };
+
+/** YYYY-MM -> YYYY-MM-01. Throws `invalid`. */
+export function monthStart(month: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
+    throw new CardpollError('invalid', 'bad_month', `'${month}' is not a month (YYYY-MM)`);
+  }
+  return `${month}-01`;
+}
+
+/** First days of `month` and of the `count` months after it. */
+function monthsFrom(month: string, count: number): string[] {
+  const [year, number] = monthStart(month).split('-').map(Number) as [number, number];
+  return Array.from({ length: count + 1 }, (_, i) =>
+    new Date(Date.UTC(year, number - 1 + i, 1)).toISOString().slice(0, 10),
+  );
+}
+
+/** Creates what is missing of the partitions of `month` (YYYY-MM) and the next three. */
+export async function ensurePartitions(client: SqlClient, month: string): Promise<void> {
+  const months = monthsFrom(month, MONTHS_AHEAD + 1);
+  const wanted = months.slice(0, -1).flatMap((from, i) =>
+    Object.entries(PARTITIONED).map(([table, storage]) => ({
+      table,
+      storage,
+      name: `${table}_${from.slice(0, 7).replace('-', '_')}`,
+      from,
+      to: months[i + 1] as string,
+    })),
+  );
+  const names = wanted.map((partition) => partition.name);
+  if ((await attached(client, names)).size === wanted.length) return;
+
+  await client.transaction(async (tx) => {
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`);
+    const present = await attached(tx, names);
+    for (const { table, storage, name, from, to } of wanted) {
+      if (present.has(name)) continue;
+      await tx.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${storage}`);
+      await tx.query(
+        `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+    }
+  });
+}
+
+async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
+  const rows = await runner.query<{ name: string }>(
+    `SELECT child.relname::text AS name
+     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+     WHERE inhparent IN ('card_usage'::regclass, 'usage_records'::regclass) AND child.relname = ANY ($1::text[])`,
+    [names],
+  );
+  return new Set(rows.map((row) => row.name));
+}

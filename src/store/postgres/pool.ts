@@ -1,0 +1,150 @@
+// SqlClient on pg's connection pool. Every wait is bounded: for a connection, for a lock, for a statement, and, where
+// the server has frozen and enforces nothing, for any answer at all. After an outage the pool heals by itself:
+// broken connections are thrown away and the next query opens a new one.
+
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from './sql-client.ts';
+import { translateSqlError } from './sql-errors.ts';
+
+export interface PoolOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  readonly applicationName: string;
+  readonly maxConnections: number;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const LOCK_TIMEOUT_MS = 10_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 40_000;
+const IDLE_CONNECTION_MS = 60_000;
+
+// Statements are short lookups by key over arrays of keys. Planned for the arrays' real lengths, PostgreSQL likes to read
+// whole tables of cards for ten thousand keys; planned once for any length, it uses the keys.
+const PLANNING = 'SET jit = off; SET plan_cache_mode = force_generic_plan';
+
+const INT8_OID = 20;
+const NUMERIC_OID = 1700;
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === INT8_OID || oid === NUMERIC_OID ? Number : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+export class PostgresClient implements SqlClient {
+  readonly #pool: pg.Pool;
+  readonly #where: string;
+
+  constructor(options: PoolOptions) {
+    this.#where = describe(options.url);
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      application_name: options.applicationName,
+      max: options.maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+      types,
+      onConnect: async (client) => {
+        await client.query(PLANNING);
+      },
+    });
+    // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
+    // The pool drops it, and whoever asks next learns the state of the server.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.#withConnection((client) => new ConnectionRunner(client).query<Row>(sql, params));
+  }
+
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+    return this.#withConnection(async (client) => {
+      await client.query('BEGIN');
+      try {
+        const result = await work(new ConnectionRunner(client));
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        // Where even this fails the connection is gone, and with it the transaction.
+        await client.query('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  async #withConnection<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw translateSqlError(error, this.#where);
+    }
+    let reusable = false;
+    try {
+      const result = await use(client);
+      reusable = true;
+      return result;
+    } catch (error) {
+      reusable = isStatementError(error);
+      throw translateSqlError(error, this.#where);
+    } finally {
+      client.release(!reusable);
+    }
+  }
+}
+
+/** The server refused a statement and the connection is as good as before; anything else makes it suspect. */
+function isStatementError(error: unknown): boolean {
+  const origin = error instanceof CardpollError ? error.cause : error;
+  return origin instanceof pg.DatabaseError && origin.severity === 'ERROR';
+}
+
+class ConnectionRunner implements SqlTransaction, SqlRunner {
+  constructor(private readonly client: pg.PoolClient) {}
+
+  async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
+    const statement = typeof sql === 'string' ? { text: sql } : sql;
+    const result = await this.client.query({ ...statement, values: [...params] });
+    return result.rows as Row[];
+  }
+
+  async script(text: string): Promise<void> {
+    await this.client.query(text);
+  }
+
+  async copyIn(sql: string, data: string): Promise<void> {
+    await pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
+  }
+}
+
+/** Host and port of the server, as pg reads them from the URL; never the password. */
+function describe(url: string): string {
+  try {
+    const { host, port } = new pg.Client({ connectionString: url });
+    return host.startsWith('/') ? `PostgreSQL at ${host}` : `PostgreSQL at ${host}:${port}`;
+  } catch (error) {
+    throw new CardpollError(
+      'config',
+      'bad_database_url',
+      `the database URL cannot be read: ${messageOf(error)}`,
+      {
+        hint: 'It looks like postgres://user:password@host:5432/database',
+      },
+    );
+  }
+}

@@ -1,0 +1,12 @@
+-- One page of the cards whose last change committed between two snapshots, in (changed_xid, card_id) order.
+-- $1 lower snapshot, $2 upper snapshot, $3 and $4 position after which the page starts (a window's first page starts
+-- at the lower snapshot's xmin: nothing older can be missing from it), $5 rows at most.
+-- A card that changed again after the upper snapshot is not here: the next window has it.
+SELECT changed_xid::text AS changed_xid, card_id, carrier_id, real_name_verified
+FROM cards
+WHERE (changed_xid, card_id) > ($3::xid8, $4::bigint)
+  AND changed_xid < pg_snapshot_xmax($2::pg_snapshot)
+  AND NOT pg_visible_in_snapshot(changed_xid, $1::pg_snapshot)
+  AND pg_visible_in_snapshot(changed_xid, $2::pg_snapshot)
+ORDER BY cards.changed_xid, card_id
+LIMIT $5::integer

@@ -1,0 +1,26 @@
+-- Claims due notifications for one attempt each. $1 most of all, $2 most for one URL, $3 lease in ms.
+-- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
+WITH due AS (
+  SELECT o.id, o.next_attempt_at,
+    row_number() OVER (PARTITION BY o.url ORDER BY o.next_attempt_at, o.id) AS place
+  FROM webhook_outbox o
+  WHERE o.status = 'pending' AND o.next_attempt_at <= now()
+    AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+    AND NOT EXISTS (
+      SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
+), chosen AS MATERIALIZED (
+  SELECT id FROM due WHERE place <= $2::integer ORDER BY next_attempt_at, id LIMIT $1::integer
+), claimed AS (
+  UPDATE webhook_outbox o SET
+    attempts = o.attempts + 1, claimed_until = clock_timestamp() + $3::float8 * interval '1 millisecond'
+  FROM chosen
+  WHERE o.id = chosen.id AND o.status = 'pending'
+    AND (o.claimed_until IS NULL OR o.claimed_until <= now())
+  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.attempts
+)
+SELECT c.id AS delivery_id, c.attempts, c.event, c.message_id::text AS message_id, c.url,
+  h.id, h.rule_id, h.rule_name, h.rule_type, h.task_type, h.comparison, h.threshold, h.value,
+  (extract(epoch FROM h.fired_at) * 1000)::bigint AS fired_at_ms,
+  (extract(epoch FROM h.resolved_at) * 1000)::bigint AS resolved_at_ms, h.resolution, h.resolved_value
+FROM claimed c JOIN alert_history h ON h.id = c.alert_id
+ORDER BY c.id

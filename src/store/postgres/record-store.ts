@@ -1,0 +1,22 @@
+// The record store on a PostgreSQL server (13 or later). Opened by wiring; tables come from migrations.ts.
+import type { RecordStore } from '../record-store.ts';
+import { PostgresClient } from './pool.ts';
+import { sqlRecordStore } from './sql-record-store.ts';
+
+export interface PostgresOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  readonly applicationName: string;
+  readonly maxConnections?: number;
+}
+
+const DEFAULT_MAX_CONNECTIONS = 8;
+
+/**
+ * Connects lazily: an unreachable server shows in the first call (`ping` for instance), and a store opened during an
+ * outage works once the server is back. Throws `config` for a URL that cannot be read.
+ */
+export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
+  const maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  return sqlRecordStore('postgres', new PostgresClient({ ...options, maxConnections }));
+}

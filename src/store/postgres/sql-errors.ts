@@ -1,0 +1,112 @@
+// Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
+// SQLSTATE, stays available as `cause` for the few callers that retry on one.
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT', // a unix socket that is not there
+]);
+
+// pg reports a lost connection without a code.
+const CONNECTION_MESSAGE =
+  /connection terminated|connection error|timeout exceeded|query read timeout|not queryable/i;
+
+const UNREACHABLE_STATES = new Set([
+  '57P01', // admin shutdown
+  '57P02', // crash shutdown
+  '57P03', // cannot connect now: starting up or shutting down
+  '57P05', // idle session timeout
+  '25P03', // idle in transaction timeout
+  '25006', // read-only: connected to a standby
+]);
+const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
+const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
+const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
+
+/** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
+export function sqlStateOf(error: unknown): string {
+  const origin = error instanceof CardpollError ? error.cause : error;
+  if (origin instanceof AggregateError) return sqlStateOf(origin.errors[0]);
+  const code = (origin as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+/** @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`. */
+export function translateSqlError(error: unknown, where: string): CardpollError {
+  if (error instanceof CardpollError) return error;
+  const state = sqlStateOf(error);
+  const message = messageOf(error);
+  if (isUnreachable(state, message)) {
+    return new CardpollError(
+      'unavailable',
+      'postgres_unreachable',
+      `${where} cannot be reached: ${message}`,
+      {
+        hint: 'Check that the server runs and accepts connections from this machine.',
+        cause: error,
+      },
+    );
+  }
+  if (state.startsWith('53') || state === '58030' || state === 'ENOSPC') {
+    return new CardpollError(
+      'unavailable',
+      'postgres_out_of_resources',
+      `${where} is out of resources: ${message}`,
+      {
+        hint: 'Check disk space, memory and max_connections of the server.',
+        cause: error,
+      },
+    );
+  }
+  if (OVERLOADED_STATES.has(state)) {
+    return new CardpollError(
+      'unavailable',
+      'postgres_timeout',
+      `${where} did not finish in time: ${message}`,
+      {
+        hint: 'Look for long transactions and locks in pg_stat_activity.',
+        cause: error,
+      },
+    );
+  }
+  return translateLasting(error, state, message, where);
+}
+
+function isUnreachable(state: string, message: string): boolean {
+  if (state === '') return CONNECTION_MESSAGE.test(message);
+  return NETWORK_CODES.has(state) || UNREACHABLE_STATES.has(state) || state.startsWith('08');
+}
+
+/** Errors that waiting does not cure. */
+function translateLasting(error: unknown, state: string, message: string, where: string): CardpollError {
+  if (SCHEMA_STATES.has(state)) {
+    return new CardpollError(
+      'config',
+      'not_migrated',
+      `the schema in ${where} is missing or too old: ${message}`,
+      {
+        hint: 'Run: cardpoll migrate up',
+        cause: error,
+      },
+    );
+  }
+  if (ACCESS_STATES.has(state)) {
+    return new CardpollError('config', 'postgres_access_refused', `${where} refuses access: ${message}`, {
+      hint: 'Check user, password, database name and privileges in the database URL.',
+      cause: error,
+    });
+  }
+  if (state.startsWith('23') || state.startsWith('22')) {
+    return new CardpollError('invalid', 'value_refused', `${where} refuses a value: ${message}`, {
+      cause: error,
+    });
+  }
+  return new CardpollError('internal', 'postgres_error', `${where}: ${message}`, { cause: error });
+}

@@ -1,0 +1,36 @@
+// The record store over any SqlClient: puts the sub-ports together. Called by record-store.ts and by
+// embedded/pglite-record-store.ts; holds no SQL of its own.
+import type { RecordStore } from '../record-store.ts';
+import { SqlAlerts } from './alerts.ts';
+import { SqlCards } from './cards.ts';
+import { SqlCleanup } from './cleanup.ts';
+import { SqlConfigs } from './configs.ts';
+import { SqlMigrations } from './migrations.ts';
+import { SqlResults } from './results.ts';
+import type { SqlClient } from './sql-client.ts';
+import { SqlStops } from './stops.ts';
+import { SqlTriggers } from './triggers.ts';
+
+export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
+  return {
+    kind,
+    cards: new SqlCards(client),
+    results: new SqlResults(client),
+    stops: new SqlStops(client),
+    configs: new SqlConfigs(client),
+    alerts: new SqlAlerts(client),
+    triggers: new SqlTriggers(client),
+    cleanup: new SqlCleanup(client),
+    migrations: new SqlMigrations(client),
+    ping: async () => {
+      await client.query('SELECT 1');
+    },
+    now: async () => {
+      const [row] = await client.query<{ now_ms: number }>(
+        'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms',
+      );
+      return Number(row?.now_ms);
+    },
+    close: () => client.close(),
+  };
+}

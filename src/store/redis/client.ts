@@ -1,0 +1,63 @@
+// One connection to Redis as the adapters of this folder see it: commands and scripts in, replies or CardpollError
+// out. connect.ts builds it. Knows no key.
+//
+// Commands are never put into explicit pipelines: ioredis writes them out one after another anyway, and it aborts a
+// half-answered pipeline when a connection breaks, while it re-sends single commands (which all may come twice).
+import type { Cluster, Redis } from 'ioredis';
+import { redisError } from './redis-error.ts';
+import { type ScriptName, scriptSources } from './scripts.ts';
+
+export type RedisArgument = string | number;
+type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => Promise<unknown>;
+
+export class RedisClient {
+  readonly #scripts: Record<ScriptName, ScriptMethod>;
+  #lastConnectionError: unknown = null;
+
+  /** @param deadlineMs how long a command may take in all, waiting for a connection included */
+  constructor(
+    readonly connection: Redis | Cluster,
+    readonly shownUrl: string,
+    private readonly deadlineMs: number,
+  ) {
+    for (const { name, lua } of scriptSources()) connection.defineCommand(name, { lua });
+    this.#scripts = connection as unknown as Record<ScriptName, ScriptMethod>;
+    connection.on('error', (error) => {
+      this.#lastConnectionError = error;
+    });
+    connection.on('ready', () => {
+      this.#lastConnectionError = null;
+    });
+  }
+
+  get isCluster(): boolean {
+    return this.connection.isCluster;
+  }
+
+  command(name: string, ...args: RedisArgument[]): Promise<unknown> {
+    return this.#answer(this.connection.call(name, ...args));
+  }
+
+  /** Sent by hash; ioredis sends the text where a server does not know it (restart, failover). */
+  script(name: ScriptName, keys: readonly string[], args: readonly RedisArgument[] = []): Promise<unknown> {
+    return this.#answer(this.#scripts[name](keys.length, ...keys, ...args));
+  }
+
+  close(): void {
+    this.connection.disconnect();
+  }
+
+  async #answer<T>(reply: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${this.deadlineMs} ms`)), this.deadlineMs);
+    });
+    try {
+      return await Promise.race([reply, late]);
+    } catch (error) {
+      throw redisError(error, this.shownUrl, this.#lastConnectionError);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

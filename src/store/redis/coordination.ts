@@ -1,0 +1,131 @@
+// Leases, live workers and the progress of initialisation in Redis.
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { Coordination, InitProgress, InitStatus, WorkerInfo } from '../live-store.ts';
+import type { RedisClient } from './client.ts';
+import type { Keys } from './keys.ts';
+
+export class RedisCoordination implements Coordination {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async lead(lease: string, holder: string, ttlMs: number): Promise<number | null> {
+    const fence = await this.client.script('leaseTake', [this.keys.lease(lease)], [holder, ttlMs]);
+    return fence === null ? null : Number(fence);
+  }
+
+  async resign(lease: string, holder: string): Promise<void> {
+    await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
+  }
+
+  async heartbeat(worker: WorkerInfo, ttlMs: number): Promise<void> {
+    const details = JSON.stringify(packWorker(worker));
+    await this.client.script('workersHeartbeat', [this.keys.workers], [worker.workerId, ttlMs, details]);
+  }
+
+  async workers(): Promise<WorkerInfo[]> {
+    const found = (await this.client.script('workersList', [this.keys.workers], ['live'])) as string[];
+    return found
+      .map((details) => unpackWorker(JSON.parse(details) as PackedWorker))
+      .sort((a, b) => (a.workerId < b.workerId ? -1 : 1));
+  }
+
+  async leave(workerId: string): Promise<void> {
+    await this.#forgetBookkeeping([workerId]);
+    await this.client.command('HDEL', this.keys.workers, workerId);
+  }
+
+  async reapWorkers(): Promise<string[]> {
+    const dead = (await this.client.script('workersList', [this.keys.workers], ['dead'])) as string[];
+    if (dead.length === 0) return [];
+    // First what hangs on the worker: a crash in between leaves the worker to the next reaper.
+    await this.#forgetBookkeeping(dead);
+    return ((await this.client.script('workersRemoveDead', [this.keys.workers], dead)) as string[]).sort();
+  }
+
+  async initProgress(): Promise<InitProgress> {
+    const reply = (await this.client.command('HGETALL', this.keys.initProgress)) as string[];
+    const fields = new Map<string, string>();
+    for (let i = 0; i < reply.length; i += 2) fields.set(reply[i] as string, reply[i + 1] as string);
+    const number = (name: string): number => Number(fields.get(name) ?? 0);
+    const time = (name: string): number | null => Date.parse(fields.get(name) ?? '') || null;
+    return {
+      status: (fields.get('status') as InitStatus | undefined) ?? 'pending',
+      total: number('total'),
+      loaded: number('loaded'),
+      lastCardId: number('last_card_id'),
+      batch: number('batch'),
+      batches: number('batches'),
+      startedAtMs: time('started_at'),
+      updatedAtMs: time('updated_at'),
+      finishedAtMs: time('finished_at'),
+      changeMark: fields.get('change_mark') ?? '',
+    };
+  }
+
+  async saveInitProgress(progress: InitProgress): Promise<void> {
+    const time = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString());
+    const fields = {
+      status: progress.status,
+      total: progress.total,
+      loaded: progress.loaded,
+      last_card_id: progress.lastCardId,
+      batch: progress.batch,
+      batches: progress.batches,
+      started_at: time(progress.startedAtMs),
+      updated_at: time(progress.updatedAtMs),
+      finished_at: time(progress.finishedAtMs),
+      change_mark: progress.changeMark,
+    };
+    await this.client.command('HSET', this.keys.initProgress, ...Object.entries(fields).flat());
+  }
+
+  async #forgetBookkeeping(workerIds: readonly string[]): Promise<void> {
+    const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
+    await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...workerIds)));
+  }
+}
+
+interface PackedWorker {
+  worker_id: string;
+  hostname: string;
+  pid: number;
+  version: string;
+  roles: readonly string[];
+  started_at_ms: number;
+  heartbeat_at_ms: number;
+  in_flight: number;
+  cache_hits: number;
+  cache_misses: number;
+}
+
+function packWorker(worker: WorkerInfo): PackedWorker {
+  return {
+    worker_id: worker.workerId,
+    hostname: worker.hostname,
+    pid: worker.pid,
+    version: worker.version,
+    roles: worker.roles,
+    started_at_ms: worker.startedAtMs,
+    heartbeat_at_ms: worker.heartbeatAtMs,
+    in_flight: worker.inFlight,
+    cache_hits: worker.cacheHits,
+    cache_misses: worker.cacheMisses,
+  };
+}
+
+function unpackWorker(packed: PackedWorker): WorkerInfo {
+  return {
+    workerId: packed.worker_id,
+    hostname: packed.hostname,
+    pid: packed.pid,
+    version: packed.version,
+    roles: packed.roles,
+    startedAtMs: packed.started_at_ms,
+    heartbeatAtMs: packed.heartbeat_at_ms,
+    inFlight: packed.in_flight,
+    cacheHits: packed.cache_hits,
+    cacheMisses: packed.cache_misses,
+  };
+}

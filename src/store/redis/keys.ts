@@ -1,0 +1,116 @@
+// Every Redis key name of cardpoll. Used by the adapters of this folder only; builds names, touches no connection.
+//
+// Section 1.1 of the specification names the inspection points, and standalone and Sentinel deployments carry exactly
+// those names. In a cluster the task type is wrapped in braces, so that all keys of one type share a hash slot and
+// one script may touch them.
+import type { TaskType } from '../../domain/task-type.ts';
+import type { RingId } from '../live-store.ts';
+
+export class Keys {
+  readonly initProgress = 'polling:init:progress';
+  /** Hash: worker id -> "<expiry ms> <details as JSON>". */
+  readonly workers = 'polling:workers';
+
+  constructor(private readonly cluster: boolean) {}
+
+  /** Sorted set: card id -> when it is due (whole ms), or the lease token (never whole) of a running claim. */
+  queue(taskType: TaskType): string {
+    return `polling:queue:${this.#tag(taskType)}`;
+  }
+
+  /** List of `<card_id>` or `<card_id>:<trigger_id>`; the head is next. */
+  manual(taskType: TaskType): string {
+    return `polling:manual:${this.#tag(taskType)}`;
+  }
+
+  /** Sorted set: manual entry -> lease token. */
+  manualLeases(taskType: TaskType): string {
+    return `polling:manual:leases:${this.#tag(taskType)}`;
+  }
+
+  runningCount(taskType: TaskType): string {
+    return `polling:concurrency:current:${this.#tag(taskType)}`;
+  }
+
+  limit(taskType: TaskType): string {
+    return `polling:concurrency:config:${this.#tag(taskType)}`;
+  }
+
+  /** Sorted set: card id, or `m` + manual entry -> lease token. */
+  slots(taskType: TaskType): string {
+    return `polling:concurrency:slots:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: worker id -> "<claim number> <token>" of its last claim; field `#` counts claims. */
+  claims(taskType: TaskType): string {
+    return `polling:claims:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: card id -> failures in a row. */
+  failures(taskType: TaskType): string {
+    return `polling:failures:${this.#tag(taskType)}`;
+  }
+
+  /** Exists while claiming is paused. */
+  pause(taskType: TaskType): string {
+    return `polling:pause:${this.#tag(taskType)}`;
+  }
+
+  stats(taskType: TaskType): string {
+    return `polling:stats:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: index of a ten-second slot -> "<succeeded> <failed> <duration ms>". */
+  statsWindow(taskType: TaskType): string {
+    return `polling:stats-window:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: worker id -> number of its last statistics flush. */
+  statsFlushes(taskType: TaskType): string {
+    return `polling:stats-flushes:${this.#tag(taskType)}`;
+  }
+
+  /** Set of the config ids that have a ring. */
+  rings(taskType: TaskType): string {
+    return `polling:rings:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: config id -> last generation number given out; never reused, so that clean-up cannot hit new buckets. */
+  ringGenerations(taskType: TaskType): string {
+    return `polling:ring-generations:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: `<config id>:<generation>` -> buckets of an abandoned generation whose keys are still to be removed. */
+  ringTrash(taskType: TaskType): string {
+    return `polling:ring-trash:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: the state of a ring. */
+  ring(ring: RingId): string {
+    return `polling:ring:${this.#tag(ring.taskType)}:${ring.configId}`;
+  }
+
+  /** Set of card ids, at most 512, so that Redis keeps it as an intset. */
+  bucket(ring: RingId, generation: number, bucket: number): string {
+    return `polling:ring:${this.#tag(ring.taskType)}:${ring.configId}:${generation}:${bucket}`;
+  }
+
+  /** Hash: holder, fence, expires_ms. */
+  lease(name: string): string {
+    return `polling:lease:${name}`;
+  }
+
+  /** Hash: attempt, fingerprint, and once answered status and body. */
+  request(key: string): string {
+    return `polling:request:${key}`;
+  }
+
+  /** Hash: card id -> packed card. */
+  cardCache(part: number): string {
+    return `polling:card-cache:${part}`;
+  }
+
+  #tag(taskType: TaskType): string {
+    return this.cluster ? `{${taskType}}` : taskType;
+  }
+}

@@ -1,0 +1,39 @@
+// The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each concern has a file of its own.
+import type { LiveStore } from '../live-store.ts';
+import { RedisCardCache } from './card-cache.ts';
+import { type ConnectionLog, connectRedis } from './connect.ts';
+import { RedisCoordination } from './coordination.ts';
+import { Keys } from './keys.ts';
+import { RedisRequestClaims } from './request-claims.ts';
+import { RedisRings } from './rings.ts';
+import { RedisPollStats } from './stats.ts';
+import { RedisWorkQueue } from './work-queue.ts';
+
+/**
+ * Opens the store at `redis://`, `rediss://`, `redis-sentinel://host:port,host:port/master` or
+ * `redis-cluster://host:port,host:port`.
+ * @throws CardpollError `config` (URL, credentials, eviction policy) or `unavailable`.
+ */
+export async function openRedisLiveStore(options: { url: string; log?: ConnectionLog }): Promise<LiveStore> {
+  const client = await connectRedis(options.url, options.log);
+  const keys = new Keys(client.isCluster);
+  return {
+    kind: 'redis',
+    rings: new RedisRings(client, keys),
+    work: new RedisWorkQueue(client, keys),
+    stats: new RedisPollStats(client, keys),
+    coordination: new RedisCoordination(client, keys),
+    cards: new RedisCardCache(client, keys),
+    requests: new RedisRequestClaims(client, keys),
+    async ping() {
+      await client.command('PING');
+    },
+    async now() {
+      const [seconds, microseconds] = (await client.command('TIME')) as [string, string];
+      return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+    },
+    async close() {
+      client.close();
+    },
+  };
+}

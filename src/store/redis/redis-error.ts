@@ -1,0 +1,49 @@
+// Translates what ioredis throws. Used by client.ts, the edge of the adapter.
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+
+const AUTH = /^(NOAUTH|WRONGPASS|NOPERM)/;
+const REFUSED = /^(OOM|MISCONF|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
+const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
+
+/** @param shownUrl the URL without its password */
+export function redisError(error: unknown, shownUrl: string, lastConnectionError: unknown): CardpollError {
+  if (error instanceof CardpollError) return error;
+  const message = messageOf(error);
+  if (AUTH.test(message)) {
+    return new CardpollError(
+      'config',
+      'redis_auth',
+      `Redis at ${shownUrl} refused the credentials: ${message}`,
+      {
+        cause: error,
+        hint: 'check user name and password in the Redis URL, and the rights of that user',
+      },
+    );
+  }
+  if (REFUSED.test(message)) {
+    return new CardpollError(
+      'unavailable',
+      'redis_refused',
+      `Redis at ${shownUrl} refuses work: ${message}`,
+      {
+        cause: error,
+        hint: 'see the log of the Redis server; work goes on by itself once it accepts commands',
+      },
+    );
+  }
+  if (SERVER_REPLY.test(message)) {
+    return new CardpollError('internal', 'redis_command_failed', `Redis at ${shownUrl}: ${message}`, {
+      cause: error,
+    });
+  }
+  const why = lastConnectionError === null ? message : messageOf(lastConnectionError);
+  return new CardpollError(
+    'unavailable',
+    'redis_unreachable',
+    `Redis at ${shownUrl} does not answer: ${why}`,
+    {
+      cause: error,
+      hint: 'check that Redis is running there and that the Redis URL is right (redis_url, CARDPOLL_REDIS_URL)',
+    },
+  );
+}

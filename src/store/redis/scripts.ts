@@ -1,0 +1,66 @@
+// The Lua scripts by name, each with the shared prelude in front. client.ts defines them on a connection.
+import cardCachePut from './scripts/card-cache-put.lua';
+import leaseResign from './scripts/lease-resign.lua';
+import leaseTake from './scripts/lease-take.lua';
+import prelude from './scripts/prelude.lua';
+import requestAbandon from './scripts/request-abandon.lua';
+import requestClaim from './scripts/request-claim.lua';
+import requestComplete from './scripts/request-complete.lua';
+import ringActivate from './scripts/ring-activate.lua';
+import ringAdd from './scripts/ring-add.lua';
+import ringAdvance from './scripts/ring-advance.lua';
+import ringConfigure from './scripts/ring-configure.lua';
+import ringContains from './scripts/ring-contains.lua';
+import ringDrop from './scripts/ring-drop.lua';
+import ringRemove from './scripts/ring-remove.lua';
+import ringStartGeneration from './scripts/ring-start-generation.lua';
+import statsRead from './scripts/stats-read.lua';
+import statsRecord from './scripts/stats-record.lua';
+import workClaim from './scripts/work-claim.lua';
+import workCounts from './scripts/work-counts.lua';
+import workPause from './scripts/work-pause.lua';
+import workReap from './scripts/work-reap.lua';
+import workRelease from './scripts/work-release.lua';
+import workResetSlots from './scripts/work-reset-slots.lua';
+import workSettle from './scripts/work-settle.lua';
+import workersHeartbeat from './scripts/workers-heartbeat.lua';
+import workersList from './scripts/workers-list.lua';
+import workersRemoveDead from './scripts/workers-remove-dead.lua';
+
+const SOURCES = {
+  cardCachePut,
+  leaseResign,
+  leaseTake,
+  requestAbandon,
+  requestClaim,
+  requestComplete,
+  ringActivate,
+  ringAdd,
+  ringAdvance,
+  ringConfigure,
+  ringContains,
+  ringDrop,
+  ringRemove,
+  ringStartGeneration,
+  statsRead,
+  statsRecord,
+  workClaim,
+  workCounts,
+  workPause,
+  workReap,
+  workRelease,
+  workResetSlots,
+  workSettle,
+  workersHeartbeat,
+  workersList,
+  workersRemoveDead,
+};
+
+export type ScriptName = keyof typeof SOURCES;
+
+export function scriptSources(): Array<{ name: ScriptName; lua: string }> {
+  return Object.entries(SOURCES).map(([name, lua]) => ({
+    name: name as ScriptName,
+    lua: `${prelude}\n${lua}`,
+  }));
+}

@@ -1,0 +1,40 @@
+-- Adds a worker's counts to the statistics of a task type.
+-- KEYS: 1 statistics, 2 window, 3 flush numbers
+-- ARGV: 1 worker id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s)
+-- Returns: 1, or 0 when this flush was counted already.
+-- Atomic because a flush that comes twice must count once.
+local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
+local flush = tonumber(ARGV[2])
+-- Number 1 after higher ones: a new life of a worker that reuses its id.
+if flush == last or (flush < last and flush > 1) then
+  return 0
+end
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
+
+local succeeded, failed, duration = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local now = now_ms()
+redis.call('HSETNX', KEYS[1], 'since_ms', now)
+redis.call('HINCRBY', KEYS[1], 'total', succeeded + failed)
+redis.call('HINCRBY', KEYS[1], 'succeeded', succeeded)
+redis.call('HINCRBY', KEYS[1], 'failed', failed)
+
+local slot = math.floor(now / 1000 / tonumber(ARGV[7]))
+local oldest = slot - tonumber(ARGV[6]) / tonumber(ARGV[7]) + 1
+local count, total_ms = succeeded + failed, duration
+local window = redis.call('HGETALL', KEYS[2])
+for i = 1, #window, 2 do
+  local index = tonumber(window[i])
+  if index < oldest then
+    redis.call('HDEL', KEYS[2], window[i])
+  else
+    local s, f, d = string.match(window[i + 1], '^(%S+) (%S+) (%S+)$')
+    count, total_ms = count + s + f, total_ms + d
+    if index == slot then
+      succeeded, failed, duration = succeeded + s, failed + f, duration + d
+    end
+  end
+end
+redis.call('HSET', KEYS[2], exact(slot), exact(succeeded) .. ' ' .. exact(failed) .. ' ' .. exact(duration))
+redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
+redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
+return 1

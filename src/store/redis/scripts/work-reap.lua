@@ -1,0 +1,17 @@
+-- Takes back what expired and writes the running count anew.
+-- KEYS: 1 manual list, 2 manual leases, 3 running count, 4 slots
+-- Returns: {expired slots, running count found before if it was not the slots held}
+-- Atomic because the comparison only makes sense on one state.
+local found = redis.pcall('GET', KEYS[3])
+local held = redis.call('ZCARD', KEYS[4])
+local now = now_ms()
+local foreign = false
+if found then
+  local count = type(found) == 'string' and tonumber(found) or 0
+  if type(found) ~= 'string' or count ~= held then
+    foreign = exact(count)
+  end
+end
+local expired = take_back_expired(KEYS[4], KEYS[2], KEYS[1], now)
+write_running(KEYS[3], KEYS[4], now)
+return { expired, foreign }

@@ -1,0 +1,38 @@
+-- Clears slots, the earliest leases first, and makes their work due again: its holders are fenced.
+-- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots
+-- ARGV: 1 most slots to clear in this call
+-- Returns: {running count found, running count now}
+-- Atomic because a slot cleared while its work keeps the old token would leave that work to its holder.
+local queue, manual, leases, slots = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
+local now = now_ms()
+local found = redis.pcall('GET', KEYS[4])
+found = type(found) == 'string' and tonumber(found) or 0
+
+local held = redis.call('ZPOPMIN', slots, ARGV[1])
+local cards, entries, tokens = {}, {}, {}
+for i = 1, #held, 2 do
+  local entry = string.match(held[i], '^m(.*)$')
+  if entry then
+    entries[#entries + 1] = entry
+  else
+    cards[#cards + 1] = held[i]
+  end
+  tokens[entry or held[i]] = tonumber(held[i + 1])
+end
+
+local due_pairs = {}
+for i, score in ipairs(scores_of(queue, cards)) do
+  if score == tokens[cards[i]] then
+    due_pairs[#due_pairs + 1] = now
+    due_pairs[#due_pairs + 1] = cards[i]
+  end
+end
+call_chunked('ZADD', queue, due_pairs)
+
+for i, score in ipairs(scores_of(leases, entries)) do
+  if score == tokens[entries[i]] then
+    redis.call('ZREM', leases, entries[i])
+    redis.call('LPUSH', manual, entries[i])
+  end
+end
+return { found, write_running(KEYS[4], slots, now) }

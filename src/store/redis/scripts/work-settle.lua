@@ -1,0 +1,72 @@
+-- Ends claimed work whose result is durable, or that failed, or that was never started.
+-- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures
+-- ARGV: 1 backoff base (ms), 2 backoff cap (ms), then five groups, each a number of items and per item member and
+--       token: schedule done, schedule failed (per item also the random number), schedule returned, manual ended,
+--       manual returned
+-- Returns: the number of items left alone because their lease was not theirs any more.
+-- Atomic because only the holder of the token may end the work, and slot and running count go with it.
+local queue, manual, leases, slots, failures = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6]
+local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
+local at, fenced = 3, 0
+local slot_members, slot_tokens = {}, {}
+
+-- Reads the next group. Returns the members whose token in `key` is their own, and the random number of each.
+local function read_group(key, slot_prefix, fields)
+  local count = tonumber(ARGV[at])
+  local members, tokens, own, randoms = {}, {}, {}, {}
+  at = at + 1
+  for i = 1, count do
+    local item = at + (i - 1) * fields
+    members[i], tokens[i] = ARGV[item], ARGV[item + 1]
+    slot_members[#slot_members + 1] = slot_prefix .. members[i]
+    slot_tokens[#slot_tokens + 1] = tokens[i]
+  end
+  for i, is_own in ipairs(holds(key, members, tokens)) do
+    if is_own then
+      own[#own + 1] = members[i]
+      randoms[#randoms + 1] = tonumber(ARGV[at + (i - 1) * fields + 2])
+    else
+      fenced = fenced + 1
+    end
+  end
+  at = at + count * fields
+  return own, randoms
+end
+
+local done = read_group(queue, '', 2)
+call_chunked('ZREM', queue, done)
+if #done > 0 and redis.call('EXISTS', failures) == 1 then
+  call_chunked('HDEL', failures, done)
+end
+
+local failed, randoms = read_group(queue, '', 3)
+for i, card in ipairs(failed) do
+  local in_a_row = redis.call('HINCRBY', failures, card, 1)
+  local backoff = randoms[i] * math.min(cap, base * 2 ^ (in_a_row - 1))
+  redis.call('ZADD', queue, 'XX', math.floor(now + backoff), card)
+end
+
+for _, card in ipairs(read_group(queue, '', 2)) do
+  redis.call('ZADD', queue, 'XX', now, card)
+end
+
+call_chunked('ZREM', leases, (read_group(leases, 'm', 2)))
+
+local returned = read_group(leases, 'm', 2)
+call_chunked('ZREM', leases, returned)
+for i = #returned, 1, -1 do
+  redis.call('LPUSH', manual, returned[i])
+end
+
+if redis.call('EXISTS', slots) == 1 then
+  local mine = {}
+  for i, is_mine in ipairs(holds(slots, slot_members, slot_tokens)) do
+    if is_mine then
+      mine[#mine + 1] = slot_members[i]
+    end
+  end
+  if call_chunked('ZREM', slots, mine) > 0 then
+    write_running(KEYS[4], slots, now)
+  end
+end
+return fenced

@@ -1,0 +1,14 @@
+-- Forgets workers unless a heartbeat came in between.
+-- KEYS: 1 workers
+-- ARGV: worker ids
+-- Returns: the ids forgotten.
+-- Atomic because a heartbeat may come in between.
+local now, removed = now_ms(), {}
+for _, id in ipairs(ARGV) do
+  local entry = redis.call('HGET', KEYS[1], id)
+  if entry and tonumber(string.match(entry, '^%S+')) <= now then
+    redis.call('HDEL', KEYS[1], id)
+    removed[#removed + 1] = id
+  end
+end
+return removed

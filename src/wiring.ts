@@ -1,0 +1,216 @@
+// THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
+// reverse order. main.ts calls the four run functions; nobody else builds anything long-lived.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openApiServer } from './api/server.ts';
+import type { DemoOptions, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
+import { VERSION } from './cli/version.ts';
+import type { DaemonConfig, MigrateConfig, StoresConfig } from './config/daemon-config.ts';
+import { loadDaemonConfig } from './config/load-config.ts';
+import type { CardImport } from './domain/card.ts';
+import { Engine } from './engine/engine.ts';
+import { openGatewayClient } from './gateway/client.ts';
+import { demoCards } from './gateway/demo-fleet.ts';
+import { GatewayFlow } from './gateway/flow-control.ts';
+import { gatewayProfile } from './gateway/profile.ts';
+import { startSimulator } from './gateway/simulator.ts';
+import { openOperations } from './operations/operations.ts';
+import { systemClock } from './platform/clock.ts';
+import { type Logger, type Logs, openLogs } from './platform/logger.ts';
+import { Teardown } from './platform/service.ts';
+import { onSignal, untilStopped } from './signals.ts';
+import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
+import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
+import type { LiveStore } from './store/live-store.ts';
+import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import type { MigrationState, RecordStore } from './store/record-store.ts';
+import { openRedisLiveStore } from './store/redis/live-store.ts';
+
+const APPLICATION_NAME = 'cardpoll';
+/** What the demo's gateway takes for an answer: enough to see calls in flight. */
+const DEMO_LATENCY_MS = 20;
+const IMPORT_CHUNK_CARDS = 10_000;
+
+/** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
+export function runDaemon(config: DaemonConfig): Promise<number> {
+  return run(async (teardown) => {
+    await startDaemon(config, teardown, async () => {});
+  });
+}
+
+/** The daemon with a fleet and a gateway of its own: embedded stores, simulated gateway. Needs nothing installed. */
+export function runDemo(options: DemoOptions): Promise<number> {
+  return run(async (teardown) => {
+    const simulator = await startSimulator({
+      host: '127.0.0.1',
+      port: 0,
+      cards: options.cards,
+      latencyMs: DEMO_LATENCY_MS,
+    });
+    teardown.add(() => simulator.close());
+    const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
+    teardown.add(() => rm(logDir, { recursive: true, force: true }));
+    const flags = { '--gateway-url': simulator.url, '--data-dir': options.dataDir, '--log-dir': logDir };
+    const config = await loadDaemonConfig({ flags, env: {} });
+    await startDaemon({ ...config, listen: options.listen }, teardown, (records) =>
+      importDemoFleet(records, options.cards),
+    );
+  });
+}
+
+/** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
+export function runSimulator(options: SimulatorOptions): Promise<number> {
+  return run(async (teardown) => {
+    const { listen, ...behaviour } = options;
+    const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
+    teardown.add(() => simulator.close());
+  });
+}
+
+/** Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once. */
+async function run(start: (teardown: Teardown) => Promise<void>): Promise<number> {
+  const stopSignal = untilStopped();
+  const teardown = new Teardown();
+  // SIGUSR1 would open Node's inspector on a port of its own.
+  teardown.add(onSignal('SIGUSR1', () => {}));
+  try {
+    await start(teardown);
+    await stopSignal;
+  } finally {
+    await teardown.run();
+  }
+  return 0;
+}
+
+async function startDaemon(
+  config: DaemonConfig,
+  teardown: Teardown,
+  prepare: (records: RecordStore) => Promise<void>,
+): Promise<void> {
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel });
+  teardown.add(() => logs.close());
+  teardown.add(onSignal('SIGHUP', () => logs.reopen()));
+  const stores = await openStores(config.stores, logs.worker, teardown);
+  const applied = await stores.records.migrations.up();
+  if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
+  await prepare(stores.records);
+  const engine = buildEngine(config, stores, logs, teardown);
+  // The API opens before the engine starts and closes after it has drained: readyz tells both phases.
+  if (config.roles.includes('api')) await startApi(config, stores, engine, logs, teardown);
+  teardown.add(() => engine.stop());
+  await engine.start();
+}
+
+async function importDemoFleet(records: RecordStore, count: number): Promise<void> {
+  const session = await records.cards.openImport();
+  try {
+    const chunk: CardImport[] = [];
+    for (const card of demoCards(count)) {
+      chunk.push(card);
+      if (chunk.length === IMPORT_CHUNK_CARDS) await session.write(chunk.splice(0));
+    }
+    if (chunk.length > 0) await session.write(chunk);
+  } finally {
+    await session.close();
+  }
+}
+
+interface Stores {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+}
+
+async function openStores(config: StoresConfig, log: Logger, teardown: Teardown): Promise<Stores> {
+  const records =
+    config.kind === 'external'
+      ? await openPostgresRecordStore({ url: config.databaseUrl, applicationName: APPLICATION_NAME })
+      : await openEmbedded(config.dataDir);
+  teardown.add(() => records.close());
+  const live =
+    config.kind === 'external'
+      ? await openRedisLiveStore({ url: config.redisUrl, log })
+      : openEmbeddedLiveStore({ clock: systemClock });
+  teardown.add(() => live.close());
+  return { live, records };
+}
+
+function openEmbedded(dataDir: string): Promise<RecordStore> {
+  return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
+}
+
+function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown: Teardown): Engine {
+  const { polling } = config;
+  const gateway = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
+  teardown.add(() => gateway.close());
+  const flow = new GatewayFlow({
+    clock: systemClock,
+    random: Math.random,
+    onChange: (state, reason) => logs.worker.warn({ state, reason }, 'gateway breaker'),
+  });
+  return new Engine(
+    {
+      workerId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
+      hostname: hostname(),
+      pid: process.pid,
+      version: VERSION,
+      roles: config.roles,
+      timeZone: config.timeZone,
+      leaseMs: polling.leaseMs,
+      claimBatch: polling.claimBatch,
+      queueCap: polling.queueCap,
+      writeBuffer: polling.writeBuffer,
+      retryBaseMs: polling.retryBaseMs,
+      cardCacheTtlMs: polling.cardCacheTtlSeconds * 1000,
+      initBatchCards: polling.initBatch,
+      initPauseMs: polling.initPauseMs,
+      drainTimeoutMs: polling.drainTimeoutMs,
+    },
+    { ...stores, gateway, flow, clock: systemClock, random: Math.random, log: logs.worker },
+  );
+}
+
+async function startApi(
+  config: DaemonConfig,
+  stores: Stores,
+  engine: Engine,
+  logs: Logs,
+  teardown: Teardown,
+): Promise<void> {
+  const operations = openOperations({
+    ...stores,
+    clock: systemClock,
+    timeZone: config.timeZone,
+    version: VERSION,
+  });
+  const api = await openApiServer({
+    config: { host: config.listen.host, port: config.listen.port, tokens: config.adminTokens },
+    operations,
+    logs,
+    readiness: async () => ({ problems: engine.problems() }),
+    version: VERSION,
+  });
+  teardown.add(() => api.close());
+  logs.api.info({ address: api.address }, 'admin API listens');
+}
+
+export interface MigrateResult {
+  readonly applied: readonly string[];
+  readonly migrations: readonly MigrationState[];
+}
+
+/** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
+export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
+  const { database } = config;
+  const records =
+    database.kind === 'postgres'
+      ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
+      : await openEmbedded(database.dataDir);
+  try {
+    const applied = action === 'up' ? await records.migrations.up() : [];
+    return { applied, migrations: await records.migrations.status() };
+  } finally {
+    await records.close();
+  }
+}

@@ -1,0 +1,114 @@
+// Polls a second of the whole product (daemon, real Redis, real PostgreSQL, simulated gateway, logs on, 20 % of the
+// readings changed), against a bare undici loop on the same simulator in the same run. The sides take turns; the best
+// round of each side counts.
+//
+//   npm run bench:end-to-end -- [--cards 200000] [--rounds 3] [--seconds 10] [--limit 64]
+import { parseArgs } from 'node:util';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { bareLoop } from './bare-loop.ts';
+import { getJson, putJson, Stack } from './stack.ts';
+import { perSecond, printTable } from './table.ts';
+
+/** All cards are due again this soon: far more than can be polled, so supply is never the limit. */
+const INTERVAL_SECONDS = 2;
+const WARM_UP_MS = 5_000;
+
+interface Options {
+  readonly cards: number;
+  readonly seconds: number;
+  /** max_concurrency of each task type. */
+  readonly limit: number;
+}
+
+export async function run(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      cards: { type: 'string', default: '200000' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '10' },
+      limit: { type: 'string', default: '64' },
+    },
+  });
+  const options = {
+    cards: Number(values.cards),
+    seconds: Number(values.seconds),
+    limit: Number(values.limit),
+  };
+  let bare = 0;
+  let product = 0;
+  const stack = await Stack.start();
+  try {
+    await stack.insertCards(options.cards);
+    for (let round = 0; round < Number(values.rounds); round += 1) {
+      bare = Math.max(bare, await measureBareLoop(stack, options));
+      product = Math.max(product, await measureProduct(stack, options));
+      process.stderr.write(`so far: bare loop ${perSecond(bare)}, cardpoll ${perSecond(product)} a second\n`);
+    }
+  } finally {
+    await stack.stop();
+  }
+  const ratio = product / bare;
+  printTable(
+    ['', 'calls a second', 'ratio'],
+    [
+      ['bare undici loop', perSecond(bare), '1.00'],
+      ['cardpoll, end to end', perSecond(product), ratio.toFixed(2)],
+    ],
+  );
+  const line = {
+    bench: 'end-to-end',
+    cards: options.cards,
+    polls_per_second: Math.round(product),
+    bare_calls_per_second: Math.round(bare),
+    ratio: Number(ratio.toFixed(3)),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+async function measureBareLoop(stack: Stack, { seconds, limit }: Options): Promise<number> {
+  const simulator = await stack.startSimulator();
+  const rate = await bareLoop({
+    url: simulator.url,
+    seconds,
+    concurrency: limit * TASK_TYPES.length,
+  });
+  await simulator.stop();
+  return rate;
+}
+
+async function measureProduct(stack: Stack, { cards, seconds, limit }: Options): Promise<number> {
+  const simulator = await stack.startSimulator();
+  const daemon = await stack.startDaemon(simulator.url);
+  const admin = `${daemon.url}/api/admin`;
+  for (const type of TASK_TYPES)
+    await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
+  for (const id of [1, 2, 3, 4])
+    await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
+  await waitFor(
+    async () => {
+      const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
+        `${admin}/polling-stats/queues`,
+      );
+      return items.every((item) => item.scheduled_cards === cards);
+    },
+    { timeoutMs: 120_000, what: 'all cards to be scheduled' },
+  );
+  await elapsed(WARM_UP_MS);
+  const [from, callsFrom] = [performance.now(), await calls(simulator.url)];
+  await elapsed(seconds * 1_000);
+  const rate = ((await calls(simulator.url)) - callsFrom) / ((performance.now() - from) / 1_000);
+  await daemon.stop();
+  await simulator.stop();
+  return rate;
+}
+
+async function calls(simulatorUrl: string): Promise<number> {
+  return (await getJson<{ requests: number }>(`${simulatorUrl}/stats`)).requests;
+}
+
+function elapsed(ms: number): Promise<unknown> {
+  const until = performance.now() + ms;
+  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
+}

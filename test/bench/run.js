@@ -1,0 +1,30 @@
+// Runs one benchmark by name: `node test/bench/run.js <name> [arguments]`, called by the bench:* scripts of package.json.
+// Bundles test/bench/<name>.ts on the fly (Lua and SQL files become strings, as in the product's build) and calls its
+// `run(arguments)`. A benchmark ends with one line of JSON.
+import { existsSync, readdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = new URL('../..', import.meta.url).pathname;
+const [name = '', ...args] = process.argv.slice(2);
+const source = `${root}test/bench/${name}.ts`;
+if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
+  const names = readdirSync(`${root}test/bench`).filter((file) => file.endsWith('.ts'));
+  process.stderr.write(`usage: node test/bench/run.js ${names.map((file) => file.slice(0, -3)).join('|')}\n`);
+  process.exitCode = 64;
+} else {
+  const outfile = `${root}node_modules/.cache/cardpoll-bench/${name}.mjs`;
+  await build({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    loader: { '.lua': 'text', '.sql': 'text' },
+    logLevel: 'warning',
+  });
+  const bench = await import(pathToFileURL(outfile).href);
+  await bench.run(args);
+}

@@ -1,0 +1,110 @@
+// The whole product for a benchmark: throwaway Redis and PostgreSQL, and the built binary as daemon and simulator, each
+// a process of its own as in production.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { freePort } from '../support/free-port.ts';
+import { endProcess, spawnOwned } from '../support/owned-process.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// The bundle lies in node_modules/.cache/cardpoll-bench, three folders below the root.
+const BINARY = fileURLToPath(new URL('../../../bin/cardpoll.js', import.meta.url));
+
+export interface RunningBinary {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export class Stack {
+  readonly dir = mkdtempSync(join(tmpdir(), 'cardpoll-bench-'));
+  readonly logDir = join(this.dir, 'logs');
+
+  private constructor(
+    readonly redis: RedisServer,
+    readonly postgres: PostgresServer,
+  ) {}
+
+  static async start(): Promise<Stack> {
+    return new Stack(await startRedis(), await startPostgres());
+  }
+
+  startSimulator(...args: string[]): Promise<RunningBinary> {
+    return startBinary(['gateway', 'simulate', ...args], {}, '/stats');
+  }
+
+  startDaemon(gatewayUrl: string, env: Readonly<Record<string, string>> = {}): Promise<RunningBinary> {
+    return startBinary(
+      ['daemon', '--log-dir', this.logDir],
+      {
+        CARDPOLL_REDIS_URL: this.redis.url,
+        CARDPOLL_DATABASE_URL: this.postgres.url,
+        CARDPOLL_GATEWAY_URL: gatewayUrl,
+        ...env,
+      },
+      '/readyz',
+    );
+  }
+
+  /** Brings the schema up and inserts cards 1 to `count`, unlimited allowance, not verified. */
+  async insertCards(count: number): Promise<void> {
+    const migrate = spawnOwned(process.execPath, [BINARY, 'migrate', 'up'], {
+      env: { ...process.env, CARDPOLL_DATABASE_URL: this.postgres.url },
+      stdio: 'ignore',
+    });
+    await waitFor(() => migrate.exitCode === 0, { timeoutMs: 30_000, what: 'the migrations' });
+    await this.sql(
+      `INSERT INTO cards (card_id, iccid, carrier_id, status, real_name_verified)
+       SELECT id, '8986' || lpad(id::text, 16, '0'), 1, 1, false FROM generate_series(1, ${count}) AS id`,
+    );
+    await this.sql('VACUUM ANALYZE cards');
+  }
+
+  async sql(text: string): Promise<void> {
+    const client = new pg.Client({ connectionString: this.postgres.url });
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.redis.stop();
+    await this.postgres.stop();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+export async function getJson<T>(url: string): Promise<T> {
+  return (await fetch(url)).json() as Promise<T>;
+}
+
+export async function putJson(url: string, body: unknown): Promise<void> {
+  const response = await fetch(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`PUT ${url}: ${response.status} ${await response.text()}`);
+}
+
+async function startBinary(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  probe: string,
+): Promise<RunningBinary> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawnOwned(process.execPath, [BINARY, ...args, '--listen', `127.0.0.1:${port}`], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await waitFor(async () => (await fetch(url + probe)).ok, { timeoutMs: 60_000, what: `${args.join(' ')}` });
+  return { url, pid: child.pid ?? 0, stop: () => endProcess(child, 'SIGTERM', 40_000) };
+}

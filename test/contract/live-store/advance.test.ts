@@ -1,0 +1,154 @@
+// Advancing rings: what is due moves into the queue, once, and a late ring owes one revolution at most.
+import { expect, it } from 'vitest';
+import { bucketOf, dueAt } from '../../../src/domain/phase.ts';
+import type { LiveStore, RingState } from '../../../src/store/live-store.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { claim, describeLiveStore, REALNAME, range } from './stores.ts';
+
+const RING = { configId: 7, taskType: REALNAME };
+const LIMITS = { maxBuckets: 1e6, queueCap: 1e6, fence: 1 };
+const CARDS = range(1_000);
+
+async function build(store: LiveStore, intervalMs: number): Promise<RingState> {
+  await store.rings.configure(RING, { intervalMs, enabled: true });
+  await store.rings.startGeneration(RING, 64, { activate: true });
+  await store.rings.add(RING, CARDS);
+  return (await store.rings.list())[0] as RingState;
+}
+
+describeLiveStore('advance', (live) => {
+  it('moves exactly the cards of the buckets that are due', async () => {
+    const ring = await build(live.store, 6_400);
+    await waitFor(() => Date.now() > dueAt(ring, 2));
+    const { ring: after, moved, queueLength } = await live.store.rings.advance(RING, LIMITS);
+    expect(after.cursor).toBeGreaterThanOrEqual(3);
+    expect(after.cursor).toBeLessThan(64);
+    const expected = CARDS.filter((card) => bucketOf(card, 64) < after.cursor);
+    expect(moved).toBe(expected.length);
+    expect(queueLength).toBe(expected.length);
+    await live.store.work.setMaxConcurrency(REALNAME, 2_000);
+    const claimed = (await claim(live.store, 2_000)).items.map((item) => item.cardId);
+    expect(claimed.sort((a, b) => a - b)).toEqual(expected);
+  });
+
+  it('gives cards the instant their bucket was due: the earlier bucket is claimed first', async () => {
+    const ring = await build(live.store, 640);
+    await waitFor(() => Date.now() > dueAt(ring, 20));
+    await live.store.rings.advance(RING, LIMITS);
+    const first = CARDS.filter((card) => bucketOf(card, 64) === 0);
+    const claimed = (await claim(live.store, first.length)).items.map((item) => item.cardId);
+    expect(claimed.sort((a, b) => a - b)).toEqual(first);
+  });
+
+  it('moves nothing before the time, and never the same card twice', async () => {
+    const ring = await build(live.store, 64);
+    let moved = 0;
+    await waitFor(async () => {
+      const step = await live.store.rings.advance(RING, LIMITS);
+      moved += step.moved;
+      return step.ring.cursor > 200;
+    });
+    expect(moved).toBe(CARDS.length);
+    expect((await live.store.work.counts(REALNAME)).queueLength).toBe(CARDS.length);
+    expect((await live.store.rings.advance(RING, LIMITS)).ring.anchorMs).toBe(ring.anchorMs);
+  });
+
+  it('obeys maxBuckets', async () => {
+    const ring = await build(live.store, 1_280);
+    await waitFor(() => Date.now() > dueAt(ring, 30));
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 5 })).ring.cursor).toBe(5);
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 20 })).ring.cursor).toBe(25);
+    expect((await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 0 })).ring.cursor).toBe(25);
+  });
+
+  it('stops at the queue cap and goes on below it', async () => {
+    const ring = await build(live.store, 1_280);
+    await waitFor(() => Date.now() > dueAt(ring, 35));
+    const first = await live.store.rings.advance(RING, { ...LIMITS, queueCap: 100 });
+    expect(first.queueLength).toBeGreaterThanOrEqual(100);
+    expect(first.queueLength).toBeLessThan(200);
+    const full = await live.store.rings.advance(RING, { ...LIMITS, queueCap: 100 });
+    expect(full).toMatchObject({ moved: 0, queueLength: first.queueLength });
+    expect(
+      (await live.store.rings.advance(RING, { ...LIMITS, queueCap: 101 + first.moved })).moved,
+    ).toBeGreaterThan(0);
+  });
+
+  it('skips whole revolutions of a ring that is late by more than one', async () => {
+    const ring = await build(live.store, 50);
+    await waitFor(() => Date.now() > ring.anchorMs + 500);
+    const { ring: after, moved } = await live.store.rings.advance(RING, { ...LIMITS, maxBuckets: 1 });
+    const skipped = after.cursor - 1;
+    expect(skipped % 64).toBe(0);
+    expect(skipped / 64).toBeGreaterThanOrEqual(10);
+    expect(moved).toBe(CARDS.filter((card) => bucketOf(card, 64) === 0).length);
+    expect(dueAt(after, after.cursor)).toBeGreaterThan(Date.now() - 2 * 50);
+  });
+
+  it('refuses a fencing token that a newer leader has outdated', async () => {
+    const ring = await build(live.store, 64);
+    await waitFor(() => Date.now() > dueAt(ring, 10));
+    expect(
+      (await live.store.rings.advance(RING, { ...LIMITS, fence: 5, maxBuckets: 1 })).ring.cursor % 64,
+    ).toBe(1);
+    const refused = await live.store.rings.advance(RING, { ...LIMITS, fence: 4 });
+    expect(refused).toMatchObject({ moved: 0 });
+    expect(refused.ring.cursor % 64).toBe(1);
+    await live.store.rings.advance(RING, { ...LIMITS, fence: 6, maxBuckets: 1 });
+    expect((await live.store.rings.advance(RING, { ...LIMITS, fence: 5, maxBuckets: 1 })).moved).toBe(0);
+  });
+
+  it('moves nothing while disabled; the pause is no lag afterwards', async () => {
+    const ring = await build(live.store, 640);
+    await live.store.rings.configure(RING, { intervalMs: 640, enabled: false });
+    await waitFor(() => Date.now() > dueAt(ring, 30));
+    const paused = await live.store.rings.advance(RING, LIMITS);
+    expect(paused).toMatchObject({ moved: 0 });
+    const enabled = await live.store.rings.configure(RING, { intervalMs: 640, enabled: true });
+    expect(enabled.cursor).toBe(paused.ring.cursor);
+    const lateMs = Date.now() - dueAt(enabled, enabled.cursor);
+    expect(lateMs).toBeLessThan(100);
+    expect(lateMs).toBeGreaterThanOrEqual(-10);
+  });
+
+  it('keeps an early next bucket early when the ring comes back at once', async () => {
+    const ring = await build(live.store, 64_000);
+    const first = (await live.store.rings.advance(RING, LIMITS)).ring;
+    await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: false });
+    const back = await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    expect(dueAt(back, back.cursor)).toBeCloseTo(dueAt(first, first.cursor), 1);
+    expect(back.anchorMs).toBeCloseTo(ring.anchorMs, 1);
+  });
+
+  it('re-anchors on a shorter interval: the next bucket is due one new step from now at the latest', async () => {
+    await build(live.store, 3_600_000);
+    const before = (await live.store.rings.advance(RING, LIMITS)).ring;
+    const now = Date.now();
+    const after = await live.store.rings.configure(RING, { intervalMs: 64_000, enabled: true });
+    expect(after.cursor).toBe(before.cursor);
+    expect(dueAt(after, after.cursor)).toBeGreaterThan(now);
+    expect(dueAt(after, after.cursor)).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
+  it('re-anchors on a longer interval: the next bucket keeps its due time', async () => {
+    await build(live.store, 64_000);
+    const before = (await live.store.rings.advance(RING, LIMITS)).ring;
+    const after = await live.store.rings.configure(RING, { intervalMs: 3_600_000, enabled: true });
+    expect(after.cursor).toBe(before.cursor);
+    expect(dueAt(after, after.cursor)).toBeCloseTo(dueAt(before, before.cursor), 1);
+  });
+
+  it('by two callers at once moves every card once', async () => {
+    const ring = await build(live.store, 1_280);
+    const other = await live.another();
+    await waitFor(() => Date.now() > dueAt(ring, 35));
+    const results = await Promise.all(
+      [live.store, other, live.store, other].map((store) => store.rings.advance(RING, LIMITS)),
+    );
+    const cursor = Math.max(...results.map((result) => result.ring.cursor));
+    const moved = results.reduce((sum, result) => sum + result.moved, 0);
+    expect(cursor).toBeGreaterThanOrEqual(35);
+    expect(moved).toBe(CARDS.filter((card) => bucketOf(card, 64) < cursor).length);
+    expect((await live.store.work.counts(REALNAME)).queueLength).toBe(moved);
+  });
+});

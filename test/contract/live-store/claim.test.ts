@@ -1,0 +1,205 @@
+// Claiming: limits, lanes, pauses, and claims that are sent twice.
+import { expect, it } from 'vitest';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/health.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import {
+  cardIdsOf,
+  claim,
+  describeLiveStore,
+  leasesToExpire,
+  queueCards,
+  REALNAME,
+  range,
+  settle,
+} from './stores.ts';
+
+describeLiveStore('claim', (live) => {
+  it('gives out due cards once, with the slots they take', async () => {
+    await queueCards(live.store, range(5));
+    await live.store.work.setMaxConcurrency(REALNAME, 8);
+    const first = await claim(live.store, 3);
+    const second = await claim(live.store, 10);
+    expect(cardIdsOf([...first.items, ...second.items])).toEqual(range(5));
+    expect(first.items.every((item) => item.lane === 'schedule' && item.member === String(item.cardId))).toBe(
+      true,
+    );
+    expect([first.freeSlots, second.freeSlots]).toEqual([5, 3]);
+    expect(await live.store.work.counts(REALNAME)).toEqual({
+      queueLength: 5,
+      due: 0,
+      inFlight: 5,
+      manualLength: 0,
+      maxConcurrency: 8,
+    });
+  });
+
+  it('claims nothing from an empty queue', async () => {
+    const { items, freeSlots, pausedMs } = await claim(live.store, 10);
+    expect({ items, freeSlots, pausedMs }).toEqual({
+      items: [],
+      freeSlots: DEFAULT_MAX_CONCURRENCY,
+      pausedMs: 0,
+    });
+  });
+
+  it('uses the default limit until one is set, and seeds one only once', async () => {
+    await queueCards(live.store, range(DEFAULT_MAX_CONCURRENCY + 20));
+    expect((await live.store.work.counts(REALNAME)).maxConcurrency).toBeNull();
+    expect((await claim(live.store, 1_000)).items).toHaveLength(DEFAULT_MAX_CONCURRENCY);
+    await live.store.work.seedMaxConcurrency(REALNAME, DEFAULT_MAX_CONCURRENCY + 5);
+    await live.store.work.seedMaxConcurrency(REALNAME, 3);
+    expect((await claim(live.store, 1_000)).items).toHaveLength(5);
+    await live.store.work.setMaxConcurrency(REALNAME, 7);
+    expect((await live.store.work.counts(REALNAME)).maxConcurrency).toBe(7);
+  });
+
+  it('claims nothing while the limit lies below what runs', async () => {
+    await queueCards(live.store, range(20));
+    await live.store.work.setMaxConcurrency(REALNAME, 10);
+    const running = await claim(live.store, 10);
+    await live.store.work.setMaxConcurrency(REALNAME, 4);
+    await live.store.work.release(REALNAME, running.items.slice(0, 6));
+    expect(await claim(live.store, 10)).toMatchObject({ items: [], freeSlots: 0 });
+    await live.store.work.release(REALNAME, running.items.slice(6, 8));
+    const next = await claim(live.store, 10);
+    expect(next.items).toHaveLength(2);
+    expect(next.freeSlots).toBe(0);
+  });
+
+  it('returns the same items when sent twice', async () => {
+    await queueCards(live.store, range(20));
+    await live.store.work.pushManual(REALNAME, ['900:t1', '901:t1']);
+    const request = { workerId: 'w', claimNumber: 41, max: 8, leaseMs: 60_000 };
+    const first = await live.store.work.claim(REALNAME, request);
+    const again = await live.store.work.claim(REALNAME, request);
+    const byMember = (a: { member: string }, b: { member: string }) => (a.member < b.member ? -1 : 1);
+    expect(first.items).toHaveLength(8);
+    expect([...again.items].sort(byMember)).toEqual([...first.items].sort(byMember));
+    expect(again.freeSlots).toBe(first.freeSlots);
+    expect((await live.store.work.counts(REALNAME)).inFlight).toBe(8);
+    const next = await live.store.work.claim(REALNAME, { ...request, claimNumber: 42 });
+    const held = new Set(first.items.map((item) => item.member));
+    expect(next.items.filter((item) => held.has(item.member))).toEqual([]);
+  });
+
+  it('claims anew when the claim that is sent again has expired', async () => {
+    await queueCards(live.store, range(3));
+    const request = { workerId: 'w', claimNumber: 1, max: 3, leaseMs: 100 };
+    const first = await live.store.work.claim(REALNAME, request);
+    await leasesToExpire(live.store);
+    const again = await live.store.work.claim(REALNAME, request);
+    expect(cardIdsOf(again.items)).toEqual(range(3));
+    expect(again.items[0]?.token).not.toBe(first.items[0]?.token);
+  });
+
+  it('takes manual work first, but half at most while the schedule has work', async () => {
+    await queueCards(live.store, range(20));
+    await live.store.work.pushManual(REALNAME, range(20, 100).map(String));
+    const lanes = (await claim(live.store, 10)).items.map((item) => item.lane);
+    expect(lanes.filter((lane) => lane === 'manual')).toHaveLength(5);
+    expect(lanes.filter((lane) => lane === 'schedule')).toHaveLength(5);
+  });
+
+  it('lets both lanes live when slots come one at a time', async () => {
+    await queueCards(live.store, range(20));
+    await live.store.work.pushManual(REALNAME, range(20, 100).map(String));
+    const lanes: string[] = [];
+    for (let i = 0; i < 10; i += 1)
+      lanes.push(...(await claim(live.store, 1)).items.map((item) => item.lane));
+    expect(lanes.filter((lane) => lane === 'manual')).toHaveLength(5);
+  });
+
+  it('lets either lane take what the other leaves', async () => {
+    await queueCards(live.store, range(10));
+    await live.store.work.pushManual(REALNAME, ['500', '501']);
+    const first = await claim(live.store, 10);
+    expect(first.items.filter((item) => item.lane === 'manual').map((item) => item.member)).toEqual([
+      '500',
+      '501',
+    ]);
+    expect(first.items).toHaveLength(10);
+    await live.store.work.pushManual(REALNAME, range(20, 600).map(String));
+    const second = await claim(live.store, 10);
+    expect(second.items.filter((item) => item.lane === 'schedule')).toHaveLength(2);
+    expect(second.items).toHaveLength(10);
+  });
+
+  it('keeps manual entries in order and tells trigger entries from cards', async () => {
+    await live.store.work.pushManual(REALNAME, ['7:trigger-a', '8', '9:trigger-b']);
+    const { items } = await claim(live.store, 2);
+    expect(items.map(({ cardId, member, lane }) => ({ cardId, member, lane }))).toEqual([
+      { cardId: 7, member: '7:trigger-a', lane: 'manual' },
+      { cardId: 8, member: '8', lane: 'manual' },
+    ]);
+    expect((await live.store.work.counts(REALNAME)).manualLength).toBe(1);
+  });
+
+  it('runs an entry that stands twice in the manual list twice, one after the other', async () => {
+    await live.store.work.pushManual(REALNAME, ['7', '7', '8']);
+    const first = await claim(live.store, 10);
+    expect(first.items.map((item) => item.member)).toEqual(['7', '8']);
+    expect((await claim(live.store, 10)).items).toEqual([]);
+    expect((await live.store.work.counts(REALNAME)).manualLength).toBe(1);
+    await settle(live.store, first.items, 'done');
+    expect((await claim(live.store, 10)).items.map((item) => item.member)).toEqual(['7']);
+    expect((await live.store.work.counts(REALNAME)).manualLength).toBe(0);
+  });
+
+  it('polls a card by hand while the schedule polls it', async () => {
+    await queueCards(live.store, [7]);
+    await live.store.work.pushManual(REALNAME, ['7']);
+    const { items } = await claim(live.store, 10);
+    expect(items.map((item) => item.lane).sort()).toEqual(['manual', 'schedule']);
+    await live.store.work.release(REALNAME, items.slice(0, 1));
+    expect((await live.store.work.counts(REALNAME)).inFlight).toBe(1);
+    expect(await settle(live.store, items, 'done')).toEqual({ fenced: 0 });
+    expect(await live.store.work.counts(REALNAME)).toMatchObject({
+      queueLength: 0,
+      inFlight: 0,
+      manualLength: 0,
+    });
+  });
+
+  it('gives out long lists in one claim', async () => {
+    await live.store.work.setMaxConcurrency(REALNAME, 20_000);
+    await queueCards(live.store, range(9_000));
+    await live.store.work.pushManual(REALNAME, range(9_000, 20_000).map(String));
+    const { items } = await claim(live.store, 18_000);
+    expect(new Set(items.map((item) => item.member)).size).toBe(18_000);
+    await settle(live.store, items, 'done');
+    expect(await live.store.work.counts(REALNAME)).toMatchObject({
+      queueLength: 0,
+      inFlight: 0,
+      manualLength: 0,
+    });
+  });
+
+  it('claims nothing while paused; the longer pause stays', async () => {
+    await queueCards(live.store, range(3));
+    await live.store.work.pause(REALNAME, 300);
+    await live.store.work.pause(REALNAME, 1);
+    const paused = await claim(live.store, 3);
+    expect(paused.items).toEqual([]);
+    expect(paused.pausedMs).toBeGreaterThan(150);
+    expect(paused.pausedMs).toBeLessThanOrEqual(300);
+    const { items } = await waitFor(async () => {
+      const next = await claim(live.store, 3);
+      return next.items.length > 0 ? next : null;
+    });
+    expect(items).toHaveLength(3);
+  });
+
+  it('keeps task types apart', async () => {
+    await queueCards(live.store, range(3));
+    await live.store.work.setMaxConcurrency(REALNAME, 5);
+    await live.store.work.pause(REALNAME, 60_000);
+    const other = await live.store.work.claim('package', {
+      workerId: 'w',
+      claimNumber: 1,
+      max: 5,
+      leaseMs: 1_000,
+    });
+    expect(other).toEqual({ items: [], freeSlots: DEFAULT_MAX_CONCURRENCY, pausedMs: 0 });
+    expect((await live.store.work.counts('carddata')).maxConcurrency).toBeNull();
+  });
+});

@@ -1,0 +1,117 @@
+// Leases with fencing, live workers, the progress of initialisation.
+import { expect, it } from 'vitest';
+import type { WorkerInfo } from '../../../src/store/live-store.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
+
+function worker(workerId: string): WorkerInfo {
+  return {
+    workerId,
+    hostname: 'host-a',
+    pid: 42,
+    version: '1.2.3',
+    roles: ['worker', 'scheduler'],
+    startedAtMs: 1_700_000_000_000,
+    heartbeatAtMs: 1_700_000_001_000,
+    inFlight: 3,
+    cacheHits: 10,
+    cacheMisses: 2,
+  };
+}
+
+describeLiveStore('coordination', (live) => {
+  it('gives a lease to one holder and the same token while it renews', async () => {
+    const other = await live.another();
+    const fence = await live.store.coordination.lead('scheduler', 'a', 60_000);
+    expect(fence).toBeGreaterThan(0);
+    expect(await other.coordination.lead('scheduler', 'b', 60_000)).toBeNull();
+    expect(await live.store.coordination.lead('scheduler', 'a', 60_000)).toBe(fence);
+    expect(await other.coordination.lead('cleaner', 'b', 60_000)).not.toBeNull();
+  });
+
+  it('gives an expired lease to the next holder with a greater token', async () => {
+    const first = (await live.store.coordination.lead('scheduler', 'a', 100)) as number;
+    const second = await waitFor(() => live.store.coordination.lead('scheduler', 'b', 60_000));
+    expect(second).toBeGreaterThan(first);
+    expect(await live.store.coordination.lead('scheduler', 'a', 100)).toBeNull();
+  });
+
+  it('a lease that was resigned is free at once; only its holder can resign it', async () => {
+    const first = (await live.store.coordination.lead('scheduler', 'a', 60_000)) as number;
+    await live.store.coordination.resign('scheduler', 'b');
+    expect(await live.store.coordination.lead('scheduler', 'b', 60_000)).toBeNull();
+    await live.store.coordination.resign('scheduler', 'a');
+    await live.store.coordination.resign('scheduler', 'a');
+    expect(await live.store.coordination.lead('scheduler', 'b', 60_000)).toBeGreaterThan(first);
+  });
+
+  it('one of many takes the lease', async () => {
+    const clients = await Promise.all(range(5).map(() => live.another()));
+    const fences = await Promise.all(
+      clients.map((store, i) => store.coordination.lead('x', `holder-${i}`, 60_000)),
+    );
+    expect(fences.filter((fence) => fence !== null)).toHaveLength(1);
+  });
+
+  it('lists live workers, updates them, and forgets those that leave', async () => {
+    await live.store.coordination.heartbeat(worker('b'), 60_000);
+    await live.store.coordination.heartbeat(worker('a'), 60_000);
+    await live.store.coordination.heartbeat({ ...worker('b'), inFlight: 9 }, 60_000);
+    expect(await live.store.coordination.workers()).toEqual([worker('a'), { ...worker('b'), inFlight: 9 }]);
+    await live.store.coordination.leave('a');
+    await live.store.coordination.leave('a');
+    expect((await live.store.coordination.workers()).map((info) => info.workerId)).toEqual(['b']);
+    expect(await live.store.coordination.reapWorkers()).toEqual([]);
+  });
+
+  it('reaps workers whose heartbeat ran out, with what was kept for them', async () => {
+    await live.store.coordination.heartbeat(worker('dead-1'), 100);
+    await live.store.coordination.heartbeat(worker('dead-2'), 100);
+    await live.store.coordination.heartbeat(worker('alive'), 60_000);
+    await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
+    await queueCards(live.store, range(2));
+    await claim(live.store, 1, { workerId: 'dead-1' });
+    await waitFor(async () => (await live.store.coordination.workers()).length === 1);
+    expect(await live.store.coordination.reapWorkers()).toEqual(['dead-1', 'dead-2']);
+    expect(await live.store.coordination.reapWorkers()).toEqual([]);
+    expect((await live.store.coordination.workers()).map((info) => info.workerId)).toEqual(['alive']);
+    await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
+    expect((await live.store.stats.read(REALNAME)).succeeded).toBe(2);
+  });
+
+  it('keeps the progress of initialisation', async () => {
+    const fresh = await live.store.coordination.initProgress();
+    expect(fresh).toEqual({
+      status: 'pending',
+      total: 0,
+      loaded: 0,
+      lastCardId: 0,
+      batch: 0,
+      batches: 0,
+      startedAtMs: null,
+      updatedAtMs: null,
+      finishedAtMs: null,
+      changeMark: '',
+    });
+    const running = {
+      status: 'running' as const,
+      total: 10_000_000,
+      loaded: 200_000,
+      lastCardId: 89_860_012_345,
+      batch: 2,
+      batches: 100,
+      startedAtMs: 1_795_000_000_123,
+      updatedAtMs: 1_795_000_001_456,
+      finishedAtMs: null,
+      changeMark: '2026-11-21T09:00:00.123456Z/77',
+    };
+    await live.store.coordination.saveInitProgress(running);
+    expect(await (await live.another()).coordination.initProgress()).toEqual(running);
+    await live.store.coordination.saveInitProgress({
+      ...running,
+      status: 'completed',
+      finishedAtMs: 1_795_000_002_000,
+    });
+    expect(await live.store.coordination.initProgress()).toMatchObject({ finishedAtMs: 1_795_000_002_000 });
+  });
+});

@@ -1,0 +1,167 @@
+// What operators see in Redis (specification, section 1.1): names, kinds and values, and a running count that heals.
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LiveStore } from '../../../src/store/live-store.ts';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { freshRedis } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
+
+const CURRENT = 'polling:concurrency:current:realname';
+
+describe('Redis as operators see it', () => {
+  let store: LiveStore;
+  let redis: Redis;
+
+  beforeEach(async () => {
+    const server = await freshRedis();
+    store = await openRedisLiveStore({ url: server.url });
+    redis = new Redis(server.url);
+  });
+
+  afterEach(async () => {
+    redis.disconnect();
+    await store.close();
+  });
+
+  it('has the mandated names and kinds', async () => {
+    await queueCards(store, range(5));
+    await store.work.pushManual(REALNAME, ['1', '2', '3']);
+    await store.work.setMaxConcurrency(REALNAME, 77);
+    await claim(store, 2);
+    await store.stats.record(REALNAME, 'w', 1, { succeeded: 3, failed: 1, durationMs: 100 });
+    await store.coordination.saveInitProgress({
+      status: 'running',
+      total: 10,
+      loaded: 5,
+      lastCardId: 5,
+      batch: 1,
+      batches: 2,
+      startedAtMs: 1_795_000_000_000,
+      updatedAtMs: 1_795_000_001_000,
+      finishedAtMs: null,
+      changeMark: 'mark',
+    });
+    expect(await redis.zcard('polling:queue:realname')).toBe(5);
+    expect(await redis.llen('polling:manual:realname')).toBe(2);
+    expect(await redis.get(CURRENT)).toBe('2');
+    expect(await redis.get('polling:concurrency:config:realname')).toBe('77');
+    expect(await redis.hgetall('polling:stats:realname')).toMatchObject({
+      total: '4',
+      succeeded: '3',
+      failed: '1',
+      avg_duration_ms: '25.0',
+    });
+    expect(await redis.hgetall('polling:init:progress')).toEqual({
+      status: 'running',
+      total: '10',
+      loaded: '5',
+      last_card_id: '5',
+      batch: '1',
+      batches: '2',
+      started_at: '2026-11-18T11:06:40.000Z',
+      updated_at: '2026-11-18T11:06:41.000Z',
+      finished_at: '',
+      change_mark: 'mark',
+    });
+  });
+
+  it('keeps the running count equal to the slots through claim, release, settle and reset', async () => {
+    await queueCards(store, range(10));
+    const { items } = await claim(store, 8);
+    expect(await redis.get(CURRENT)).toBe('8');
+    await store.work.release(REALNAME, items.slice(0, 3));
+    expect(await redis.get(CURRENT)).toBe('5');
+    await settle(store, items.slice(0, 5), 'done');
+    expect(await redis.get(CURRENT)).toBe('3');
+    await store.work.resetSlots(REALNAME);
+    expect(await redis.get(CURRENT)).toBe('0');
+  });
+
+  it('lets the running count expire by itself when nobody is left to reap it', async () => {
+    await queueCards(store, range(2));
+    await claim(store, 2, { leaseMs: 200 });
+    expect(await redis.get(CURRENT)).toBe('2');
+    expect(await redis.pttl(CURRENT)).toBeLessThanOrEqual(701);
+    await waitFor(async () => (await redis.get(CURRENT)) === null, { what: 'the running count to expire' });
+  });
+
+  it('heals a foreign running count: reap tells what it found, and it bars no claim', async () => {
+    await redis.set(CURRENT, 320);
+    await queueCards(store, range(10));
+    expect(await store.work.reap(REALNAME)).toEqual({ expiredSlots: 0, healedFrom: 320 });
+    expect(await redis.get(CURRENT)).toBe('0');
+    await redis.set(CURRENT, -5);
+    expect((await claim(store, 10)).items).toHaveLength(10);
+    expect(await redis.get(CURRENT)).toBe('10');
+    await redis.hset(`${CURRENT}:x`, 'a', 1);
+    await redis.rename(`${CURRENT}:x`, CURRENT);
+    expect(await store.work.reap(REALNAME)).toEqual({ expiredSlots: 0, healedFrom: 0 });
+    expect(await redis.get(CURRENT)).toBe('10');
+  });
+
+  it('a reset reports and clears a leaked count', async () => {
+    await redis.set(CURRENT, 320);
+    expect(await store.work.resetSlots(REALNAME)).toEqual({ previous: 320, current: 0 });
+    expect(await redis.get(CURRENT)).toBe('0');
+  });
+
+  it('falls back to the default for a limit that is no number', async () => {
+    await redis.set('polling:concurrency:config:realname', 'many');
+    await queueCards(store, range(3));
+    expect((await claim(store, 5)).items).toHaveLength(3);
+  });
+
+  it('keeps ring buckets as intsets and leaves no bucket behind', async () => {
+    const ring = { configId: 1, taskType: REALNAME };
+    await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+    await store.rings.startGeneration(ring, 128, { activate: true });
+    await store.rings.add(ring, range(20_000));
+    const buckets = await redis.keys('polling:ring:realname:1:1:*');
+    expect(buckets).toHaveLength(128);
+    expect(new Set(await Promise.all(buckets.map((key) => redis.object('ENCODING', key))))).toEqual(
+      new Set(['intset']),
+    );
+    await store.rings.startGeneration(ring, 256, { activate: false });
+    await store.rings.add(ring, range(20_000));
+    await store.rings.activate(ring);
+    expect(await redis.keys('polling:ring:realname:1:1:*')).toEqual([]);
+    expect(await redis.keys('polling:ring:realname:1:2:*')).toHaveLength(256);
+    await store.rings.drop(ring);
+    expect(await redis.keys('polling:ring:*')).toEqual([]);
+    expect(await redis.exists('polling:ring-trash:realname')).toBe(0);
+  });
+
+  it('removes what a crash left of an abandoned generation', async () => {
+    const ring = { configId: 1, taskType: REALNAME };
+    await redis.sadd('polling:ring:realname:5:3:17', 1, 2, 3);
+    await redis.hset('polling:ring-trash:realname', '5:3', 64);
+    await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+    await store.rings.startGeneration(ring, 64, { activate: true });
+    expect(await redis.keys('polling:ring*5:3*')).toEqual([]);
+  });
+
+  it('keeps card cache entries short enough for a listpack', async () => {
+    const usage = {
+      month: '2026-11',
+      usedMb: 123_456.789,
+      lastReadingMb: 123_456.789,
+      readAtMs: 1_795_000_000_123,
+    };
+    const card = {
+      cardId: 30_000_001,
+      iccid: '8986001234567890123456',
+      carrierId: 460_011,
+      status: 999,
+      realNameVerified: true,
+      stopped: true,
+      allowanceMb: 102_400,
+      usage,
+    };
+    await store.cards.put([card], 60_000);
+    const [key = ''] = await redis.keys('polling:card-cache:*');
+    expect(Buffer.byteLength((await redis.hget(key, '30000001')) ?? '')).toBeLessThanOrEqual(64);
+    expect(await redis.object('ENCODING', key)).toBe('listpack');
+    expect(await redis.pttl(key)).toBeGreaterThan(0);
+  });
+});

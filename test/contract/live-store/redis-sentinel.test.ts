@@ -1,0 +1,39 @@
+// Redis behind Sentinel: the store follows the master through a failover.
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { type RedisSentinel, startRedisSentinel } from '../../support/redis-topologies.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
+
+let deployment: RedisSentinel;
+
+beforeAll(async () => {
+  deployment = await startRedisSentinel();
+});
+
+afterAll(() => deployment.stop());
+
+it('works through a failover and keeps the queue', async () => {
+  const store = await openRedisLiveStore({ url: deployment.url });
+  await queueCards(store, range(10));
+  const { items } = await claim(store, 4);
+  const replica = new Redis(deployment.replica.url);
+  // Sentinel cuts the clients of a server it promotes; this one reconnects.
+  replica.on('error', () => {});
+  await waitFor(async () => (await replica.get('polling:concurrency:current:realname')) === '4');
+  await deployment.master.kill();
+  await expect(claim(store, 1)).rejects.toMatchObject({ kind: 'unavailable' });
+  await waitFor(async () => (await replica.role())[0] === 'master', {
+    timeoutMs: 30_000,
+    what: 'the replica to become master',
+  });
+  replica.disconnect();
+  const promoted = performance.now();
+  await waitFor(() => store.ping().then(() => true), { timeoutMs: 20_000 });
+  expect(performance.now() - promoted).toBeLessThan(5_000);
+  expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
+  expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 6, due: 6, inFlight: 0 });
+  expect((await claim(store, 6)).items).toHaveLength(6);
+  await store.close();
+});

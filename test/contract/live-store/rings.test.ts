@@ -1,0 +1,180 @@
+// Rings: configuration, membership, generations.
+import { expect, it } from 'vitest';
+import { dueAt, nextDueAt } from '../../../src/domain/phase.ts';
+import type { RingState } from '../../../src/store/live-store.ts';
+import { describeLiveStore, REALNAME, range } from './stores.ts';
+
+const RING = { configId: 7, taskType: REALNAME };
+const ON = { intervalMs: 60_000, enabled: true };
+const NO_LIMITS = { maxBuckets: 1e6, queueCap: 1e6, fence: 1 };
+
+/** The instant within the interval at which a card is due. */
+function phaseMs(ring: RingState, cardId: number): number {
+  return (nextDueAt(ring, cardId) - ring.anchorMs) % ring.intervalMs;
+}
+
+describeLiveStore('rings', (live) => {
+  it('starts configured but never built, and is listed', async () => {
+    const before = Date.now();
+    const ring = await live.store.rings.configure(RING, ON);
+    expect(ring).toMatchObject({ ...RING, ...ON, generation: 0, cursor: 0, members: 0, building: null });
+    expect(ring.anchorMs).toBeGreaterThanOrEqual(before - 5);
+    await live.store.rings.configure(
+      { configId: 8, taskType: 'package' },
+      { intervalMs: 1_000, enabled: false },
+    );
+    const listed = await live.store.rings.list();
+    expect(listed).toHaveLength(2);
+    expect(listed).toContainEqual(ring);
+    expect(listed).toContainEqual(
+      expect.objectContaining({ configId: 8, taskType: 'package', enabled: false }),
+    );
+    const advanced = await live.store.rings.advance(RING, NO_LIMITS);
+    expect(advanced).toEqual({ ring, moved: 0, queueLength: 0 });
+  });
+
+  it('configuring twice changes nothing', async () => {
+    const ring = await live.store.rings.configure(RING, ON);
+    expect(await live.store.rings.configure(RING, ON)).toEqual(ring);
+  });
+
+  it('adds and removes idempotently, and counts its members', async () => {
+    await live.store.rings.configure(RING, ON);
+    const started = await live.store.rings.startGeneration(RING, 64, { activate: true });
+    expect(started).toMatchObject({ generation: 1, buckets: 64, members: 0, building: null });
+    expect(await live.store.rings.add(RING, range(5_000))).toBe(5_000);
+    expect(await live.store.rings.add(RING, range(5_000))).toBe(0);
+    expect(await live.store.rings.add(RING, range(10, 4_996))).toBe(5);
+    expect(await live.store.rings.remove(RING, [1, 2, 999_999])).toBe(2);
+    expect(await live.store.rings.remove(RING, [1, 2])).toBe(0);
+    expect(await live.store.rings.contains(RING, [1, 3, 2, 5_005, 5_006])).toEqual([
+      false,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect((await live.store.rings.list())[0]).toMatchObject({ members: 5_003 });
+    expect(await live.store.rings.add(RING, [])).toBe(0);
+  });
+
+  it('holds ids past 32 bits', async () => {
+    const big = [2 ** 31, 2 ** 32 + 5, 89_860_012_345_678];
+    await live.store.rings.configure(RING, ON);
+    await live.store.rings.startGeneration(RING, 64, { activate: true });
+    expect(await live.store.rings.add(RING, big)).toBe(3);
+    expect(await live.store.rings.contains(RING, [...big, 2 ** 32 + 4])).toEqual([true, true, true, false]);
+  });
+
+  it('refuses cards for a ring that was never built or is not there', async () => {
+    await expect(live.store.rings.add(RING, [1])).rejects.toMatchObject({ kind: 'not_found' });
+    expect(await live.store.rings.remove(RING, [1])).toBe(0);
+    expect(await live.store.rings.contains(RING, [1])).toEqual([false]);
+    await live.store.rings.configure(RING, ON);
+    await expect(live.store.rings.add(RING, [1])).rejects.toMatchObject({ kind: 'conflict' });
+    expect(await live.store.rings.remove(RING, [1])).toBe(0);
+    expect(await live.store.rings.contains(RING, [1])).toEqual([false]);
+  });
+
+  it('grows to a new generation that keeps every member, every phase and the next due time', async () => {
+    await live.store.rings.configure(RING, { intervalMs: 6_400, enabled: true });
+    await live.store.rings.startGeneration(RING, 64, { activate: true });
+    await live.store.rings.add(RING, range(3_000));
+    await live.store.rings.advance(RING, NO_LIMITS);
+    const old = await live.store.rings.startGeneration(RING, 256, { activate: false });
+    expect(old).toMatchObject({ generation: 1, members: 3_000, building: { generation: 2, buckets: 256 } });
+    // As the initialiser does: everything again, while single cards come and go.
+    expect(await live.store.rings.add(RING, range(2_000))).toBe(0);
+    await live.store.rings.remove(RING, [1_500]);
+    await live.store.rings.add(RING, [...range(1_000, 2_001), 7_777]);
+    expect(await live.store.rings.contains(RING, [1_500, 7_777, 2_500])).toEqual([false, true, true]);
+    const grown = await live.store.rings.activate(RING);
+    expect(grown).toMatchObject({ generation: 2, buckets: 256, members: 3_000, building: null });
+    expect(dueAt(grown, grown.cursor)).toBeCloseTo(dueAt(old, old.cursor), 3);
+    expect(await live.store.rings.contains(RING, [1_500, 7_777, ...range(5)])).toEqual([
+      false,
+      true,
+      ...range(5).map(() => true),
+    ]);
+    const step = old.intervalMs / old.buckets;
+    for (const card of range(200)) {
+      const shift = phaseMs(grown, card) - phaseMs(old, card);
+      expect(shift).toBeGreaterThanOrEqual(-0.01);
+      expect(shift).toBeLessThan(step);
+    }
+    expect(await live.store.rings.activate(RING)).toEqual(grown);
+  });
+
+  it('discards an unfinished generation', async () => {
+    await live.store.rings.configure(RING, ON);
+    await live.store.rings.startGeneration(RING, 64, { activate: true });
+    await live.store.rings.add(RING, range(10));
+    await live.store.rings.startGeneration(RING, 128, { activate: false });
+    await live.store.rings.add(RING, range(10, 100));
+    const again = await live.store.rings.startGeneration(RING, 128, { activate: false });
+    expect(again.building?.buckets).toBe(128);
+    await live.store.rings.add(RING, [500]);
+    const ring = await live.store.rings.activate(RING);
+    expect(ring.members).toBe(1);
+    expect(await live.store.rings.contains(RING, [1, 100, 500])).toEqual([false, false, true]);
+  });
+
+  it('shrinks without skipping a bucket', async () => {
+    await live.store.rings.configure(RING, { intervalMs: 128, enabled: true });
+    await live.store.rings.startGeneration(RING, 128, { activate: true });
+    await live.store.rings.startGeneration(RING, 64, { activate: false });
+    const before = (await live.store.rings.advance(RING, NO_LIMITS)).ring;
+    const after = await live.store.rings.activate(RING);
+    expect(after.cursor).toBe(Math.floor(before.cursor / 2));
+  });
+
+  it('builds its first generation in the background when asked to', async () => {
+    await live.store.rings.configure(RING, ON);
+    const ring = await live.store.rings.startGeneration(RING, 64, { activate: false });
+    expect(ring).toMatchObject({ generation: 0, members: 0, building: { buckets: 64 } });
+    expect(await live.store.rings.add(RING, range(5))).toBe(0);
+    expect(await live.store.rings.activate(RING)).toMatchObject({ members: 5, building: null, cursor: 0 });
+  });
+
+  it('is gone after drop, and comes back empty', async () => {
+    await live.store.rings.configure(RING, ON);
+    await live.store.rings.startGeneration(RING, 2_048, { activate: true });
+    await live.store.rings.add(RING, range(1_000));
+    await live.store.rings.drop(RING);
+    await live.store.rings.drop(RING);
+    expect(await live.store.rings.list()).toEqual([]);
+    await expect(live.store.rings.advance(RING, NO_LIMITS)).rejects.toMatchObject({ kind: 'not_found' });
+    await live.store.rings.configure(RING, ON);
+    await live.store.rings.startGeneration(RING, 2_048, { activate: true });
+    expect(await live.store.rings.contains(RING, range(1_000))).not.toContain(true);
+    expect(await live.store.rings.add(RING, range(1_000))).toBe(1_000);
+  });
+
+  it('starts a further generation when others add and remove at the same time', async () => {
+    await live.store.rings.configure(RING, ON);
+    await live.store.rings.startGeneration(RING, 64, { activate: true });
+    await live.store.rings.add(RING, range(2_000));
+    const other = await live.another();
+    const changes = range(20).map(async (i) => {
+      await other.rings.remove(RING, range(50, i * 100));
+      await other.rings.add(RING, range(50, 10_000 + i * 100));
+    });
+    const growth = (async () => {
+      await live.store.rings.startGeneration(RING, 256, { activate: false });
+      await live.store.rings.add(RING, range(2_000));
+    })();
+    await Promise.all([...changes, growth]);
+    await live.store.rings.add(
+      RING,
+      range(1_000, 10_100).filter((id) => id % 100 < 50),
+    );
+    await live.store.rings.remove(
+      RING,
+      range(1_000, 10_100).filter((id) => id % 100 >= 50),
+    );
+    const ring = await live.store.rings.activate(RING);
+    const all = range(12_500);
+    const present = (await live.store.rings.contains(RING, all)).filter(Boolean);
+    expect(ring.members).toBe(present.length);
+  });
+});

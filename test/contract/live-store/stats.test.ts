@@ -1,0 +1,32 @@
+// Statistics: totals, the rolling window, flushes that come twice.
+import { expect, it } from 'vitest';
+import { describeLiveStore, REALNAME } from './stores.ts';
+
+describeLiveStore('statistics', (live) => {
+  it('are zero before the first count', async () => {
+    const reading = await live.store.stats.read(REALNAME);
+    expect(reading).toMatchObject({ total: 0, succeeded: 0, failed: 0 });
+    expect(reading.window).toMatchObject({ succeeded: 0, failed: 0, durationMs: 0 });
+  });
+
+  it('add up over workers, by task type', async () => {
+    await live.store.stats.record(REALNAME, 'a', 1, { succeeded: 10, failed: 1, durationMs: 1_100.5 });
+    await live.store.stats.record(REALNAME, 'b', 1, { succeeded: 5, failed: 0, durationMs: 500 });
+    await live.store.stats.record('package', 'b', 1, { succeeded: 1, failed: 1, durationMs: 20 });
+    const reading = await live.store.stats.read(REALNAME);
+    expect(reading).toMatchObject({ total: 16, succeeded: 15, failed: 1 });
+    expect(reading.window).toMatchObject({ succeeded: 15, failed: 1, durationMs: 1_600.5 });
+    expect(reading.window.seconds).toBeGreaterThanOrEqual(1);
+    expect(reading.window.seconds).toBeLessThan(60);
+  });
+
+  it('count a flush once however often it comes', async () => {
+    const delta = { succeeded: 3, failed: 2, durationMs: 50 };
+    await live.store.stats.record(REALNAME, 'a', 1, delta);
+    await live.store.stats.record(REALNAME, 'a', 1, delta);
+    await live.store.stats.record(REALNAME, 'a', 2, delta);
+    await live.store.stats.record(REALNAME, 'a', 1, { ...delta, succeeded: 0, failed: 0, durationMs: 0 });
+    const reading = await live.store.stats.read(REALNAME);
+    expect(reading).toMatchObject({ total: 10, succeeded: 6, failed: 4 });
+  });
+});

@@ -1,0 +1,148 @@
+// Runs one suite on every implementation of the live store: Redis standalone, Redis Cluster, embedded. Every test gets
+// an empty store. Also the few moves many suites share.
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
+import type { TaskType } from '../../../src/domain/task-type.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import type { Claim, LiveStore, WorkItem } from '../../../src/store/live-store.ts';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { startRedisCluster } from '../../support/redis-topologies.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+interface Deployment {
+  /** A further client of the same store; closed after the test. */
+  open(): Promise<LiveStore>;
+  /** Makes the store empty. */
+  empty(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a test of a suite works with. */
+export interface Context {
+  store: LiveStore;
+  /** A second client of the same store, as another instance of the daemon would have. */
+  another(): Promise<LiveStore>;
+}
+
+async function redisDeployment(): Promise<Deployment> {
+  const server = await startRedis();
+  return {
+    open: () => openRedisLiveStore({ url: server.url }),
+    empty: () => flush([server.url]),
+    stop: () => server.stop(),
+  };
+}
+
+async function clusterDeployment(): Promise<Deployment> {
+  const cluster = await startRedisCluster();
+  return {
+    open: () => openRedisLiveStore({ url: cluster.url }),
+    empty: () => flush(cluster.urls),
+    stop: () => cluster.stop(),
+  };
+}
+
+async function embeddedDeployment(): Promise<Deployment> {
+  let store = openEmbeddedLiveStore({ clock: systemClock });
+  return {
+    open: async () => store,
+    empty: async () => {
+      store = openEmbeddedLiveStore({ clock: systemClock });
+    },
+    stop: async () => {},
+  };
+}
+
+async function flush(urls: readonly string[]): Promise<void> {
+  for (const url of urls) {
+    const client = new Redis(url);
+    await client.flushall();
+    client.disconnect();
+  }
+}
+
+export function describeLiveStore(concern: string, suite: (context: Context) => void): void {
+  describe.each([
+    ['Redis', redisDeployment],
+    ['Redis Cluster', clusterDeployment],
+    ['embedded', embeddedDeployment],
+  ])(`${concern}: %s`, (_, deploy) => {
+    let deployment: Deployment;
+    const opened: LiveStore[] = [];
+    const another = async (): Promise<LiveStore> => {
+      const store = await deployment.open();
+      opened.push(store);
+      return store;
+    };
+    const context: Context = { store: undefined as unknown as LiveStore, another };
+    beforeAll(async () => {
+      deployment = await deploy();
+    });
+    afterAll(() => deployment.stop());
+    beforeEach(async () => {
+      await deployment.empty();
+      context.store = await another();
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+    });
+    suite(context);
+  });
+}
+
+export const REALNAME: TaskType = 'realname';
+export const NO_BACKOFF = { baseMs: 0, capMs: 0 };
+
+export function range(count: number, from = 1): number[] {
+  return Array.from({ length: count }, (_, i) => from + i);
+}
+
+/** Puts cards into the queue the only way there is: through a ring. */
+export async function queueCards(store: LiveStore, cardIds: readonly number[]): Promise<void> {
+  const ring = { configId: 999, taskType: REALNAME };
+  await store.rings.configure(ring, { intervalMs: 64, enabled: true });
+  await store.rings.startGeneration(ring, 64, { activate: true });
+  await store.rings.add(ring, cardIds);
+  let moved = 0;
+  await waitFor(
+    async () => {
+      moved += (await store.rings.advance(ring, { maxBuckets: 64, queueCap: 1e6, fence: 1 })).moved;
+      return moved === cardIds.length;
+    },
+    { what: 'all cards to be queued' },
+  );
+  await store.rings.drop(ring);
+}
+
+let claims = 0;
+
+/** A claim nobody made before, with a long lease unless told otherwise. */
+export function claim(
+  store: LiveStore,
+  max: number,
+  { leaseMs = 60_000, workerId = 'worker-1' }: { leaseMs?: number; workerId?: string } = {},
+): Promise<Claim> {
+  claims += 1;
+  return store.work.claim(REALNAME, { workerId, claimNumber: claims, max, leaseMs });
+}
+
+export function settle(
+  store: LiveStore,
+  items: readonly WorkItem[],
+  verdict: 'done' | 'failed' | 'returned',
+  backoff = NO_BACKOFF,
+): Promise<{ fenced: number }> {
+  const settlements = items.map((item) => ({ item, verdict, random: 0.5 }));
+  return store.work.settle(REALNAME, settlements, backoff);
+}
+
+export function cardIdsOf(items: readonly WorkItem[]): number[] {
+  return items.map((item) => item.cardId).sort((a, b) => a - b);
+}
+
+/** Waits until no slot is live any more: every lease ran out. */
+export async function leasesToExpire(store: LiveStore): Promise<void> {
+  await waitFor(async () => (await store.work.counts(REALNAME)).inFlight === 0, { what: 'leases to expire' });
+}

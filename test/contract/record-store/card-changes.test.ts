@@ -1,0 +1,161 @@
+// The change feed: everything committed after a mark, by whomever, once; nothing else.
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { freshDatabase } from '../../support/fresh-stores.ts';
+import { addCards, describeRecordStore, followChanges, iccidOf, range, reading, row } from './stores.ts';
+
+const NOTHING = { changed: [], removed: [] };
+
+describeRecordStore('card changes', (db) => {
+  it('reports nothing when nothing happened', async () => {
+    await addCards(db.store, 1, 2);
+    const mark = await db.store.cards.changeMark();
+    expect(await db.store.cards.changesSince(mark, 10)).toMatchObject(NOTHING);
+  });
+
+  it('reports added, changed and removed cards', async () => {
+    await addCards(db.store, 1, 2, 3);
+    const mark = await db.store.cards.changeMark();
+    await addCards(db.store, 4);
+    const session = await db.store.cards.openImport();
+    await session.write([row(2, { carrierId: 9 })]);
+    await db.sql('DELETE FROM cards WHERE card_id = 3');
+    const first = await db.store.cards.changesSince(mark, 10);
+    expect(first.changed).toContainEqual({ cardId: 2, carrierId: 9, realNameVerified: false });
+    const { changed, removed } = await followChanges(db.store, mark);
+    expect({ changed, removed }).toEqual({ changed: [2, 4], removed: [3] });
+    expect(await followChanges(db.store, first.mark)).toMatchObject(NOTHING);
+  });
+
+  it('follows plain SQL on every column that matters, and only when it really changes', async () => {
+    await addCards(db.store, 1);
+    const edits = [
+      `iccid = '${iccidOf(99)}'`,
+      'carrier_id = 7',
+      'status = 3',
+      'allowance_mb = NULL',
+      'real_name_verified = true',
+      'stopped = true',
+    ];
+    for (const edit of edits) {
+      const mark = await db.store.cards.changeMark();
+      await db.sql(`UPDATE cards SET ${edit}`);
+      const followed = await followChanges(db.store, mark);
+      expect([edit, followed.changed]).toEqual([edit, [1]]);
+      await db.sql(`UPDATE cards SET ${edit}`);
+      expect([edit, (await followChanges(db.store, followed.mark)).changed]).toEqual([edit, []]);
+    }
+  });
+
+  it('moves updated_at with a change', async () => {
+    await addCards(db.store, 1);
+    await db.sql('UPDATE cards SET status = 2');
+    expect(await db.sql('SELECT updated_at > created_at AS moved FROM cards')).toEqual([{ moved: true }]);
+  });
+
+  it('reports a card whose id was changed as removed and added', async () => {
+    await addCards(db.store, 1);
+    const mark = await db.store.cards.changeMark();
+    await db.sql('UPDATE cards SET card_id = 2');
+    expect(await followChanges(db.store, mark)).toMatchObject({ changed: [2], removed: [1] });
+  });
+
+  it('reports a card that was removed and added again as changed only', async () => {
+    await addCards(db.store, 1);
+    const mark = await db.store.cards.changeMark();
+    await db.sql('DELETE FROM cards');
+    await addCards(db.store, 1);
+    expect(await followChanges(db.store, mark)).toMatchObject({ changed: [1], removed: [] });
+  });
+
+  it('reports verification and stops, but not that a card was polled', async () => {
+    await addCards(db.store, 1, 2, 3);
+    const mark = await db.store.cards.changeMark();
+    await db.store.results.write([
+      { cardId: 1, taskType: 'realname', polledAtMs: 5, realNameVerified: true },
+      { cardId: 2, taskType: 'package', polledAtMs: 5, stopped: true },
+      reading(3, { usedMb: 1, atMs: 5, basedOn: null }),
+    ]);
+    expect(await followChanges(db.store, mark)).toMatchObject({ changed: [1, 2], removed: [] });
+  });
+
+  it('pages through thousands of changes of one transaction, each once, while more happen', async () => {
+    await addCards(db.store, ...range(2_500));
+    const mark = await db.store.cards.changeMark();
+    await db.sql('UPDATE cards SET status = 2 WHERE card_id > 500');
+    await db.sql('DELETE FROM cards WHERE card_id <= 500');
+    const first = await db.store.cards.changesSince(mark, 300);
+    expect(first.changed).toHaveLength(300);
+    expect(first.removed).toHaveLength(300);
+    // One page in, a card already read and one yet to come change again.
+    const again = [first.changed[0]?.cardId as number, 2_500];
+    await db.sql('UPDATE cards SET status = 3 WHERE card_id = ANY ($1::bigint[])', [again]);
+    const rest = await followChanges(db.store, first.mark, 300);
+    const changed = [...first.changed.map((card) => card.cardId), ...rest.changed];
+    expect(changed).toHaveLength(2_001);
+    expect(new Set(changed)).toEqual(new Set(range(2_000, 501)));
+    expect(rest.changed).toContain(again[0]);
+    expect([...first.removed, ...rest.removed].sort((a, b) => a - b)).toEqual(range(500));
+  });
+
+  it('is empty only when everything is told, also where a whole page tells nothing', async () => {
+    await addCards(db.store, ...range(20));
+    const mark = await db.store.cards.changeMark();
+    await db.sql('DELETE FROM cards');
+    await addCards(db.store, ...range(15));
+    const { changed, removed } = await followChanges(db.store, mark, 4);
+    expect({ changed, removed }).toEqual({ changed: range(15), removed: range(5, 16) });
+  });
+
+  it('keeps a mark for as long as one likes', async () => {
+    const mark = await db.store.cards.changeMark();
+    for (const cardId of range(20)) await addCards(db.store, cardId);
+    expect(await followChanges(db.store, mark, 3)).toMatchObject({ changed: range(20) });
+    const another = await db.another();
+    expect(await followChanges(another, mark, 7)).toMatchObject({ changed: range(20) });
+  });
+
+  it('refuses to have cards truncated', async () => {
+    await expect(db.sql('TRUNCATE cards')).rejects.toThrow(/cannot be truncated/);
+  });
+
+  it('refuses what is no mark, and a mark from the future', async () => {
+    for (const text of ['', 'x', '5', '1:2:3:4', '1:2:/', '1:2:/1:3:/x/-']) {
+      await expect(db.store.cards.changesSince(text, 10)).rejects.toMatchObject({ code: 'bad_change_mark' });
+    }
+    await expect(db.store.cards.changesSince('900000000:900000000:', 10)).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'change_mark_ahead',
+    });
+  });
+});
+
+// Needs two transactions open at once, which PGlite's one connection cannot have.
+it('never misses a transaction that began before the mark and commits after it (PostgreSQL)', async () => {
+  const url = await freshDatabase();
+  const store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  const late = new pg.Client({ connectionString: url });
+  await store.migrations.up();
+  await addCards(store, 1, 2, 3, 4);
+  await late.connect();
+  await late.query('BEGIN');
+  await late.query('UPDATE cards SET status = 2 WHERE card_id = 1');
+  await late.query('DELETE FROM cards WHERE card_id = 2');
+
+  // Later transactions commit, and are read, first.
+  const mark = await store.cards.changeMark();
+  await addCards(store, 5);
+  const early = await followChanges(store, mark);
+  expect(early).toMatchObject({ changed: [5], removed: [] });
+  await addCards(store, 6);
+  const paged = await store.cards.changesSince(early.mark, 1);
+  expect(paged.changed.map((card) => card.cardId)).toEqual([6]);
+
+  await late.query('COMMIT');
+  expect(await followChanges(store, early.mark)).toMatchObject({ changed: [1, 6], removed: [2] });
+  expect(await followChanges(store, paged.mark)).toMatchObject({ changed: [1], removed: [2] });
+  expect(await followChanges(store, mark)).toMatchObject({ changed: [1, 5, 6], removed: [2] });
+  await late.end();
+  await store.close();
+});

@@ -1,0 +1,92 @@
+// Import chunks: what they insert, update and leave alone, and whom an iccid belongs to.
+import { expect, it } from 'vitest';
+import { addCards, ascending, describeRecordStore, followChanges, iccidOf, range, row } from './stores.ts';
+
+describeRecordStore('import session', (db) => {
+  it('inserts, then changes nothing, then updates only what differs', async () => {
+    const session = await db.store.cards.openImport();
+    const rows = range(500).map((cardId) => row(cardId));
+    expect(await session.write(rows)).toEqual({ inserted: 500, updated: 0, unchanged: 0, conflicts: [] });
+    const mark = await db.store.cards.changeMark();
+    expect(await session.write(rows)).toEqual({ inserted: 0, updated: 0, unchanged: 500, conflicts: [] });
+    expect((await followChanges(db.store, mark)).changed).toEqual([]);
+    const next = rows.map((each) => (each.cardId % 100 === 0 ? { ...each, allowanceMb: null } : each));
+    expect(await session.write(next)).toEqual({ inserted: 0, updated: 5, unchanged: 495, conflicts: [] });
+    expect((await followChanges(db.store, mark)).changed).toEqual([100, 200, 300, 400, 500]);
+    expect(await session.write([])).toEqual({ inserted: 0, updated: 0, unchanged: 0, conflicts: [] });
+    await session.close();
+  });
+
+  it('keeps what polling found out when the import does not say', async () => {
+    const session = await db.store.cards.openImport();
+    await session.write([row(1, { realNameVerified: true }), row(2), row(3)]);
+    await db.store.results.write([
+      { cardId: 2, taskType: 'realname', polledAtMs: 5, realNameVerified: true, stopped: true },
+    ]);
+    const counts = await session.write([row(1), row(2), row(3, { realNameVerified: true })]);
+    expect(counts).toMatchObject({ updated: 1, unchanged: 2 });
+    const cards = await db.store.cards.byIds([1, 2, 3]);
+    expect(cards.every((card) => card.realNameVerified)).toBe(true);
+    expect(await db.store.cards.find('2')).toMatchObject({ stopped: true });
+    expect(await session.write([row(1, { realNameVerified: false })])).toMatchObject({ updated: 1 });
+  });
+
+  it('leaves out an iccid that belongs to another card, and keeps the rest of the chunk', async () => {
+    await addCards(db.store, 1, 2);
+    const session = await db.store.cards.openImport();
+    const result = await session.write([
+      row(3),
+      row(4, { iccid: iccidOf(1) }), // a new card with a known card's iccid
+      row(2, { iccid: iccidOf(1) }), // a known card that wants another one's
+      row(5, { iccid: iccidOf(50) }),
+      row(6, { iccid: iccidOf(50) }), // twice in the chunk: the first keeps it
+    ]);
+    expect(result).toMatchObject({ inserted: 2, updated: 0, unchanged: 0 });
+    expect(result.conflicts.toSorted((a, b) => a.cardId - b.cardId)).toEqual([
+      { cardId: 2, iccid: iccidOf(1) },
+      { cardId: 4, iccid: iccidOf(1) },
+      { cardId: 6, iccid: iccidOf(50) },
+    ]);
+    expect((await db.store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1, 2, 3, 5]);
+    expect(await db.store.cards.find(iccidOf(1))).toMatchObject({ cardId: 1 });
+  });
+
+  it('lets the owner of an iccid keep it when another row wants it too', async () => {
+    await addCards(db.store, 9);
+    const session = await db.store.cards.openImport();
+    const result = await session.write([row(8, { iccid: iccidOf(9) }), row(9, { status: 4 })]);
+    expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, iccid: iccidOf(9) }] });
+  });
+
+  it('gives cards new iccids, and freed ones to others, chunk by chunk', async () => {
+    await addCards(db.store, 1);
+    const session = await db.store.cards.openImport();
+    expect(await session.write([row(1, { iccid: iccidOf(100) })])).toMatchObject({ updated: 1 });
+    expect(await session.write([row(2, { iccid: iccidOf(1) })])).toMatchObject({
+      inserted: 1,
+      conflicts: [],
+    });
+  });
+
+  it('imports the same cards from several sides at once', async () => {
+    const stores = await Promise.all(range(4).map(() => db.another()));
+    const chunk = range(400).map((cardId) => row(cardId));
+    const results = await Promise.all(
+      stores.map(async (store, i) =>
+        (await store.cards.openImport()).write(i % 2 ? chunk : chunk.toReversed()),
+      ),
+    );
+    expect(results.reduce((sum, each) => sum + each.inserted, 0)).toBe(400);
+    expect(results.reduce((sum, each) => sum + each.unchanged, 0)).toBe(1_200);
+    const ids = (await db.store.cards.page(0, 1_000)).map((card) => card.cardId);
+    expect(ids.sort(ascending)).toEqual(range(400));
+  });
+
+  it('refuses a row that no validation should have let through, and keeps none of its chunk', async () => {
+    const session = await db.store.cards.openImport();
+    await expect(session.write([row(1), row(2, { iccid: '12\t\\N' })])).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+    expect(await db.store.cards.count()).toBe(0);
+  });
+});

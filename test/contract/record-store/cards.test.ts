@@ -1,0 +1,72 @@
+// Reading cards: pages, by id, by iccid.
+import { expect, it } from 'vitest';
+import { addCards, ascending, describeRecordStore, iccidOf, range, reading, row } from './stores.ts';
+
+describeRecordStore('cards', (db) => {
+  it('pages through all cards in id order', async () => {
+    await addCards(db.store, ...range(250).reverse());
+    const seen: number[] = [];
+    for (let after = 0; ; after = seen.at(-1) as number) {
+      const page = await db.store.cards.page(after, 100);
+      seen.push(...page.map((card) => card.cardId));
+      if (page.length < 100) break;
+    }
+    expect(seen).toEqual(range(250));
+    expect(await db.store.cards.count()).toBe(250);
+    expect((await db.store.cards.page(0, 1))[0]).toEqual({
+      cardId: 1,
+      carrierId: 1,
+      realNameVerified: false,
+    });
+  });
+
+  it('gives whole cards by id and leaves out unknown ones', async () => {
+    const big = Number.MAX_SAFE_INTEGER;
+    await addCards(db.store, 1, 2, big);
+    await db.store.results.write([reading(2, { usedMb: 12.5, atMs: 1_795_251_272_123, basedOn: null })]);
+    const cards = await db.store.cards.byIds([2, 77, big, 1]);
+    expect(cards.map((card) => card.cardId).sort(ascending)).toEqual([1, 2, big]);
+    expect(cards.find((card) => card.cardId === 2)).toEqual({
+      cardId: 2,
+      iccid: iccidOf(2),
+      carrierId: 1,
+      status: 1,
+      realNameVerified: false,
+      stopped: false,
+      allowanceMb: 1024,
+      usage: { month: '2026-11', usedMb: 12.5, lastReadingMb: 12.5, readAtMs: 1_795_251_272_123 },
+    });
+    expect(cards.find((card) => card.cardId === 1)?.usage).toBeNull();
+    expect(await db.store.cards.byIds([])).toEqual([]);
+  });
+
+  it('finds a card by its id and by its iccid', async () => {
+    await addCards(db.store, 5);
+    await db.store.results.write([
+      { cardId: 5, taskType: 'realname', polledAtMs: 1_795_251_272_001 },
+      { cardId: 5, taskType: 'package', polledAtMs: 1_795_251_272_002 },
+    ]);
+    const byId = await db.store.cards.find('5');
+    expect(byId).toMatchObject({
+      cardId: 5,
+      lastPolledAtMs: { realname: 1_795_251_272_001, package: 1_795_251_272_002 },
+    });
+    expect(byId?.lastPolledAtMs).not.toHaveProperty('carddata');
+    expect(await db.store.cards.find(iccidOf(5))).toEqual(byId);
+    for (const unknown of ['6', iccidOf(6), '', 'x', '-5', '5 ', '99999999999999999', '9'.repeat(30)]) {
+      expect(await db.store.cards.find(unknown)).toBeNull();
+    }
+  });
+
+  it('keeps an unlimited allowance apart from an allowance of zero', async () => {
+    const session = await db.store.cards.openImport();
+    await session.write([
+      row(1, { allowanceMb: null }),
+      row(2, { allowanceMb: 0 }),
+      row(3, { allowanceMb: 0.25 }),
+    ]);
+    const cards = await db.store.cards.byIds([1, 2, 3]);
+    const allowances = cards.sort((a, b) => a.cardId - b.cardId).map((card) => card.allowanceMb);
+    expect(allowances).toEqual([null, 0, 0.25]);
+  });
+});

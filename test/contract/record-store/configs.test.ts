@@ -1,0 +1,55 @@
+// Polling configs and durable concurrency limits.
+import { expect, it } from 'vitest';
+import { describeRecordStore } from './stores.ts';
+
+describeRecordStore('configs', (db) => {
+  it('starts with the four recommended configs and 100 tasks of each type', async () => {
+    const configs = await db.store.configs.list();
+    expect(configs.map((c) => [c.id, c.taskType, c.cardCondition, c.intervalSeconds])).toEqual([
+      [1, 'realname', 'not_verified', 60],
+      [2, 'realname', 'verified', 3600],
+      [3, 'carddata', 'any', 1800],
+      [4, 'package', 'any', 1800],
+    ]);
+    for (const config of configs) expect(config).toMatchObject({ carrierId: null, priority: 0, status: 1 });
+    expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 100 });
+  });
+
+  it('updates what is given and says when there is no such config', async () => {
+    expect(await db.store.configs.update(3, { status: 0 })).toMatchObject({
+      id: 3,
+      status: 0,
+      intervalSeconds: 1800,
+    });
+    expect(await db.store.configs.update(3, { intervalSeconds: 5 })).toMatchObject({
+      status: 0,
+      intervalSeconds: 5,
+    });
+    expect(await db.store.configs.update(3, {})).toMatchObject({ status: 0, intervalSeconds: 5 });
+    expect(await db.store.configs.update(3, { status: 1, intervalSeconds: 1800 })).toMatchObject({
+      status: 1,
+    });
+    expect(await db.store.configs.update(99, { status: 0 })).toBeNull();
+    await expect(db.store.configs.update(3, { intervalSeconds: 0 })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
+  });
+
+  it('gives the next config an id of its own', async () => {
+    const [added] = await db.sql(
+      `INSERT INTO polling_configs (name, task_type, card_condition, interval_seconds)
+       VALUES ('Nightly', 'package', 'any', 86400) RETURNING id`,
+    );
+    expect(added).toEqual({ id: 5 });
+    await db.sql('DELETE FROM polling_configs WHERE id = 5');
+  });
+
+  it('keeps concurrency limits', async () => {
+    await db.store.configs.setConcurrency('package', 250);
+    expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 250 });
+    await db.sql(`DELETE FROM concurrency_configs WHERE task_type = 'package'`);
+    expect((await db.store.configs.concurrency()).package).toBe(100);
+    await db.store.configs.setConcurrency('package', 100);
+    await expect(db.store.configs.setConcurrency('package', 0)).rejects.toMatchObject({ kind: 'invalid' });
+  });
+});

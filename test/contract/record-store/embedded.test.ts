@@ -1,0 +1,159 @@
+// What only the embedded store has: a data directory that one process may open, and a worker thread that may die.
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { lockDataDir } from '../../../src/store/embedded/pglite-lock.ts';
+import { openEmbeddedRecordStore } from '../../../src/store/embedded/pglite-record-store.ts';
+import type { RecordStore } from '../../../src/store/record-store.ts';
+import { endOwnedProcesses, endProcess, spawnOwned } from '../../support/owned-process.ts';
+import { addCards, range, WORKER_URL } from './stores.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** Inside the checkout, so that the bundle finds the packages. */
+const HOLDER = join(ROOT, `node_modules/.cache/cardpoll-test/holder-${process.pid}.mjs`);
+const HOLDER_SOURCE = `
+  import { openEmbeddedRecordStore } from './src/store/embedded/pglite-record-store.ts';
+  const [dataDir, worker] = process.argv.slice(2);
+  try {
+    const store = await openEmbeddedRecordStore({ dataDir, workerUrl: new URL(worker) });
+    await store.migrations.up();
+    const session = await store.cards.openImport();
+    await session.write([
+      { cardId: 1, iccid: '898600000000000001', carrierId: 1, status: 1, allowanceMb: 1, realNameVerified: null },
+    ]);
+    console.log('open');
+  } catch (error) {
+    console.log(error.kind, error.message);
+  }
+`;
+
+// The first start of a PGlite directory is seconds of computing, many on a busy machine.
+vi.setConfig({ testTimeout: 90_000 });
+
+let dir: string;
+const opened: RecordStore[] = [];
+
+beforeAll(async () => {
+  await build({
+    stdin: { contents: HOLDER_SOURCE, resolveDir: ROOT, loader: 'ts' },
+    outfile: HOLDER,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    loader: { '.sql': 'text' },
+  });
+});
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cardpoll-embedded-'));
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await endOwnedProcesses();
+  rmSync(dir, { recursive: true, force: true });
+});
+afterAll(() => rmSync(HOLDER, { force: true }));
+
+async function open(dataDir = join(dir, 'data'), workerUrl = WORKER_URL): Promise<RecordStore> {
+  const store = await openEmbeddedRecordStore({ dataDir, workerUrl });
+  opened.push(store);
+  return store;
+}
+
+/** Another process that opens the directory and keeps it open; resolves with its first line. */
+async function holder() {
+  const child = spawnOwned(process.execPath, [HOLDER, join(dir, 'data'), WORKER_URL.href], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line');
+  return { child, line };
+}
+
+it('keeps its records from one opening to the next, and is open once in between', async () => {
+  const store = await open();
+  await store.migrations.up();
+  await addCards(store, 1, 2);
+  await expect(open()).rejects.toMatchObject({
+    kind: 'busy',
+    message: expect.stringContaining(`${process.pid}`),
+  });
+  await store.close();
+  expect(existsSync(join(dir, 'data.lock'))).toBe(false);
+  const again = await open();
+  expect(await again.migrations.up()).toEqual([]);
+  expect(await again.cards.count()).toBe(2);
+});
+
+it('belongs to one process by whatever name, and after its death to one of those who want it', async () => {
+  const first = await holder();
+  expect(first.line).toBe('open');
+  symlinkSync(join(dir, 'data'), join(dir, 'link'));
+  for (const name of ['data', 'link']) {
+    await expect(open(join(dir, name))).rejects.toMatchObject({
+      kind: 'busy',
+      message: expect.stringContaining(`${first.child.pid}`),
+    });
+  }
+  await endProcess(first.child, 'SIGKILL');
+  expect(existsSync(join(dir, 'data.lock'))).toBe(true);
+
+  const others = await Promise.all(range(3).map(() => holder()));
+  expect(others.filter(({ line }) => line === 'open')).toHaveLength(1);
+  expect(others.filter(({ line }) => line.startsWith('busy'))).toHaveLength(2);
+  await endOwnedProcesses();
+  const store = await open();
+  expect((await store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1]);
+});
+
+it.each([
+  ['a process whose id was used again', JSON.stringify({ pid: process.pid, started: '1' })],
+  ['nobody', ''],
+  ['something else', '{"pid":"x"}'],
+])('takes over a lock that names %s', (_, content) => {
+  writeFileSync(join(dir, 'data.lock'), content);
+  lockDataDir(join(dir, 'data'))();
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+it('gives the lock up when the directory cannot be opened', async () => {
+  const missing = new URL('no-such-worker.js', WORKER_URL);
+  await expect(open(join(dir, 'data'), missing)).rejects.toMatchObject({ kind: 'config' });
+  expect(readdirSync(dir)).toEqual(['data']);
+  writeFileSync(join(dir, 'file'), '');
+  await expect(open(join(dir, 'file'))).rejects.toMatchObject({ kind: 'config' });
+});
+
+it('fails what runs and what comes when its worker dies, and closes', async () => {
+  // The real worker, with a switch to kill it.
+  const killable = join(dir, 'worker.mjs');
+  writeFileSync(
+    killable,
+    `import { BroadcastChannel } from 'node:worker_threads';
+     const channel = new BroadcastChannel('${dir}');
+     channel.onmessage = () => process.exit(1);
+     channel.unref();
+     await import('${WORKER_URL.href}');`,
+  );
+  const store = await open(':memory:', new URL(`file://${killable}`));
+  await store.migrations.up();
+  const running = store.cards.count();
+  const queued = store.cards.count();
+  const failures = Promise.allSettled([running, queued]);
+  const channel = new BroadcastChannel(dir);
+  channel.postMessage('die');
+  await failures;
+  channel.close();
+  await expect(waitForEnd(store)).rejects.toMatchObject({ kind: 'unavailable', code: 'embedded_stopped' });
+  await expect(store.ping()).rejects.toMatchObject({ kind: 'unavailable' });
+  await store.close();
+});
+
+/** Asks until an answer fails. */
+async function waitForEnd(store: RecordStore): Promise<never> {
+  for (;;) await store.ping();
+}

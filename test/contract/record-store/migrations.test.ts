@@ -1,0 +1,137 @@
+// Migrations: once each, in order, by one migrator at a time, and never over a changed file.
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PgliteClient } from '../../../src/store/embedded/pglite-client.ts';
+import { MIGRATIONS } from '../../../src/store/postgres/migration-list.ts';
+import { SqlMigrations } from '../../../src/store/postgres/migrations.ts';
+import { PostgresClient } from '../../../src/store/postgres/pool.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import type { SqlClient } from '../../../src/store/postgres/sql-client.ts';
+import { freshDatabase } from '../../support/fresh-stores.ts';
+import { WORKER_URL } from './stores.ts';
+
+const ALL = MIGRATIONS.map(({ id }) => id);
+const postgresClient = async (): Promise<SqlClient> =>
+  new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
+const embeddedClient = (): Promise<SqlClient> => PgliteClient.open(WORKER_URL, ':memory:');
+
+describe.each([
+  ['PostgreSQL', postgresClient],
+  ['PGlite', embeddedClient],
+])('migrations: %s', (_, open) => {
+  let client: SqlClient;
+  beforeAll(async () => {
+    client = await open();
+  });
+  beforeEach(async () => {
+    await client.transaction((tx) => tx.script('DROP SCHEMA public CASCADE; CREATE SCHEMA public'));
+  });
+  afterAll(() => client.close());
+
+  it('applies everything once and remembers when', async () => {
+    const migrations = new SqlMigrations(client);
+    expect(await migrations.status()).toEqual(ALL.map((id) => ({ id, appliedAtMs: null })));
+    const before = Date.now() - 1_000;
+    expect(await migrations.up()).toEqual(ALL);
+    expect(await migrations.up()).toEqual([]);
+    for (const state of await migrations.status()) expect(state.appliedAtMs).toBeGreaterThan(before);
+  });
+
+  it('applies each migration once when several instances start together', async () => {
+    const applied = await Promise.all([1, 2, 3, 4].map(() => new SqlMigrations(client).up()));
+    expect(applied.flat().sort()).toEqual(ALL);
+  });
+
+  it('adds what a later release brings', async () => {
+    await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
+    expect(await new SqlMigrations(client).up()).toEqual(ALL.slice(2));
+  });
+
+  it('refuses a file that changed after it was applied, and applies nothing', async () => {
+    await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
+    const edited = MIGRATIONS.map((each, i) => (i === 1 ? { ...each, sql: `${each.sql} ` } : each));
+    await expect(new SqlMigrations(client, edited).up()).rejects.toMatchObject({
+      kind: 'config',
+      code: 'migration_changed',
+      message: expect.stringContaining(ALL[1] as string),
+    });
+    expect(
+      (await new SqlMigrations(client).status()).filter((state) => state.appliedAtMs !== null),
+    ).toHaveLength(2);
+  });
+
+  it('leaves nothing behind of a migration that fails', async () => {
+    const broken = { id: '0002_broken', sql: 'CREATE TABLE half_done (id integer); SELECT 1 / 0;' };
+    const migrations = new SqlMigrations(client, [MIGRATIONS[0] as (typeof MIGRATIONS)[0], broken]);
+    await expect(migrations.up()).rejects.toThrow(/division by zero/);
+    expect((await migrations.status()).map((state) => state.appliedAtMs !== null)).toEqual([true, false]);
+    expect(await client.query(`SELECT to_regclass('half_done') IS NULL AS absent`)).toEqual([
+      { absent: true },
+    ]);
+  });
+});
+
+describe('migrations: PostgreSQL only', () => {
+  const closing: Array<{ close(): Promise<void> }> = [];
+  afterEach(async () => {
+    for (const opened of closing.splice(0)) await opened.close();
+  });
+
+  function closeLater<T extends { close(): Promise<void> }>(opened: T): T {
+    closing.push(opened);
+    return opened;
+  }
+
+  it('says that another instance is migrating after a bounded wait', async () => {
+    const client = closeLater(await postgresClient());
+    // While the first migrator is inside its transaction, a second one tries.
+    const slow = new SqlMigrations({
+      query: client.query.bind(client),
+      close: client.close.bind(client),
+      transaction: (work) =>
+        client.transaction(async (tx) => {
+          const result = await work(tx);
+          await expect(new SqlMigrations(client, MIGRATIONS, 50).up()).rejects.toMatchObject({
+            kind: 'busy',
+            code: 'migration_lock_held',
+          });
+          return result;
+        }),
+    });
+    expect(await slow.up()).toEqual(ALL);
+    expect(await new SqlMigrations(client).up()).toEqual([]);
+  });
+
+  it('is what every other call asks for while the schema is missing', async () => {
+    const store = closeLater(
+      await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' }),
+    );
+    for (const call of [
+      () => store.cards.count(),
+      () => store.configs.list(),
+      () => store.cards.openImport().then((s) => s.write([])),
+    ]) {
+      await expect(call()).rejects.toMatchObject({
+        kind: 'config',
+        code: 'not_migrated',
+        hint: 'Run: cardpoll migrate up',
+      });
+    }
+  });
+
+  it('takes a card that an operator inserts by hand', async () => {
+    const url = await freshDatabase();
+    const store = closeLater(await openPostgresRecordStore({ url, applicationName: 'cardpoll' }));
+    await store.migrations.up();
+    const plain = new pg.Client({ connectionString: url });
+    await plain.connect();
+    await plain.query(`INSERT INTO cards (card_id, iccid) VALUES (1, '898600000000000001')`);
+    await plain.end();
+    expect(await store.cards.find('1')).toMatchObject({
+      carrierId: 0,
+      status: 1,
+      allowanceMb: null,
+      stopped: false,
+    });
+  });
+});

@@ -1,0 +1,156 @@
+// Runs one suite on both record stores: PostgreSQL and PGlite (the built worker, dist/pglite-worker.js). Every test
+// gets migrated, empty tables. Also the few moves many suites share.
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
+import type { CardImport } from '../../../src/domain/card.ts';
+import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
+import { PgliteClient } from '../../../src/store/embedded/pglite-client.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import type { SqlValue } from '../../../src/store/postgres/sql-client.ts';
+import { sqlRecordStore } from '../../../src/store/postgres/sql-record-store.ts';
+import type { CardChanges, RecordStore } from '../../../src/store/record-store.ts';
+import { freshDatabase } from '../../support/fresh-stores.ts';
+
+export const WORKER_URL = new URL('../../../dist/pglite-worker.js', import.meta.url);
+
+export type Sql = (text: string, params?: readonly SqlValue[]) => Promise<Record<string, unknown>[]>;
+
+interface Deployment {
+  open(): Promise<RecordStore>;
+  /** Plain SQL, past the store: what an operator types. */
+  readonly sql: Sql;
+  stop(): Promise<void>;
+}
+
+export interface Context {
+  store: RecordStore;
+  sql: Sql;
+  /** A second client of the same database, as another instance of the daemon would have; the same one when embedded. */
+  another(): Promise<RecordStore>;
+}
+
+async function postgresDeployment(): Promise<Deployment> {
+  const url = await freshDatabase();
+  const plain = new pg.Client({ connectionString: url });
+  await plain.connect();
+  return {
+    open: () => openPostgresRecordStore({ url, applicationName: 'cardpoll' }),
+    sql: async (text, params = []) => (await plain.query(text, [...params])).rows,
+    stop: () => plain.end(),
+  };
+}
+
+async function embeddedDeployment(): Promise<Deployment> {
+  const client = await PgliteClient.open(WORKER_URL, ':memory:');
+  const shared = {
+    query: client.query.bind(client),
+    transaction: client.transaction.bind(client),
+    close: async () => {},
+  };
+  return {
+    open: async () => sqlRecordStore('embedded', shared),
+    sql: (text, params) => client.query(text, params),
+    stop: () => client.close(),
+  };
+}
+
+export const DEPLOYMENTS = [
+  ['PostgreSQL', postgresDeployment],
+  ['PGlite', embeddedDeployment],
+] as const;
+
+export function describeRecordStore(concern: string, suite: (context: Context) => void): void {
+  describe.each(DEPLOYMENTS)(`${concern}: %s`, (_, deploy) => {
+    let deployment: Deployment;
+    const opened: RecordStore[] = [];
+    const another = async (): Promise<RecordStore> => {
+      const store = await deployment.open();
+      opened.push(store);
+      return store;
+    };
+    const context = { another } as Context;
+    beforeAll(async () => {
+      deployment = await deploy();
+      context.sql = deployment.sql;
+      const store = await deployment.open();
+      await store.migrations.up();
+      await store.results.ensurePartitions('2026-09');
+      await store.close();
+    });
+    afterAll(() => deployment.stop());
+    beforeEach(async () => {
+      for (const table of [
+        'cards',
+        'card_removals',
+        'card_polls',
+        'card_usage',
+        'usage_records',
+        'card_stops',
+      ]) {
+        await deployment.sql(`DELETE FROM ${table}`);
+      }
+      context.store = await another();
+    });
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((store) => store.close()));
+    });
+    suite(context);
+  });
+}
+
+export function iccidOf(cardId: number): string {
+  return `8986${String(cardId).padStart(16, '0')}`;
+}
+
+export function row(cardId: number, fields: Partial<CardImport> = {}): CardImport {
+  return {
+    cardId,
+    iccid: iccidOf(cardId),
+    carrierId: 1,
+    status: 1,
+    allowanceMb: 1024,
+    realNameVerified: null,
+    ...fields,
+  };
+}
+
+export async function addCards(store: RecordStore, ...cardIds: number[]): Promise<void> {
+  const session = await store.cards.openImport();
+  await session.write(cardIds.map((cardId) => row(cardId)));
+  await session.close();
+}
+
+/** A reading of `usedMb` at `atMs`, computed from the state read at `basedOn`. */
+export function reading(
+  cardId: number,
+  {
+    month = '2026-11',
+    usedMb,
+    atMs,
+    basedOn,
+  }: { month?: string; usedMb: number; atMs: number; basedOn: number | null },
+): PollOutcome {
+  const next = { month, usedMb, lastReadingMb: usedMb, readAtMs: atMs };
+  return { cardId, taskType: 'carddata', polledAtMs: atMs, usage: { next, basedOnReadAtMs: basedOn } };
+}
+
+/** Follows the changes since `mark` to their end, as the incremental sync does. */
+export async function followChanges(store: RecordStore, mark: string, limit = 1_000) {
+  const changed: number[] = [];
+  const removed: number[] = [];
+  let page: CardChanges = { changed: [], removed: [], mark };
+  do {
+    page = await store.cards.changesSince(page.mark, limit);
+    changed.push(...page.changed.map((card) => card.cardId));
+    removed.push(...page.removed);
+  } while (page.changed.length > 0 || page.removed.length > 0);
+  return { changed: changed.sort(ascending), removed: removed.sort(ascending), mark: page.mark };
+}
+
+export function ascending(a: number, b: number): number {
+  return a - b;
+}
+
+export function range(count: number, from = 1): number[] {
+  return Array.from({ length: count }, (_, i) => from + i);
+}

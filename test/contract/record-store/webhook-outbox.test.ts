@@ -1,0 +1,134 @@
+// The webhook outbox: every notification is claimed by one sender at a time, until it is delivered or given up.
+import { beforeEach, expect, it } from 'vitest';
+import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
+import { describeRecordStore, range } from './stores.ts';
+
+const FIELDS: AlertRuleFields = {
+  name: 'backlog',
+  ruleType: 'queue_backlog',
+  taskType: 'package',
+  comparison: '>',
+  threshold: 10,
+  isEnabled: true,
+  notifyChannels: ['webhook'],
+  webhookUrl: 'http://receiver/a',
+  cooldownSeconds: 0,
+};
+const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
+const ENDED_LEASE = { ...CLAIM, leaseMs: -1 };
+
+describeRecordStore('webhook outbox', (db) => {
+  beforeEach(async () => {
+    for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
+      await db.sql(`DELETE FROM ${table}`);
+  });
+
+  async function fireRules(count: number, webhookUrl = 'http://receiver/a') {
+    for (const _ of range(count)) await db.store.alerts.createRule({ ...FIELDS, webhookUrl });
+    return turn('fired');
+  }
+
+  async function turn(kind: 'fired' | 'resolved') {
+    const rules = await db.store.alerts.toEvaluate();
+    return db.store.alerts.apply(
+      rules
+        .filter(({ firing }) => (firing === null) === (kind === 'fired'))
+        .map(({ id, revision }) => ({
+          ruleId: id,
+          revision,
+          event:
+            kind === 'fired'
+              ? { kind: 'fired', value: 11 }
+              : { kind: 'resolved', value: 3, resolution: 'recovered' },
+        })),
+    );
+  }
+
+  const outbox = () => db.store.alerts.webhooks;
+  const notifications = async () =>
+    (await db.store.alerts.history(null, { offset: 0, limit: 10 })).items.flatMap(
+      (item) => item.notifications,
+    );
+
+  it('hands out what is due with everything the receiver is told', async () => {
+    const [fired] = await fireRules(1);
+    const [delivery, ...others] = await outbox().claim(CLAIM);
+    expect(others).toEqual([]);
+    expect(delivery).toEqual({
+      id: expect.any(Number),
+      attempt: 1,
+      messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      event: 'alert.fired',
+      url: 'http://receiver/a',
+      alert: fired?.alert,
+    });
+    expect(await outbox().claim(CLAIM)).toEqual([]);
+  });
+
+  it('hands out again, under the same message id, what a dead sender had claimed', async () => {
+    await fireRules(1);
+    const [first] = await outbox().claim(ENDED_LEASE);
+    const [second] = await outbox().claim(CLAIM);
+    expect(second).toEqual({ ...first, attempt: 2 });
+    if (first === undefined || second === undefined) throw new Error('nothing claimed');
+    expect(await outbox().settle(first, { status: 'delivered' })).toBe(false);
+    expect(await outbox().settle(second, { status: 'delivered' })).toBe(true);
+    expect(await outbox().settle(second, { status: 'failed', error: 'late' })).toBe(false);
+    expect(await outbox().claim(CLAIM)).toEqual([]);
+  });
+
+  it('keeps attempts and the last error of what is tried again, delivered and given up', async () => {
+    await fireRules(1);
+    const [first] = await outbox().claim(CLAIM);
+    if (first === undefined) throw new Error('nothing claimed');
+    await outbox().settle(first, { status: 'pending', retryInMs: 3_600_000, error: 'answered 500' });
+    expect(await outbox().claim(CLAIM)).toEqual([]);
+    expect(await notifications()).toMatchObject([
+      { status: 'pending', attempts: 1, lastError: 'answered 500' },
+    ]);
+    await db.sql('UPDATE webhook_outbox SET next_attempt_at = now()');
+    const [second] = await outbox().claim(CLAIM);
+    expect(second).toMatchObject({ attempt: 2, messageId: first.messageId });
+    await outbox().settle({ id: first.id, attempt: 2 }, { status: 'delivered' });
+    expect(await notifications()).toMatchObject([
+      { status: 'delivered', attempts: 2, lastError: 'answered 500' },
+    ]);
+  });
+
+  it('tells the resolution after the firing, never before', async () => {
+    await fireRules(1);
+    await turn('resolved');
+    const [fired, ...none] = await outbox().claim(CLAIM);
+    expect([fired?.event, none]).toEqual(['alert.fired', []]);
+    if (fired === undefined) throw new Error('nothing claimed');
+    await outbox().settle(fired, { status: 'pending', retryInMs: 60_000, error: 'refused' });
+    expect(await outbox().claim(CLAIM)).toEqual([]);
+    await outbox().settle(fired, { status: 'failed', error: 'gave up' });
+    expect(await outbox().claim(CLAIM)).toMatchObject([
+      { event: 'alert.resolved', alert: { resolution: 'recovered', resolvedValue: 3 } },
+    ]);
+  });
+
+  it('lets one slow receiver take only its share', async () => {
+    await fireRules(5);
+    await fireRules(2, 'http://other/');
+    const urls = (await outbox().claim({ ...CLAIM, limitPerUrl: 3 })).map(({ url }) => url);
+    expect(urls.filter((url) => url === 'http://receiver/a')).toHaveLength(3);
+    expect(urls.filter((url) => url === 'http://other/')).toHaveLength(2);
+    expect(await outbox().claim({ ...CLAIM, limit: 1 })).toHaveLength(1);
+  });
+
+  it('gives each notification to one of several senders', async () => {
+    await fireRules(30);
+    const second = await db.another();
+    const claims = await Promise.all(
+      [db.store, second, db.store, second].map((store) =>
+        store.alerts.webhooks.claim({ ...CLAIM, limit: 20 }),
+      ),
+    );
+    const ids = claims.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const rest = await outbox().claim(CLAIM);
+    expect(ids.length + rest.length).toBe(30);
+  });
+});

@@ -1,0 +1,135 @@
+// The product's main job on real stores: 3,000 cards, three task types, one instance and three.
+import { afterAll, describe, expect, it } from 'vitest';
+import { TASK_COMPLETED } from '../../src/domain/log-phrases.ts';
+import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
+import { Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+
+const CARDS = 3_000;
+const INTERVAL_SECONDS = 4;
+const LIMIT = 20;
+
+const fleets: Fleet[] = [];
+afterAll(() => {
+  for (const fleet of fleets) fleet.close();
+});
+
+async function startFleet(daemons: number): Promise<Fleet> {
+  const fleet = await Fleet.start({ simulator: ['--latency-ms', '5'] });
+  fleets.push(fleet);
+  for (let n = 0; n < daemons; n += 1) await fleet.startDaemon();
+  await fleet.setLimits(LIMIT);
+  await fleet.setIntervals(INTERVAL_SECONDS);
+  await fleet.importCards(CARDS);
+  return fleet;
+}
+
+/** Completed polls by type and card, as the worker logs tell, from `since` on. */
+async function completions(fleet: Fleet, since: number): Promise<Record<TaskType, Map<number, number[]>>> {
+  const found = { realname: new Map(), carddata: new Map(), package: new Map() };
+  for await (const line of fleet.logLines('worker.log')) {
+    const taskType = TASK_TYPES.find((type) => TASK_COMPLETED[type] === line.msg);
+    const at = Date.parse(String(line.time));
+    if (taskType === undefined || at < since) continue;
+    const cardId = Number(line.card_id);
+    found[taskType].set(cardId, [...(found[taskType].get(cardId) ?? []), at]);
+  }
+  return found;
+}
+
+/** Instances write logs of their own, so a card's times come in no order. */
+function gapsInSeconds(times: readonly number[]): number[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted.slice(1).map((at, i) => (at - (sorted[i] ?? 0)) / 1_000);
+}
+
+describe.each([1, 3])('with %d instance(s)', (instances) => {
+  it('polls every card of every type once an interval and keeps the limit', {
+    timeout: 120_000,
+  }, async () => {
+    const fleet = await startFleet(instances);
+    await waitFor(
+      async () => {
+        const { items } = await fleet.get<{ items: Array<{ scheduled_cards: number }> }>(
+          '/api/admin/polling-stats/queues',
+        );
+        return items.every((item) => item.scheduled_cards === CARDS);
+      },
+      { timeoutMs: 30_000, what: 'all cards to be scheduled for all types' },
+    );
+    // One revolution for the cards that just changed ring (verified ones), then three that must be regular.
+    const from = Date.now() + INTERVAL_SECONDS * 1_000;
+    await waitFor(() => Date.now() > from + 3 * INTERVAL_SECONDS * 1_000 + 1_000, { timeoutMs: 60_000 });
+    const polled = await completions(fleet, from);
+    for (const taskType of TASK_TYPES) {
+      expect(polled[taskType].size, `${taskType}: cards polled`).toBe(CARDS);
+      const gaps = [...polled[taskType].values()].flatMap(gapsInSeconds);
+      expect(Math.max(...gaps), `${taskType}: longest gap`).toBeLessThan(INTERVAL_SECONDS * 1.5);
+      expect(Math.min(...gaps), `${taskType}: shortest gap`).toBeGreaterThan(INTERVAL_SECONDS * 0.5);
+    }
+    const truth = await fleet.truth();
+    expect(truth.max_in_flight).toBeLessThanOrEqual(3 * LIMIT);
+    for (const [name, most] of Object.entries(truth.max_in_flight_by_interface)) {
+      expect(most, `${name}: calls in flight at the gateway`).toBeLessThanOrEqual(LIMIT);
+    }
+    await checkKeys(fleet);
+    for (const daemon of fleet.daemons) {
+      const { code, stderr } = await daemon.process.stop('SIGTERM');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    }
+    expect(await fleet.redis.get('polling:concurrency:current:realname')).toBe('0');
+  });
+});
+
+/** Section 1.1 of the specification, as redis-cli sees it. */
+async function checkKeys(fleet: Fleet): Promise<void> {
+  const { redis } = fleet;
+  for (const type of TASK_TYPES) {
+    await waitFor(async () => (await redis.type(`polling:queue:${type}`)) === 'zset', {
+      what: `${type} to have something in its queue`,
+    });
+    await redis.rpush(`polling:manual:${type}`, '1');
+    expect(await redis.type(`polling:concurrency:current:${type}`)).toBe('string');
+    expect(Number(await redis.get(`polling:concurrency:current:${type}`))).toBeGreaterThanOrEqual(0);
+    expect(await redis.get(`polling:concurrency:config:${type}`)).toBe(String(LIMIT));
+    const stats = await redis.hgetall(`polling:stats:${type}`);
+    expect(stats).toMatchObject({ failed: expect.any(String), avg_duration_ms: expect.any(String) });
+    expect(Number(stats.total)).toBe(Number(stats.succeeded) + Number(stats.failed));
+    await waitFor(async () => (await redis.llen(`polling:manual:${type}`)) === 0, {
+      what: 'the manual card to be taken',
+    });
+  }
+  expect(await redis.hgetall('polling:init:progress')).toMatchObject({ status: 'completed' });
+}
+
+describe('operating a running fleet', () => {
+  it('follows configs, limits, imports and removals within a second', { timeout: 120_000 }, async () => {
+    const fleet = await startFleet(2);
+    const counts = async () => (await fleet.truth()).by_interface;
+    await waitFor(async () => ((await counts()).flow ?? 0) > 100, {
+      what: 'traffic checks',
+      timeoutMs: 30_000,
+    });
+
+    await fleet.cli('configs', 'disable', '3');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const atOneSecond = (await counts()).flow ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL_SECONDS * 1_000));
+    expect((await counts()).flow, 'traffic checks after the config was disabled').toBe(atOneSecond);
+
+    await fleet.cli('configs', 'enable', '3');
+    await waitFor(async () => ((await counts()).flow ?? 0) > atOneSecond, {
+      timeoutMs: 2_000,
+      what: 'traffic checks to go on',
+    });
+
+    const manual = await fleet.redis.rpush(
+      'polling:manual:package',
+      ...Array.from({ length: 500 }, (_, i) => `${i + 1}`),
+    );
+    expect(manual).toBeGreaterThan(0);
+    await waitFor(async () => (await fleet.redis.llen('polling:manual:package')) === 0, {
+      what: 'the manual list to be worked off',
+    });
+  });
+});

@@ -1,0 +1,58 @@
+// The daemon on a Redis Cluster and behind Sentinel: the same product, found through another URL.
+import { Cluster, Redis } from 'ioredis';
+import { afterAll, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+import { startRedisCluster, startRedisSentinel } from '../support/redis-topologies.ts';
+
+const CARDS = 500;
+const teardown: Array<() => Promise<void> | void> = [];
+afterAll(async () => {
+  for (const step of teardown.reverse()) await step();
+});
+
+async function pollThrough(redisUrl: string): Promise<void> {
+  const fleet = await Fleet.start({
+    simulator: ['--latency-ms', '5'],
+    env: { CARDPOLL_REDIS_URL: redisUrl },
+  });
+  teardown.push(() => fleet.close());
+  await fleet.startDaemon();
+  await fleet.startDaemon();
+  await fleet.setIntervals(2);
+  await fleet.importCards(CARDS);
+  await waitFor(
+    async () => {
+      const { by_interface: calls } = await fleet.truth();
+      return ['realname', 'flow', 'card_status'].every((name) => (calls[name] ?? 0) >= 2 * CARDS);
+    },
+    { timeoutMs: 60_000, what: 'every card to be polled twice for every type' },
+  );
+  for (const { process } of fleet.daemons) expect((await process.stop('SIGTERM')).code).toBe(0);
+}
+
+describe('Redis Cluster', () => {
+  it('keeps the keys of a task type on one node, under names in braces', { timeout: 120_000 }, async () => {
+    const cluster = await startRedisCluster();
+    teardown.push(() => cluster.stop());
+    await pollThrough(cluster.url);
+    const client = new Cluster([...cluster.urls]);
+    for (const type of TASK_TYPES) {
+      expect(await client.get(`polling:concurrency:config:{${type}}`)).toBe('100');
+      expect(Number(await client.hget(`polling:stats:{${type}}`, 'succeeded'))).toBeGreaterThan(CARDS);
+    }
+    client.disconnect();
+  });
+});
+
+describe('Redis Sentinel', () => {
+  it('uses the names of the operations interface on the master', { timeout: 120_000 }, async () => {
+    const sentinel = await startRedisSentinel();
+    teardown.push(() => sentinel.stop());
+    await pollThrough(sentinel.url);
+    const client = new Redis(sentinel.master.url);
+    expect(Number(await client.hget('polling:stats:realname', 'succeeded'))).toBeGreaterThan(CARDS);
+    client.disconnect();
+  });
+});

@@ -1,0 +1,91 @@
+// kill -9 of the only daemon in mid-poll, five times: no card lost, the running count true again by itself, every card
+// over its package stopped exactly once.
+import { afterAll, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import { Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+
+const CARDS = 2_000;
+const LEASE_MS = 3_000;
+const INTERVAL_SECONDS = 3;
+const KILLS = 5;
+
+let fleet: Fleet | null = null;
+afterAll(() => fleet?.close());
+
+describe('kill -9 in mid-poll', () => {
+  it('loses no card, no slot and stops no card twice', { timeout: 180_000 }, async () => {
+    fleet = await Fleet.start({
+      simulator: ['--latency-ms', '50'],
+      env: { CARDPOLL_LEASE_MS: String(LEASE_MS), CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' },
+    });
+    const { redis } = fleet;
+    await fleet.startDaemon();
+    await fleet.setLimits(50);
+    await fleet.setIntervals(INTERVAL_SECONDS);
+    // Every tenth card has no allowance at all: whatever it used is too much.
+    await fleet.importCards(CARDS, (cardId) => (cardId % 10 === 0 ? 0 : ''));
+
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const daemon = fleet.daemons.at(-1);
+      await waitFor(async () => Number(await redis.get('polling:concurrency:current:package')) > 5, {
+        timeoutMs: 30_000,
+        what: 'calls in flight',
+      });
+      await daemon?.process.stop('SIGKILL');
+      const killedAt = Date.now();
+      for (const type of TASK_TYPES) {
+        await waitFor(
+          async () => Number((await redis.get(`polling:concurrency:current:${type}`)) ?? 0) === 0,
+          {
+            timeoutMs: LEASE_MS + 1_000 - (Date.now() - killedAt),
+            what: `the running count of ${type} to be true again, with no daemon left`,
+          },
+        );
+      }
+      await fleet.startDaemon();
+    }
+
+    await allCardsPolledSince(fleet, Date.now());
+    const over = Array.from({ length: CARDS / 10 }, (_, i) => demoIccid((i + 1) * 10));
+    // A card whose first reading is 0 is not over its package yet, so not all of them need to be stopped.
+    const { stops } = await waitFor(
+      async () => {
+        const truth = await fleet?.truth();
+        return truth !== undefined && Object.keys(truth.stops).length >= over.length * 0.9 ? truth : null;
+      },
+      { timeoutMs: 30_000, what: 'the cards over their package to be stopped' },
+    );
+    expect(Object.entries(stops).filter(([, count]) => count !== 1)).toEqual([]);
+    expect(Object.keys(stops).filter((iccid) => !over.includes(iccid))).toEqual([]);
+    for (const type of TASK_TYPES) {
+      const { items } = await fleet.get<{ items: Array<{ scheduled_cards: number }> }>(
+        '/api/admin/polling-stats/queues',
+      );
+      expect(
+        items.map((item) => item.scheduled_cards),
+        type,
+      ).toEqual([CARDS, CARDS, CARDS]);
+    }
+  });
+});
+
+/** Waits until the database has seen every card polled for every type after `since`. */
+async function allCardsPolledSince(fleet: Fleet, since: number): Promise<void> {
+  const missing = new Set(Array.from({ length: CARDS }, (_, i) => i + 1));
+  await waitFor(
+    async () => {
+      for (const cardId of [...missing].slice(0, 100)) {
+        const card = await fleet.get<{ last_polled_at: Record<string, string> }>(
+          `/api/admin/cards/${cardId}`,
+        );
+        const times = TASK_TYPES.map((type) => Date.parse(card.last_polled_at[type] ?? ''));
+        if (!times.every((at) => at > since)) return false;
+        missing.delete(cardId);
+      }
+      return missing.size === 0;
+    },
+    { timeoutMs: 60_000, what: 'every card to be polled again' },
+  );
+}

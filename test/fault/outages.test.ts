@@ -1,0 +1,176 @@
+// Stores and gateway that go away while the daemon polls: it never ends, nothing is lost, and work goes on within five
+// seconds of their return without anybody's help.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Fleet } from '../support/fleet.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { waitFor } from '../support/processes.ts';
+
+const CARDS = 1_000;
+const INTERVAL_SECONDS = 2;
+const RESUME_MS = 5_000;
+
+const fleets: Fleet[] = [];
+const servers: PostgresServer[] = [];
+afterAll(async () => {
+  for (const fleet of fleets) fleet.close();
+  for (const server of servers) await server.stop();
+});
+
+async function pollingFleet(options: Parameters<typeof Fleet.start>[0] = {}): Promise<Fleet> {
+  const fleet = await Fleet.start({ simulator: ['--latency-ms', '5'], ...options });
+  fleets.push(fleet);
+  await fleet.startDaemon();
+  await fleet.setIntervals(INTERVAL_SECONDS);
+  await fleet.importCards(CARDS);
+  await polls(fleet, CARDS, 30_000);
+  return fleet;
+}
+
+/** Waits for `count` further calls at the gateway. */
+async function polls(fleet: Fleet, count: number, timeoutMs: number): Promise<void> {
+  const { requests } = await fleet.truth();
+  await waitFor(async () => (await fleet.truth()).requests >= requests + count, {
+    timeoutMs,
+    what: `${count} further polls`,
+  });
+}
+
+async function allScheduled(fleet: Fleet): Promise<void> {
+  await waitFor(
+    async () => {
+      const { items } = await fleet.get<{ items: Array<{ scheduled_cards: number }> }>(
+        '/api/admin/polling-stats/queues',
+      );
+      return items.every((item) => item.scheduled_cards === CARDS);
+    },
+    { timeoutMs: 20_000, what: 'all cards to be scheduled' },
+  );
+}
+
+function isAlive(fleet: Fleet): void {
+  for (const { process } of fleet.daemons) expect(process.running, process.stderr).toBe(true);
+}
+
+describe('Redis', () => {
+  it.each([
+    ['with its data', ['--appendonly', 'yes']],
+    ['empty', []],
+  ])('comes back %s', { timeout: 120_000 }, async (_, args) => {
+    const fleet = await pollingFleet({ redis: args });
+    await fleet.redisServer.kill();
+    await waitFor(
+      async () => (await fetch(`${fleet.daemons[0]?.url}/api/admin/polling-stats`)).status === 503,
+      {
+        what: 'the API to say that Redis is gone',
+      },
+    );
+    await sleep(3_000);
+    isAlive(fleet);
+    await fleet.redisServer.start();
+    await polls(fleet, 50, RESUME_MS);
+    await allScheduled(fleet);
+    await polls(fleet, CARDS, 20_000);
+    isAlive(fleet);
+  });
+
+  it('hangs and answers again', { timeout: 120_000 }, async () => {
+    const fleet = await pollingFleet();
+    fleet.redisServer.pause();
+    await sleep(8_000);
+    isAlive(fleet);
+    fleet.redisServer.resume();
+    await polls(fleet, 50, RESUME_MS);
+    await allScheduled(fleet);
+  });
+});
+
+describe('PostgreSQL', () => {
+  it('is killed and comes back', { timeout: 120_000 }, async () => {
+    const postgres = await startPostgres();
+    servers.push(postgres);
+    const fleet = await pollingFleet({ postgres });
+    await postgres.kill('SIGQUIT');
+    await sleep(4_000);
+    isAlive(fleet);
+    await postgres.start();
+    await polls(fleet, 50, RESUME_MS);
+    await polls(fleet, CARDS, 20_000);
+    await allScheduled(fleet);
+    isAlive(fleet);
+  });
+});
+
+describe('a paused daemon', () => {
+  it('does not act on leases that ended meanwhile', { timeout: 120_000 }, async () => {
+    const fleet = await pollingFleet({
+      env: { CARDPOLL_LEASE_MS: '3000', CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' },
+    });
+    await fleet.startDaemon();
+    const [first] = fleet.daemons;
+    first?.process.signal('SIGSTOP');
+    await sleep(5_000);
+    await polls(fleet, 100, RESUME_MS);
+    first?.process.signal('SIGCONT');
+    await polls(fleet, CARDS, 20_000);
+    isAlive(fleet);
+    for (const type of ['realname', 'carddata', 'package']) {
+      const current = Number(await fleet.redis.get(`polling:concurrency:current:${type}`));
+      expect(current).toBeGreaterThanOrEqual(0);
+      expect(current).toBeLessThanOrEqual(100);
+    }
+  });
+});
+
+describe('the gateway', () => {
+  it('hangs and answers again: the breaker holds calls back, no card is forgotten', {
+    timeout: 120_000,
+  }, async () => {
+    const fleet = await pollingFleet({ env: { CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' } });
+    fleet.simulator.signal('SIGSTOP');
+    await waitFor(() => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'open'), {
+      timeoutMs: 20_000,
+      what: 'the breaker to open',
+    });
+    isAlive(fleet);
+    fleet.simulator.signal('SIGCONT');
+    await waitFor(
+      () => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'slow_start'),
+      {
+        timeoutMs: 20_000,
+        what: 'the breaker to let calls through again',
+      },
+    );
+    await polls(fleet, 3 * CARDS, 30_000);
+    await allScheduled(fleet);
+  });
+
+  it('fails three of ten calls: the cards are polled all the same', { timeout: 120_000 }, async () => {
+    const fleet = await pollingFleet({ simulator: ['--failure-rate', '0.3'] });
+    await waitFor(
+      async () => {
+        for (const cardId of [1, 250, 500, 750, CARDS]) {
+          const card = await fleet.get<{ last_polled_at: Record<string, string | null> }>(
+            `/api/admin/cards/${cardId}`,
+          );
+          if (Object.values(card.last_polled_at).some((at) => at === null)) return false;
+        }
+        return true;
+      },
+      { timeoutMs: 30_000, what: 'cards to be polled in spite of failures' },
+    );
+    const { items } = await fleet.get<{ items: Array<{ failed: number; success_rate: number }> }>(
+      '/api/admin/polling-stats/tasks',
+    );
+    for (const { failed, success_rate } of items) {
+      expect(failed).toBeGreaterThan(0);
+      expect(success_rate).toBeGreaterThan(50);
+      expect(success_rate).toBeLessThan(90);
+    }
+  });
+});
+
+async function logged(fleet: Fleet, wanted: (line: Record<string, unknown>) => boolean): Promise<boolean> {
+  for await (const line of fleet.logLines('worker.log')) if (wanted(line)) return true;
+  return false;
+}

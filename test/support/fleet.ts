@@ -1,0 +1,149 @@
+// A whole fleet as an operator runs it: own Redis, own database, `cardpoll gateway simulate`, daemons and the CLI, all
+// real processes on loopback. Used by e2e and fault tests and by the benches.
+import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Redis } from 'ioredis';
+import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import { freePort } from './free-port.ts';
+import { freshDatabase, freshRedis } from './fresh-stores.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
+import type { RedisServer } from './redis-server.ts';
+
+export interface GatewayTruth {
+  readonly requests: number;
+  readonly by_interface: Readonly<Record<string, number>>;
+  readonly in_flight: number;
+  readonly max_in_flight: number;
+  readonly max_in_flight_by_interface: Readonly<Record<string, number>>;
+  readonly stops: Readonly<Record<string, number>>;
+}
+
+export interface Daemon {
+  readonly process: RunningCli;
+  readonly url: string;
+  readonly logDir: string;
+}
+
+export interface FleetOptions {
+  /** Further arguments of `gateway simulate`. */
+  readonly simulator?: readonly string[];
+  /** Further arguments of redis-server. */
+  readonly redis?: readonly string[];
+  /** A database server to use instead of the run's shared one, for tests that stop it. */
+  readonly postgres?: PostgresServer;
+  /** Environment of every daemon. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class Fleet {
+  readonly dir = mkdtempSync(join(tmpdir(), 'cardpoll-fleet-'));
+  readonly daemons: Daemon[] = [];
+
+  private constructor(
+    readonly redisServer: RedisServer,
+    readonly redis: Redis,
+    readonly databaseUrl: string,
+    readonly gatewayUrl: string,
+    readonly simulator: RunningCli,
+    private readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  static async start({
+    simulator = [],
+    redis: args = [],
+    postgres,
+    env = {},
+  }: FleetOptions = {}): Promise<Fleet> {
+    const [redisServer, databaseUrl, port] = await Promise.all([
+      freshRedis({ args }),
+      postgres === undefined ? freshDatabase() : postgres.createDatabase(),
+      freePort(),
+    ]);
+    const gateway = spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
+    const redis = new Redis(redisServer.url, { lazyConnect: false });
+    redis.on('error', () => {});
+    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, gateway, env);
+    await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
+    return fleet;
+  }
+
+  async startDaemon(env: Readonly<Record<string, string>> = {}): Promise<Daemon> {
+    const port = await freePort();
+    const logDir = join(this.dir, `logs-${this.daemons.length}`);
+    const process = spawnCli(['daemon', '--listen', `127.0.0.1:${port}`, '--log-dir', logDir], {
+      env: {
+        CARDPOLL_REDIS_URL: this.redisServer.url,
+        CARDPOLL_DATABASE_URL: this.databaseUrl,
+        CARDPOLL_GATEWAY_URL: this.gatewayUrl,
+        ...this.env,
+        ...env,
+      },
+    });
+    const daemon = { process, url: `http://127.0.0.1:${port}`, logDir };
+    this.daemons.push(daemon);
+    await waitFor(async () => !process.running || (await fetch(`${daemon.url}/readyz`)).ok, {
+      timeoutMs: 20_000,
+      what: 'the daemon to be ready',
+    });
+    if (!process.running) throw new Error(`the daemon ended: ${process.stderr}`);
+    return daemon;
+  }
+
+  /** Runs the CLI against the newest daemon; fails unless it ends with 0. */
+  async cli(...args: string[]): Promise<CliResult> {
+    const result = await runCli(args, { env: { CARDPOLL_URL: this.daemons.at(-1)?.url } });
+    if (result.code !== 0) {
+      throw new Error(`cardpoll ${args.join(' ')} ended with ${result.code}: ${result.stderr}`);
+    }
+    return result;
+  }
+
+  /** Imports demo cards 1 to `count`. @param allowanceMb tells a card's allowance; empty for unlimited. */
+  async importCards(count: number, allowanceMb: (cardId: number) => number | '' = () => ''): Promise<void> {
+    const rows = Array.from(
+      { length: count },
+      (_, i) => `${i + 1},${demoIccid(i + 1)},1,1,${allowanceMb(i + 1)}`,
+    );
+    const file = join(this.dir, 'cards.csv');
+    writeFileSync(file, ['card_id,iccid,carrier_id,status,allowance_mb', ...rows, ''].join('\n'));
+    await this.cli('cards', 'import', file);
+  }
+
+  async setIntervals(seconds: number): Promise<void> {
+    for (const id of ['1', '2', '3', '4'])
+      await this.cli('configs', 'set', id, '--interval-seconds', String(seconds));
+  }
+
+  async setLimits(max: number): Promise<void> {
+    for (const type of ['realname', 'carddata', 'package'])
+      await this.cli('concurrency', 'set', type, String(max));
+  }
+
+  /** What the gateway itself counted. */
+  async truth(): Promise<GatewayTruth> {
+    return (await fetch(`${this.gatewayUrl}/stats`)).json() as Promise<GatewayTruth>;
+  }
+
+  /** Every line of a log (worker.log ...) of all daemons, parsed. */
+  async *logLines(name: string): AsyncGenerator<Record<string, unknown>> {
+    for (const { logDir } of this.daemons) {
+      for (const file of (await readdir(logDir)).filter((entry) => entry.startsWith(name))) {
+        for await (const line of createInterface({ input: createReadStream(join(logDir, file)) })) {
+          if (line.endsWith('}')) yield JSON.parse(line) as Record<string, unknown>;
+        }
+      }
+    }
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await fetch(`${this.daemons.at(-1)?.url}${path}`)).json() as Promise<T>;
+  }
+
+  close(): void {
+    this.redis.disconnect();
+  }
+}

@@ -1,0 +1,24 @@
+// Empty stores for one test file. See global-setup.ts for which to use when.
+import { afterAll, inject } from 'vitest';
+import { endOwnedProcesses } from './owned-process.ts';
+import { createDatabase } from './postgres-server.ts';
+import { type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
+
+const redisServers: RedisServer[] = [];
+
+afterAll(async () => {
+  await Promise.all(redisServers.map((server) => server.stop()));
+  await endOwnedProcesses();
+});
+
+/** The URL of a new, empty database on the run's PostgreSQL. It goes with the server at the end of the run. */
+export function freshDatabase(): Promise<string> {
+  return createDatabase(inject('postgresUrl'));
+}
+
+/** An empty Redis of one's own, stopped at the end of the test file. */
+export async function freshRedis(options?: RedisOptions): Promise<RedisServer> {
+  const server = await startRedis(options);
+  redisServers.push(server);
+  return server;
+}

@@ -1,0 +1,125 @@
+// A throwaway real PostgreSQL on 127.0.0.1: a new cluster in a temporary directory, a free port, its socket in that
+// directory. Making one takes 1-2 s, so one is shared by a run (global-setup.ts) and a test file makes itself a new
+// database (freshDatabase in fresh-stores.ts); tests that stop or freeze PostgreSQL start their own.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from './free-port.ts';
+import type { Owner } from './owned-process.ts';
+import { postgresBinPath } from './provision.ts';
+import { ServerProcess } from './server-process.ts';
+
+const run = promisify(execFile);
+
+export class PostgresServer extends ServerProcess {
+  constructor(
+    readonly port: number,
+    dir: string,
+    owner: Owner | undefined,
+    args: readonly string[],
+  ) {
+    super({
+      name: `postgres on port ${port}`,
+      command: join(postgresBinPath(), 'postgres'),
+      args: ['-D', join(dir, 'data'), ...settings({ port, unix_socket_directories: dir }), ...args],
+      dir,
+      env: cleanEnvironment(),
+      owner,
+      stopSignal: 'SIGINT',
+      answers: () => answersQuery(databaseUrl(port, 'postgres')),
+    });
+  }
+
+  /** The maintenance database; tests keep their tables in createDatabase(). */
+  get url(): string {
+    return databaseUrl(this.port, 'postgres');
+  }
+
+  /** Makes a new empty database with a unique name and returns its URL. */
+  createDatabase(): Promise<string> {
+    return createDatabase(this.url);
+  }
+}
+
+/** @param args further arguments of `postgres`, e.g. `['-c', 'max_connections=10']`. */
+export async function startPostgres({
+  args = [],
+}: {
+  args?: readonly string[];
+} = {}): Promise<PostgresServer> {
+  const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
+  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-postgres-'));
+  if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
+  const initdbArgs = [
+    '--auth=trust',
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--no-sync',
+    '--no-instructions',
+  ];
+  await run(join(postgresBinPath(), 'initdb'), ['-D', join(dir, 'data'), ...initdbArgs], {
+    cwd: dir,
+    env: cleanEnvironment(),
+    ...owner,
+  });
+  const server = new PostgresServer(await freePort(), dir, owner, args);
+  await server.start();
+  return server;
+}
+
+/** Makes a database on the server of this URL; returns the new database's URL. */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await query(serverUrl, `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function databaseUrl(port: number, database: string): string {
+  return `postgres://postgres@127.0.0.1:${port}/${database}`;
+}
+
+async function answersQuery(url: string): Promise<boolean> {
+  await query(url, 'SELECT 1');
+  return true;
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+function settings(own: Record<string, string | number>): string[] {
+  const all = { listen_addresses: '127.0.0.1', max_connections: 100, shared_buffers: '128MB', ...own };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): Owner {
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody');
+  if (user === undefined)
+    throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody');
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+/** Without the PG* variables of the caller's shell, which would point the server elsewhere. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PG')));
+}

@@ -1,0 +1,35 @@
+// Polls a condition until it holds or a deadline passes. For conditions of other processes, which no event announces.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface WaitOptions {
+  /** Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Default 10. */
+  readonly everyMs?: number;
+  /** What is waited for, for the failure message: "the queue to be empty". */
+  readonly what?: string;
+}
+
+/**
+ * Resolves with the first value that is neither false, null nor undefined. A condition that throws counts as not yet
+ * true; its last error is the cause of the failure.
+ */
+export async function waitFor<T>(
+  condition: () => T | Promise<T>,
+  { timeoutMs = 10_000, everyMs = 10, what = 'the condition' }: WaitOptions = {},
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      last = await condition();
+      if (last !== false && last !== null && last !== undefined) return last as NonNullable<T>;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() >= deadline) break;
+    await sleep(everyMs);
+  }
+  const seen = last instanceof Error ? `last error: ${last.message}` : `last value: ${String(last)}`;
+  throw new Error(`waited ${timeoutMs} ms in vain for ${what} (${seen})`, { cause: last });
+}

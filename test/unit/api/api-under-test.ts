@@ -1,0 +1,114 @@
+// The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
+import { Agent, type Dispatcher } from 'undici';
+import type { AdminToken } from '../../../src/api/auth.ts';
+import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
+import { type Operations, openOperations } from '../../../src/operations/operations.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { LiveStore } from '../../../src/store/live-store.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import type { RecordStore } from '../../../src/store/record-store.ts';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  /** Parsed JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any route
+  readonly body: any;
+}
+
+export interface Call {
+  readonly json?: unknown;
+  readonly body?: Dispatcher.DispatchOptions['body'];
+  readonly headers?: Record<string, string>;
+}
+
+export interface LogLine {
+  readonly [field: string]: unknown;
+}
+
+export interface ApiUnderTest {
+  readonly server: ApiServer;
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly operations: Operations;
+  readonly accessLog: LogLine[];
+  readonly apiLog: LogLine[];
+  /** What /readyz finds. */
+  problems: string[];
+  call(method: string, path: string, call?: Call): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export async function startApi(stores: {
+  readonly redisUrl: string;
+  readonly databaseUrl: string;
+  readonly tokens?: readonly AdminToken[];
+}): Promise<ApiUnderTest> {
+  const live = await openRedisLiveStore({ url: stores.redisUrl });
+  const records = await openPostgresRecordStore({
+    url: stores.databaseUrl,
+    applicationName: 'cardpoll-test',
+  });
+  await records.migrations.up();
+  const operations = openOperations({
+    live,
+    records,
+    clock: systemClock,
+    timeZone: 'Asia/Shanghai',
+    version: '1.2.3',
+  });
+  const accessLog: LogLine[] = [];
+  const apiLog: LogLine[] = [];
+  const agent = new Agent();
+  const server = await openApiServer({
+    config: { host: '127.0.0.1', port: 0, tokens: stores.tokens ?? [] },
+    operations,
+    logs: { api: collector(apiLog), access: collector(accessLog) },
+    readiness: async () => ({ problems: api.problems }),
+    version: '1.2.3',
+  });
+  const api: ApiUnderTest = {
+    server,
+    live,
+    records,
+    operations,
+    accessLog,
+    apiLog,
+    problems: [],
+    call: (method, path, call) => send(agent, `http://${server.address}`, method, path, call),
+    async close() {
+      await agent.close();
+      await server.close();
+      await live.close();
+      await records.close();
+    },
+  };
+  return api;
+}
+
+async function send(
+  agent: Agent,
+  origin: string,
+  method: string,
+  path: string,
+  call: Call = {},
+): Promise<Reply> {
+  const answer = await agent.request({
+    origin,
+    path,
+    method: method as Dispatcher.HttpMethod,
+    headers: { ...(call.json === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers },
+    body: call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json),
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** As much of a logger as the server asks for. */
+function collector(lines: LogLine[]) {
+  const log = (fields: object) => {
+    lines.push(fields as LogLine);
+  };
+  return { info: log, error: log };
+}

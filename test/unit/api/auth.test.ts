@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { authenticator } from '../../../src/api/auth.ts';
+
+const nothing = { method: 'GET', authorization: undefined, host: '127.0.0.1:7480', origin: undefined };
+
+describe('without tokens', () => {
+  const authenticate = authenticator([], '127.0.0.1');
+
+  it.each(['127.0.0.1:7480', '127.0.0.1', 'localhost:7480', 'LOCALHOST', '[::1]:7480', '[::1]', '127.8.9.1'])(
+    'is open to Host %s',
+    (host) => {
+      expect(authenticate({ ...nothing, method: 'POST', host })).toBe('local');
+    },
+  );
+
+  it.each([
+    undefined,
+    '',
+    'evil.example',
+    'evil.example:7480',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    '10.0.0.1:7480',
+    '[::2]:7480',
+    'user@127.0.0.1@evil.example',
+  ])('refuses Host %s', (host) => {
+    expect(() => authenticate({ ...nothing, host })).toThrow(
+      expect.objectContaining({ code: 'foreign_host' }),
+    );
+  });
+
+  it.each(['http://evil.example', 'null', 'https://127.0.0.1.evil.example'])(
+    'refuses Origin %s',
+    (origin) => {
+      expect(() => authenticate({ ...nothing, origin })).toThrow(
+        expect.objectContaining({ code: 'foreign_origin' }),
+      );
+    },
+  );
+
+  it('accepts an Origin on this machine', () => {
+    expect(authenticate({ ...nothing, origin: 'http://localhost:3000' })).toBe('local');
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'db.internal'])('does not open on %s', (host) => {
+    expect(() => authenticator([], host)).toThrow(expect.objectContaining({ kind: 'config' }));
+  });
+});
+
+describe('with tokens', () => {
+  const authenticate = authenticator(
+    [
+      { role: 'viewer', token: 'v'.repeat(32) },
+      { role: 'operator', token: 'o'.repeat(32) },
+    ],
+    '0.0.0.0',
+  );
+  const viewer = { ...nothing, authorization: `Bearer ${'v'.repeat(32)}` };
+  const operator = { ...nothing, authorization: `Bearer ${'o'.repeat(32)}`, host: 'polling.example' };
+
+  it('names callers by role and index', () => {
+    expect(authenticate(viewer)).toBe('viewer/0');
+    expect(authenticate({ ...operator, method: 'PUT' })).toBe('operator/1');
+    expect(authenticate({ ...viewer, authorization: `bearer  ${'v'.repeat(32)}` })).toBe('viewer/0');
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('lets viewers not %s', (method) => {
+    expect(() => authenticate({ ...viewer, method })).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    `Bearer ${'v'.repeat(31)}`,
+    `Bearer ${'v'.repeat(33)}`,
+    `Basic ${'v'.repeat(32)}`,
+    'v'.repeat(32),
+  ])('refuses Authorization %s', (authorization) => {
+    expect(() => authenticate({ ...nothing, authorization })).toThrow(
+      expect.objectContaining({ kind: 'auth', code: 'unauthenticated' }),
+    );
+  });
+});

@@ -1,0 +1,243 @@
+// The dependency rule: who may import whom, which package belongs to which directory, what only one place knows.
+// The tables below are the rule; the code under them reads src/ and compares.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import {
+  findCycle,
+  type Import,
+  readSourceTree,
+  type SourceFile,
+  sourceFile,
+} from '../support/source-tree.ts';
+
+const MAY_IMPORT = table(`
+  domain         -> nothing
+  platform       -> nothing
+  config         -> domain, platform
+  store ports    -> domain
+  store adapters -> store ports, domain, platform
+  gateway        -> domain, platform
+  engine         -> store ports, gateway, domain, platform
+  operations     -> store ports, domain, platform, type of engine
+  api client     -> type of operations, domain, platform
+  api            -> api client, operations, domain, platform
+  dashboard      -> type of operations, domain, platform
+  log-search     -> domain, platform
+  cli            -> api client, log-search, dynamic dashboard, config, domain, platform
+  wiring         -> everything
+  main           -> wiring, cli, platform
+`);
+
+/** The first pattern that fits a path names its layer. A file that fits none is a violation. */
+const LAYERS: ReadonlyArray<[RegExp, string]> = [
+  [/^store\/[^/]+$/, 'store ports'],
+  [/^store\//, 'store adapters'],
+  [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
+  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
+  [/^(wiring|signals)\.ts$/, 'wiring'],
+  [/^main\.ts$/, 'main'],
+];
+
+/** A package listed here may be imported (other than as a type) only by these files. */
+const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
+  react: /^dashboard\//,
+  ink: /^dashboard\//,
+  ioredis: /^store\/redis\//,
+  pg: /^store\/postgres\//,
+  'pg-copy-streams': /^store\/postgres\//,
+  '@electric-sql/pglite': /^store\/embedded\//,
+  fastify: /^api\//,
+  commander: /^cli\//,
+  pino: /^platform\//,
+  undici: /^gateway\//,
+};
+
+const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }> = [
+  {
+    what: 'process.env, process.argv and process.exitCode',
+    pattern: /\bprocess\.(env|argv|exitCode)\b|\b(env|argv|exitCode)\b[^;]*\bfrom "node:process"/,
+    allowedIn: /^(main|wiring)\.ts$/,
+  },
+  {
+    what: 'process.exit (it cuts piped output off)',
+    pattern: /\bprocess\.(exit|reallyExit|abort)\b/,
+    allowedIn: /^$/,
+  },
+  { what: 'a Redis key name', pattern: /\bpolling:[a-z]/, allowedIn: /^store\/redis\// },
+  { what: 'a table name', pattern: tableInSql(), allowedIn: /^store\/postgres\// },
+];
+
+const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
+const tree = readSourceTree(ROOT);
+
+describe('src', () => {
+  it('imports only what the table allows', () => {
+    expect(tree.flatMap(wrongImports)).toEqual([]);
+  });
+
+  it('imports a package only where it belongs', () => {
+    expect(tree.flatMap(strayPackages)).toEqual([]);
+  });
+
+  it('has no import cycle', () => {
+    expect(findCycle(tree)).toBeNull();
+  });
+
+  it.each(RULES)('keeps to its place: $what', (rule) => {
+    expect(tree.filter((file) => breaks(rule, file)).map((file) => file.path)).toEqual([]);
+  });
+
+  it('does no work at import', () => {
+    const workers = /^store\/embedded\/.*-worker\.ts$/; // entry points of threads
+    expect(tree.filter((file) => !workers.test(file.path)).flatMap(workAtImport)).toEqual([]);
+  });
+
+  it('says at the top of every file what it is', () => {
+    expect(tree.filter((file) => !file.source.startsWith('//')).map((file) => file.path)).toEqual([]);
+  });
+
+  it('has no drawer for anything', () => {
+    const drawer = /(^|\/)(utils?|helpers?|common|types|misc|shared)(\/|\.)/;
+    expect(tree.filter((file) => drawer.test(file.path)).map((file) => file.path)).toEqual([]);
+  });
+});
+
+// A rule that cannot fail proves nothing: each one is shown a file that breaks it.
+describe('the rules themselves', () => {
+  const domainFile = (source: string) => sourceFile('domain/fixture.ts', source);
+
+  it.each([
+    ["import { x } from '../platform/clock.ts';", 'domain/fixture.ts imports platform (platform/clock.ts)'],
+    ["import type { X } from '../engine/engine.ts';", 'domain/fixture.ts imports engine (engine/engine.ts)'],
+    [
+      "import {\n  x,\n  y,\n} from '../store/redis/keys.ts';",
+      'domain/fixture.ts imports store adapters (store/redis/keys.ts)',
+    ],
+    ["export { x } from '../api/server.ts';", 'domain/fixture.ts imports api (api/server.ts)'],
+    ["const x = await import('../cli/run.ts');", 'domain/fixture.ts imports cli (cli/run.ts)'],
+    ["import '../wiring.ts';", 'domain/fixture.ts imports wiring (wiring.ts)'],
+  ])('see %j', (source, violation) => {
+    expect(wrongImports(domainFile(source))).toEqual([violation]);
+  });
+
+  it('know a type import and a dynamic import from an ordinary one', () => {
+    const operations = (source: string) => wrongImports(sourceFile('operations/fixture.ts', source));
+    expect(operations("import type { E } from '../engine/engine.ts';")).toEqual([]);
+    expect(operations("import { E } from '../engine/engine.ts';")).toHaveLength(1);
+    const cli = (source: string) => wrongImports(sourceFile('cli/fixture.ts', source));
+    expect(cli("const d = await import('../dashboard/Dashboard.tsx');")).toEqual([]);
+    expect(cli("import { D } from '../dashboard/Dashboard.tsx';")).toHaveLength(1);
+    expect(cli("import { c } from '../api/client.ts';")).toEqual([]);
+    expect(cli("import { s } from '../api/server.ts';")).toHaveLength(1);
+  });
+
+  it('see a file in no layer', () => {
+    expect(wrongImports(sourceFile('stray.ts', ''))).toEqual(['stray.ts belongs to no layer']);
+  });
+
+  it('see a package away from home, but not its types', () => {
+    expect(strayPackages(domainFile("import { Redis } from 'ioredis';"))).toHaveLength(1);
+    expect(strayPackages(domainFile("import { jsx } from 'react/jsx-runtime';"))).toHaveLength(1);
+    expect(strayPackages(domainFile("import type { Logger } from 'pino';"))).toEqual([]);
+  });
+
+  it('see a cycle', () => {
+    const files = [
+      sourceFile('a.ts', "import './b.ts';"),
+      sourceFile('b.ts', "import './c.ts';"),
+      sourceFile('c.ts', "import type { B } from './b.ts';"),
+    ];
+    expect(findCycle(files)).toEqual(['b.ts', 'c.ts', 'b.ts']);
+    expect(findCycle(files.slice(0, 2))).toBeNull();
+  });
+
+  it.each([
+    ['const home = process.env.HOME;', 0],
+    ["import { env } from 'node:process'; use(env);", 0],
+    ['process.exitCode = 1;', 0],
+    ['process.exit(1);', 1],
+    ["const key = 'polling:queue:realname';", 2],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
+    ['const key = `polling:stats:${type}`;', 2],
+    ["const sql = 'SELECT card_id FROM cards';", 3],
+  ])('see %j', (source, index) => {
+    expect(RULES.map((rule) => breaks(rule, domainFile(source))).indexOf(true)).toBe(index);
+  });
+
+  it('pass over comments', () => {
+    const file = domainFile('// process.exit() and polling:queue: are\n/* FROM cards */ export const x = 1;');
+    expect(RULES.some((rule) => breaks(rule, file))).toBe(false);
+  });
+
+  it('see work at import', () => {
+    expect(workAtImport(domainFile("process.on('exit', () => {});"))).toHaveLength(1);
+    expect(workAtImport(domainFile('export const x = await load();'))).toHaveLength(1);
+    expect(workAtImport(domainFile('export function f() {\n  start();\n}\nconst y = { a: 1 };'))).toEqual([]);
+  });
+});
+
+function table(text: string): ReadonlyMap<string, readonly string[]> {
+  const rows = text.trim().split('\n');
+  return new Map(
+    rows.map((row) => {
+      const [layer = '', allowed = ''] = row.split('->').map((part) => part.trim());
+      return [layer, allowed.split(',').map((name) => name.trim())];
+    }),
+  );
+}
+
+function layerOf(path: string): string | null {
+  const [pattern, name] = LAYERS.find(([one]) => one.test(path)) ?? [null, ''];
+  return pattern === null ? null : name.replace('$1', path.match(pattern)?.[1] ?? '');
+}
+
+function wrongImports(file: SourceFile): string[] {
+  const layer = layerOf(file.path);
+  if (layer === null) return [`${file.path} belongs to no layer`];
+  const allowed = MAY_IMPORT.get(layer) ?? [];
+  return file.imports
+    .filter((one) => !one.isPackage && /\.tsx?$/.test(one.target))
+    .filter((one) => !isAllowed(one, layer, allowed))
+    .map((one) => `${file.path} imports ${layerOf(one.target)} (${one.target})`);
+}
+
+function isAllowed(one: Import, layer: string, allowed: readonly string[]): boolean {
+  const target = layerOf(one.target);
+  if (target === null) return false;
+  if (target === layer || allowed.includes('everything') || allowed.includes(target)) return true;
+  if (one.typeOnly && allowed.includes(`type of ${target}`)) return true;
+  return one.dynamic && allowed.includes(`dynamic ${target}`);
+}
+
+function strayPackages({ path, imports }: SourceFile): string[] {
+  return imports
+    .filter((one) => one.isPackage && !one.typeOnly && PACKAGE_HOME[one.target]?.test(path) === false)
+    .map((one) => `${path} imports ${one.target}`);
+}
+
+function breaks(rule: (typeof RULES)[number], { path, code }: SourceFile): boolean {
+  return rule.pattern.test(code) && !rule.allowedIn.test(path);
+}
+
+/** Statements at the left margin that declare nothing, and top-level await. Filling a constant just declared is fine. */
+function workAtImport({ path, code }: SourceFile): string[] {
+  const declaration = /^(import|export|const|let|var|function|async function|class|[\s})\]]|$)/;
+  const constants = new Set([...code.matchAll(/^const (\w+) = /gm)].map((match) => match[1]));
+  const isDeclaration = (line: string) =>
+    declaration.test(line) || constants.has(line.match(/^(\w+)\./)?.[1]);
+  return code
+    .split('\n')
+    .filter((line) => !isDeclaration(line) || /^(export )?(const|let|var) .*= await /.test(line))
+    .map((line) => `${path}: ${line}`);
+}
+
+/** The tables the migrations create, where SQL would name them. */
+function tableInSql(): RegExp {
+  const directory = fileURLToPath(new URL('../../src/store/postgres/migrations', import.meta.url));
+  const sql = readdirSync(directory).map((name) => readFileSync(`${directory}/${name}`, 'utf8'));
+  const names = sql.flatMap((text) => [
+    ...text.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF NOT EXISTS\s+)?(\w+)/gi),
+  ]);
+  return new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|TABLE)\\s+(${names.map((match) => match[1]).join('|')})\\b`);
+}

@@ -1,0 +1,211 @@
+// Commands that change something: what they send, and when they ask first.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { MigrateAction } from '../../../src/cli/launchers.ts';
+import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
+import { CONFIG } from './bodies.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cardpoll-cli-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const LIMIT = { task_type: 'realname', max_concurrency: 150, current: 12 };
+
+describe('requests', () => {
+  it.each([
+    [
+      ['concurrency', 'set', 'realname', '150'],
+      'PUT /api/admin/polling-concurrency/realname',
+      { max_concurrency: 150 },
+      LIMIT,
+    ],
+    [['configs', 'enable', '3'], 'PUT /api/admin/polling-configs/3', { status: 1 }, CONFIG],
+    [['configs', 'disable', '3'], 'PUT /api/admin/polling-configs/3', { status: 0 }, CONFIG],
+    [
+      ['configs', 'set', '3', '--interval-seconds', '900'],
+      'PUT /api/admin/polling-configs/3',
+      { interval_seconds: 900 },
+      CONFIG,
+    ],
+    [
+      ['configs', '--json', 'set', '--interval-seconds=15m', '3'],
+      'PUT /api/admin/polling-configs/3',
+      { interval_seconds: 900 },
+      CONFIG,
+    ],
+  ])('%j sends %s %j', async (argv, line, body, answer) => {
+    const { env, requests } = await daemonThatSays(json(answer));
+    expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+  });
+});
+
+describe('concurrency reset', () => {
+  const daemon = () =>
+    daemonThatSays((request, response) => {
+      const body = request.line.startsWith('GET')
+        ? { items: [LIMIT] }
+        : { task_type: 'realname', previous: 12, current: 0 };
+      json(body)(request, response);
+    });
+  const reset = ['concurrency', 'reset', 'realname'];
+  const sent = (requests: readonly { line: string }[]) =>
+    requests.filter(({ line }) => line.startsWith('POST')).length;
+
+  it('shows the plan and does it after yes', async () => {
+    const { env, requests } = await daemon();
+    const { code, stdout, stderr } = await cli(reset, { env, tty: true, input: 'y\n' });
+    expect(stderr).toMatch(/realname: 12 -> 0[\s\S]*Go ahead\? \[y\/N\]/);
+    expect(stdout).toContain('12');
+    expect([code, sent(requests)]).toEqual([0, 1]);
+    expect(requests.at(-1)).toMatchObject({
+      line: 'POST /api/admin/polling-concurrency/reset',
+      body: '{"task_type":"realname"}',
+    });
+  });
+
+  it.each([
+    ['no', 'n\n'],
+    ['nothing', '\n'],
+    ['the end of input', ''],
+  ])('leaves it after %s', async (_, input) => {
+    const { env, requests } = await daemon();
+    expect((await cli(reset, { env, tty: true, input })).code).toBe(1);
+    expect(sent(requests)).toBe(0);
+  });
+
+  it('refuses where nobody can be asked, and does not ask with --yes', async () => {
+    const { env, requests } = await daemon();
+    const refused = await cli(reset, { env });
+    expect(refused).toMatchObject({ code: 64, stdout: '' });
+    expect(refused.stderr).toContain('--yes');
+    expect(sent(requests)).toBe(0);
+    expect(await cli([...reset, '--yes'], { env })).toEqual({
+      code: 0,
+      stdout: 'realname\t12\t0\n',
+      stderr: '',
+    });
+    expect(sent(requests)).toBe(1);
+  });
+
+  it('prints the plan and does nothing with --dry-run', async () => {
+    const { env, requests } = await daemon();
+    const { code, stdout } = await cli([...reset, '--dry-run', '--yes'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('realname: 12 -> 0');
+    expect(sent(requests)).toBe(0);
+  });
+});
+
+describe('cards import', () => {
+  const file = (name: string, content: string) => {
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const report = { received: 2, inserted: 1, updated: 0, unchanged: 0, rejected: 1 };
+  const rejected = {
+    ...report,
+    errors: [{ line: 3, message: 'iccid must be 18 to 22 digits' }],
+    errors_truncated: false,
+  };
+
+  it.each([
+    ['cards.csv', 'card_id,iccid\n1,89860012345678901234\n', 'text/csv'],
+    ['cards.txt', '\n {"card_id":1,"iccid":"89860012345678901234"}\n', 'application/x-ndjson'],
+  ])('sends %s as it is and tells its format from its content', async (name, content, type) => {
+    const { env, requests } = await daemonThatSays(json({ ...rejected, rejected: 0, errors: [] }));
+    const { code, stdout } = await cli(['cards', 'import', file(name, content)], { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe('received\t2\ninserted\t1\nupdated\t0\nunchanged\t0\nrejected\t0\n');
+    expect(requests[0]).toMatchObject({ line: 'POST /api/admin/cards/import', body: content });
+    expect(requests[0]?.headers['content-type']).toBe(type);
+  });
+
+  it('lists rejected rows on stderr and ends with 65', async () => {
+    const { env } = await daemonThatSays(json(rejected));
+    const { code, stdout, stderr } = await cli(['cards', 'import', file('bad.csv', 'card_id\n')], { env });
+    expect(code).toBe(65);
+    expect(stderr).toBe('line 3: iccid must be 18 to 22 digits\n');
+    expect(stdout).toContain('rejected\t1\n');
+  });
+
+  it('draws progress on a terminal only', async () => {
+    const { env } = await daemonThatSays(json({ ...rejected, rejected: 0, errors: [] }));
+    const path = file('large.csv', 'x'.repeat(1_000_000));
+    expect((await cli(['cards', 'import', path], { env, tty: true })).stderr).toMatch(
+      /sending .*large\.csv █.* %/,
+    );
+    expect((await cli(['cards', 'import', path], { env })).stderr).toBe('');
+  });
+
+  it('ends with 66 for a missing file, before it asks anybody', async () => {
+    const { code, stderr } = await cli(['cards', 'import', join(directory, 'none.csv')]);
+    expect(code).toBe(66);
+    expect(stderr).toMatch(/^cardpoll: cannot read .*none\.csv.*\n$/);
+  });
+});
+
+describe('launched commands', () => {
+  it('hand the daemon its configuration and end with its exit code', async () => {
+    const seen: unknown[] = [];
+    const daemon = async (config: unknown) => {
+      seen.push(config);
+      return 7;
+    };
+    const argv = [
+      'daemon',
+      '--gateway-url',
+      'http://gateway',
+      '--roles',
+      'worker,api',
+      '--data-dir',
+      ':memory:',
+    ];
+    expect((await cli(argv, { launchers: { daemon } })).code).toBe(7);
+    expect(seen).toMatchObject([{ roles: ['worker', 'api'], gateway: { url: 'http://gateway' } }]);
+  });
+
+  it('give the simulator what was asked for and nothing else', async () => {
+    const seen: unknown[] = [];
+    const simulate = async (options: unknown) => {
+      seen.push(options);
+      return 0;
+    };
+    const argv = [
+      'gateway',
+      'simulate',
+      '--listen',
+      '127.0.0.1:0',
+      '--latency-ms',
+      '50',
+      '--failure-rate',
+      '0.1',
+    ];
+    expect((await cli(argv, { launchers: { simulate } })).code).toBe(0);
+    expect(seen).toEqual([{ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 }]);
+  });
+
+  it('show migrations, 1 while some are missing', async () => {
+    const migrations = [
+      { id: '0001_first', appliedAtMs: 0 },
+      { id: '0002_second', appliedAtMs: null },
+    ];
+    const seen: unknown[] = [];
+    const migrate = async (config: MigrateConfig, action: MigrateAction) => {
+      seen.push([config.database.kind, action]);
+      return { applied: [], migrations };
+    };
+    const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll' };
+    const { code, stdout } = await cli(['migrate', 'status'], { env, launchers: { migrate } });
+    expect(code).toBe(1);
+    expect(stdout).toBe('0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n');
+    await cli(['migrate', 'up'], { env, launchers: { migrate } });
+    expect(seen).toEqual([
+      ['postgres', 'status'],
+      ['postgres', 'up'],
+    ]);
+  });
+});

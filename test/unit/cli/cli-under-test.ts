@@ -1,0 +1,110 @@
+// The command line in this process: own streams instead of the process's, and a small HTTP server that stands for a
+// daemon. The server is real; only what it answers is prepared.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import type { Io } from '../../../src/cli/io.ts';
+import type { Launchers } from '../../../src/cli/launchers.ts';
+import { run } from '../../../src/cli/run.ts';
+
+export const NOW = Date.parse('2026-11-21T10:00:00Z');
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  readonly env?: Record<string, string>;
+  /** Makes all three streams terminals. */
+  readonly tty?: boolean;
+  /** What is typed. */
+  readonly input?: string;
+  readonly launchers?: Partial<Launchers>;
+  readonly signal?: AbortSignal;
+}
+
+class Sink extends Writable {
+  written = '';
+
+  constructor(readonly isTTY: boolean) {
+    super();
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.written += chunk.toString();
+    done();
+  }
+}
+
+/** Runs one command line. */
+export async function cli(argv: readonly string[], options: CliOptions = {}): Promise<Outcome> {
+  const {
+    env = {},
+    tty = false,
+    input = '',
+    launchers = {},
+    signal = new AbortController().signal,
+  } = options;
+  const stdout = new Sink(tty);
+  const stderr = new Sink(tty);
+  const io: Io = {
+    stdin: Object.assign(Readable.from([input]), { isTTY: tty }),
+    stdout,
+    stderr,
+    env,
+    clock: { now: () => NOW, monotonic: () => performance.now() },
+    onInterrupt: () => signal,
+  };
+  const unexpected = () => Promise.reject(new Error('nothing was to be launched'));
+  const all = {
+    daemon: unexpected,
+    demo: unexpected,
+    simulate: unexpected,
+    migrate: unexpected,
+    ...launchers,
+  };
+  const code = await run(argv, io, all);
+  return { code, stdout: stdout.written, stderr: stderr.written };
+}
+
+export interface SeenRequest {
+  readonly line: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+type Reply = (request: SeenRequest, response: ServerResponse) => void;
+
+/** Serves until the test ends. `CARDPOLL_URL` for the command line is in `env`. */
+export async function daemonThatSays(reply: Reply) {
+  const requests: SeenRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const seen = { line: `${request.method} ${request.url}`, headers: request.headers, body };
+    requests.push(seen);
+    reply(seen, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, env: { CARDPOLL_URL: url }, requests };
+}
+
+/** Answers every request with this body. */
+export function json(body: unknown, status = 200): Reply {
+  return (_, response) => {
+    const type = status < 400 ? 'application/json' : 'application/problem+json';
+    response
+      .writeHead(status, { 'content-type': type })
+      .end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}

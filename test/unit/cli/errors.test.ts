@@ -1,0 +1,179 @@
+// What goes wrong ends as one line on stderr and the exit code of its kind.
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
+import { OVERVIEW } from './bodies.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const ONE_LINE = /^cardpoll: [^\n]+\n$/;
+
+describe('the daemon', () => {
+  it('is down: 69, with how to start it', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, stdout, stderr } = await cli(['stats', '--url', url]);
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toMatch(/cannot reach the daemon at http.*ECONNREFUSED.*cardpoll daemon.*--url/);
+  });
+
+  it('is slow: 69 after the timeout', async () => {
+    const { env } = await daemonThatSays(() => {});
+    const { code, stderr } = await cli(['stats', '--timeout', '150ms'], { env });
+    expect(code).toBe(69);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toContain('no answer within 150 ms');
+  });
+
+  it('stops in the middle of an answer: 69', async () => {
+    const { env } = await daemonThatSays((_, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('{');
+      setImmediate(() => response.destroy());
+    });
+    const { code, stderr } = await cli(['stats'], { env });
+    expect(code).toBe(69);
+    expect(stderr).toMatch(ONE_LINE);
+  });
+
+  it.each([
+    ['text', json('hello')],
+    ['a page', json('<html><body>it works</body></html>')],
+    ['a redirect', json('', 302)],
+    ['a list', json('[]')],
+    ['an object of something else', json({ hello: 'world' })],
+  ])('is something else that says %s: 69', async (_, reply) => {
+    const { env } = await daemonThatSays(reply);
+    const { code, stdout, stderr } = await cli(['stats'], { env });
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toContain('is not cardpoll');
+    expect([code, stdout]).toEqual([69, '']);
+  });
+
+  it('does not speak HTTP: 69', async () => {
+    const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
+    const port = await freePort();
+    await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+    try {
+      const { code, stderr } = await cli(['stats', '--url', `http://127.0.0.1:${port}`]);
+      expect(code).toBe(69);
+      expect(stderr).toMatch(ONE_LINE);
+    } finally {
+      server.close();
+    }
+  });
+
+  it.each([
+    [400, 65],
+    [401, 77],
+    [403, 77],
+    [404, 1],
+    [409, 75],
+    [413, 65],
+    [415, 65],
+    [422, 65],
+    [429, 75],
+    [500, 70],
+    [502, 69],
+    [503, 69],
+  ])('answers %i: exit code %i, with what the problem says', async (status, expected) => {
+    const problem = {
+      type: 'about:blank',
+      title: 'No',
+      status,
+      detail: 'this\ncannot be',
+      code: 'some_code',
+    };
+    const { env } = await daemonThatSays(json(problem, status));
+    const { code, stdout, stderr } = await cli(['stats'], { env });
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toContain('this cannot be');
+  });
+
+  it('answers 422: every wrong field is named once', async () => {
+    const problem = {
+      title: 'Unprocessable',
+      status: 422,
+      detail: 'max_concurrency must be 1 to 100000',
+      errors: [
+        { field: 'max_concurrency', message: 'must be 1 to 100000' },
+        { field: 'extra', message: 'is not a known field' },
+      ],
+    };
+    const { env } = await daemonThatSays(json(problem, 422));
+    const { stderr } = await cli(['concurrency', 'set', 'realname', '5'], { env });
+    expect(stderr).toBe('cardpoll: max_concurrency must be 1 to 100000; extra is not a known field\n');
+  });
+
+  it('answers 401: says how to give a token', async () => {
+    const { env } = await daemonThatSays(json('Unauthorized', 401));
+    const { code, stderr } = await cli(['stats'], { env });
+    expect(code).toBe(77);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toMatch(/CARDPOLL_TOKEN.*--token-file/);
+  });
+
+  it('answers 500 with garbage: 70', async () => {
+    const { env } = await daemonThatSays(json('\u0000\u0001 boom', 500));
+    const { code, stderr } = await cli(['stats'], { env });
+    expect(code).toBe(70);
+    expect(stderr).toMatch(ONE_LINE);
+  });
+});
+
+describe('the command line', () => {
+  it.each([
+    [['stast'], /unknown command 'stast' \(did you mean stats\?\).*cardpoll --help/],
+    [['concurrency', 'lst'], /unknown command 'lst' \(did you mean list\?\).*cardpoll concurrency --help/],
+    [['cards', 'shw', '1'], /unknown command 'shw' \(did you mean show\?\)/],
+    [['stats', '--wach'], /unknown option '--wach' \(did you mean --watch\?\).*cardpoll stats --help/],
+    [['stats', 'quees'], /"quees" is none of .*\(did you mean queues\?\).*cardpoll stats --help/],
+    [['stats', 'queues', 'tasks'], /too many arguments/],
+    [['concurrency', 'set', 'realnam', '5'], /did you mean realname\?/],
+    [['concurrency', 'set', 'realname'], /missing required argument 'n'/],
+    [['concurrency', 'set', 'realname', '100001'], /out of bounds \(1 to 100000\)/],
+    [['configs', 'set', '3'], /--interval-seconds.*not specified.*cardpoll configs set --help/],
+    [['configs', 'enable', 'three'], /"three" is not a whole number/],
+    [['stats', '-o', 'xml'], /"xml" is none of table, json, yaml/],
+    [['gateway', 'simulate', '--listen', '8090'], /is not host:port/],
+    [['demo', '--listen', '127.0.0.1:0'], /needs a port/],
+    [['gateway'], /a command is missing.*cardpoll gateway --help/],
+    [[], /a command is missing.*cardpoll --help/],
+  ])('%j: 64, one line and what helps', async (argv, expected) => {
+    const { code, stdout, stderr } = await cli(argv);
+    expect([code, stdout]).toEqual([64, '']);
+    expect(stderr).toMatch(ONE_LINE);
+    expect(stderr).toMatch(expected);
+  });
+
+  it('reports a configuration that cannot work with 78, one line a problem', async () => {
+    const { code, stderr } = await cli(['daemon', '--listen', '0.0.0.0:7480', '--roles', 'werker']);
+    expect(code).toBe(78);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(4);
+    expect(stderr).toMatch(/--roles: "werker"[\s\S]*gateway URL[\s\S]*CARDPOLL_ADMIN_TOKENS/);
+  });
+
+  it('shows stacks only with --debug', async () => {
+    const daemon = () => Promise.reject(new TypeError('boom'));
+    const argv = ['daemon', '--gateway-url', 'http://gateway'];
+    expect(await cli(argv, { launchers: { daemon } })).toEqual({
+      code: 70,
+      stdout: '',
+      stderr: 'cardpoll: unexpected error: boom\n',
+    });
+    const { stderr } = await cli([...argv, '--debug'], { launchers: { daemon } });
+    expect(stderr).toMatch(/TypeError: boom\n +at /);
+  });
+});
+
+it('takes global options before and after the command', async () => {
+  const { url, requests } = await daemonThatSays(json(OVERVIEW));
+  for (const argv of [
+    ['--url', url, '-o', 'json', 'stats', 'overview'],
+    ['stats', '--url', url, 'overview', '-o', 'json'],
+    ['stats', 'overview', '--json', '--url', url],
+  ]) {
+    expect((await cli(argv)).stdout, argv.join(' ')).toBe(`${JSON.stringify(OVERVIEW)}\n`);
+  }
+  expect(requests).toHaveLength(3);
+});

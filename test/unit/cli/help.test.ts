@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { CommandSpec } from '../../../src/cli/command.ts';
+import { ROOT } from '../../../src/cli/commands/root.ts';
+import { cli } from './cli-under-test.ts';
+
+function pathsOf(spec: CommandSpec, path: readonly string[]): [string, CommandSpec][] {
+  const below = (spec.subcommands ?? []).flatMap((sub) => pathsOf(sub, [...path, sub.name]));
+  return [[path.join(' '), spec], ...below];
+}
+const COMMANDS = pathsOf(ROOT, []);
+
+it.each(COMMANDS)('help of "%s" starts with three examples', async (path, spec) => {
+  const { code, stdout, stderr } = await cli([...path.split(' ').filter((word) => word !== ''), '--help']);
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = stdout.split('\n');
+  expect(lines[0]).toBe('Examples:');
+  expect(lines.slice(1, 4).every((line) => /^ {2}cardpoll .+ # /.test(line))).toBe(true);
+  expect(stdout).toContain(`${spec.summary}.`.split(' ')[0]);
+  expect(stdout).toMatch(/^Usage: cardpoll/m);
+});
+
+it.each(COMMANDS.filter(([, { run }]) => run !== undefined))(
+  'the examples of "%s" are valid',
+  async (_, spec) => {
+    for (const [line] of spec.examples) {
+      const words = line.split(' ').slice(1);
+      // Parsing fails with 64; what comes after it is not of interest here, so every example gets --help at its end.
+      expect((await cli([...words, '--help'])).code, line).toBe(0);
+    }
+  },
+);
+
+it('help and help of a command show the same as --help', async () => {
+  expect(await cli(['help'])).toEqual(await cli(['--help']));
+  expect(await cli(['help', 'stats'])).toEqual(await cli(['stats', '--help']));
+});

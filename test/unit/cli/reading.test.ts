@@ -1,0 +1,134 @@
+// Reading commands: what they ask, and how answers look for programs and for people.
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { Interruption } from '../../../src/cli/io.ts';
+import { CARD, CONFIG, OVERVIEW, task } from './bodies.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const ESC = '\u001b';
+
+describe('json and yaml', () => {
+  it('prints exactly the body the API sent', async () => {
+    const body = '{ "items": [],\n  "unknown_field": 1e3 }';
+    const { env } = await daemonThatSays(json(body));
+    for (const argv of [
+      ['stats', 'tasks', '-o', 'json'],
+      ['--json', 'stats', 'tasks'],
+      ['stats', '--output=json', 'queues'],
+      ['concurrency', '--json'],
+      ['configs', 'list', '-o', 'json'],
+    ]) {
+      expect(await cli(argv, { env }), argv.join(' ')).toEqual({ code: 0, stdout: `${body}\n`, stderr: '' });
+    }
+  });
+
+  it('prints the same as YAML', async () => {
+    const { env } = await daemonThatSays(json(CARD));
+    const { stdout } = await cli(['cards', 'show', '42', '-o', 'yaml'], { env });
+    expect(parse(stdout)).toEqual(CARD);
+  });
+});
+
+describe('tables', () => {
+  it('have one record a line, values between tabs and no header behind a pipe', async () => {
+    const { env } = await daemonThatSays(json(OVERVIEW));
+    const { stdout } = await cli(['stats'], { env });
+    expect(stdout.split('\n')).toEqual([
+      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90',
+      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90',
+      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90',
+      '',
+    ]);
+  });
+
+  it('are aligned under a header on a terminal, health by symbol, word and colour', async () => {
+    const { env } = await daemonThatSays(json(OVERVIEW));
+    const { stdout } = await cli(['stats'], { env, tty: true });
+    expect(stdout).toContain(`${ESC}[31m✖ alert${ESC}[39m   1,000,000 cards`);
+    expect(stdout).toContain('initialisation running, 25 %, 1h 5m left');
+    expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
+    expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
+    const plain = stripVTControlCharacters(stdout).split('\n').slice(2);
+    expect(plain).toEqual([
+      'TASK      HEALTH      QUEUE  RUNNING  LIMIT  RATE/S  SUCCESS %  AVG MS  SUCCEEDED  FAILED     LAG',
+      'realname  ● normal   12,345       60    100    55.3       99.0     121        990      10  1m 30s',
+      'carddata  ▲ warning  12,345       60    100    55.3       99.0      50        990      10  1m 30s',
+      'package   ✖ alert    12,345       60    100    55.3          -       -        990      10  1m 30s',
+      '',
+    ]);
+  });
+
+  it.each([{ NO_COLOR: '1' }, { TERM: 'dumb' }])('have no colours with %o', async (extra) => {
+    const { env } = await daemonThatSays(json(OVERVIEW));
+    const { stdout } = await cli(['stats'], { env: { ...env, ...extra }, tty: true });
+    expect(stdout).toContain('✖ alert');
+    expect(stdout).not.toContain(ESC);
+  });
+
+  it('show times relative to now on a terminal and as they are behind a pipe', async () => {
+    const { env } = await daemonThatSays(json(CARD));
+    const terminal = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(terminal.stdout).toMatch(/^realname polled +2m ago$/m);
+    expect(terminal.stdout).toMatch(/^realname next +in 1h$/m);
+    expect(terminal.stdout).toMatch(/^carddata polled +-$/m);
+    const pipe = await cli(['cards', 'show', '42'], { env });
+    expect(pipe.stdout).toContain('realname polled\t2026-11-21T09:58:00.000Z\n');
+  });
+
+  it('count wide characters twice and let no name steer the terminal', async () => {
+    const { env } = await daemonThatSays(json({ items: [CONFIG] }));
+    const { stdout } = await cli(['configs'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout.split('\n')).toEqual([
+      'ID  NAME           TASK      CARDS  CARRIER  INTERVAL  PRIORITY  STATUS',
+      ' 3  流量检查 [31m  carddata  any    all           30m         0  enabled',
+      '',
+    ]);
+  });
+});
+
+describe('requests', () => {
+  it.each([
+    [['stats'], 'GET /api/admin/polling-stats', OVERVIEW],
+    [['stats', 'queues'], 'GET /api/admin/polling-stats/queues', { items: [task('package')] }],
+    [['stats', 'init'], 'GET /api/admin/polling-stats/init-progress', OVERVIEW.init],
+    [['concurrency', 'list'], 'GET /api/admin/polling-concurrency', { items: [] }],
+    [['cards', 'show', '../x'], 'GET /api/admin/cards/..%2Fx', CARD],
+  ])('%j asks %s', async (argv, line, body) => {
+    const { env, requests } = await daemonThatSays(json(body));
+    expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(requests.map((request) => request.line)).toEqual([line]);
+  });
+
+  it('carry the token', async () => {
+    const { env, requests } = await daemonThatSays(json(OVERVIEW));
+    await cli(['stats'], { env: { ...env, CARDPOLL_TOKEN: 'viewer-token-0001' } });
+    expect(requests[0]?.headers.authorization).toBe('Bearer viewer-token-0001');
+  });
+});
+
+it('stats --watch shows the numbers again until it is interrupted', async () => {
+  const interrupt = new AbortController();
+  const { env, requests } = await daemonThatSays((request, response) => {
+    if (requests.length === 2) interrupt.abort(new Interruption(130));
+    json(OVERVIEW)(request, response);
+  });
+  const { code, stdout, stderr } = await cli(['stats', '--watch'], { env, signal: interrupt.signal });
+  expect(code).toBe(130);
+  expect(stderr).toBe('');
+  expect(stdout.match(/^realname/gm)).toHaveLength(1);
+  expect(requests).toHaveLength(2);
+});
+
+it('concurrency advise applies the table of the specification to the measured times', async () => {
+  const tasks = [
+    task('realname', { avg_duration_ms: 99, concurrency: { current: 0, max: 50, usage_percent: 0 } }),
+    task('carddata', { avg_duration_ms: 500, concurrency: { current: 0, max: 100, usage_percent: 0 } }),
+    task('package', { avg_duration_ms: 501, concurrency: { current: 0, max: 51, usage_percent: 0 } }),
+  ];
+  const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
+  const { stdout } = await cli(['concurrency', 'advise'], { env });
+  expect(stdout).toBe(
+    'realname\t99\t50\t100-200\traise\ncarddata\t500\t100\t50-100\tkeep\npackage\t501\t51\t20-50\tlower\n',
+  );
+});

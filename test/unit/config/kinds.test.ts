@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import {
+  connectionUrl,
+  duration,
+  fraction,
+  hostPort,
+  integer,
+  type Kind,
+  listOf,
+  oneOf,
+  text,
+  timeZone,
+  url,
+  urlPath,
+} from '../../../src/config/kinds.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+
+const value = (kind: Kind<unknown>, raw: unknown) => {
+  const parsed = kind.parse(raw);
+  return parsed.ok ? parsed.value : `refused: ${parsed.problem}`;
+};
+const refused = expect.stringMatching(/^refused: /);
+const http = url('http', 'https');
+const redis = connectionUrl('redis', 'redis-cluster');
+const ms = duration('ms', { min: 10, max: 7_200_000 });
+
+describe('kinds', () => {
+  it.each<[string, Kind<unknown>, unknown, unknown]>([
+    ['host and port', hostPort(), 'db.example:5432', { host: 'db.example', port: 5432 }],
+    ['an IPv6 address', hostPort(), '[::1]:80', { host: '::1', port: 80 }],
+    ['a port too high', hostPort(), '127.0.0.1:65536', refused],
+    ['no port', hostPort(), '127.0.0.1', refused],
+    ['no host', hostPort(), ':80', refused],
+    ['a bare IPv6 address', hostPort(), '::1:80', refused],
+    ['a URL', http, 'https://host/base/', 'https://host/base'],
+    ['another scheme', http, 'ftp://host', refused],
+    ['a URL without slashes', http, 'http:host', refused],
+    ['no URL', http, 'host:80', refused],
+    ['a Redis URL', redis, 'redis://:secret@host:6379/1', 'redis://:secret@host:6379/1'],
+    ['several hosts', redis, 'redis-cluster://a:1,b:2', 'redis-cluster://a:1,b:2'],
+    ['no host', redis, 'redis:///1', refused],
+    ['no scheme', redis, 'host:6379', refused],
+    ['the lower bound', integer({ min: 1, max: 9 }), '1', 1],
+    ['the upper bound', integer({ min: 1, max: 9 }), 9, 9],
+    ['below the bounds', integer({ min: 1, max: 9 }), 0, refused],
+    ['above the bounds', integer({ min: 1, max: 9 }), '10', refused],
+    ['a broken number', integer({ min: 1, max: 9 }), 1.5, refused],
+    ['a number with a tail', integer({ min: 1, max: 9 }), '5x', refused],
+    ['true for a number', integer({ min: 0, max: 9 }), true, refused],
+    ['a fraction', fraction({ min: 0, max: 1 }), '0.25', 0.25],
+    ['a fraction above its bound', fraction({ min: 0, max: 1 }), '1.1', refused],
+    ['a fraction in words', fraction({ min: 0, max: 1 }), 'half', refused],
+    ['plain milliseconds', ms, 1500, 1_500],
+    ['seconds as milliseconds', ms, '15s', 15_000],
+    ['minutes as milliseconds', ms, '5m', 300_000],
+    ['hours as milliseconds', ms, '2h', 7_200_000],
+    ['minutes as seconds', duration('s', { min: 1, max: 900 }), '15m', 900],
+    ['half a second as seconds', duration('s', { min: 0, max: 900 }), '500ms', refused],
+    ['a duration out of bounds', ms, '3h', refused],
+    ['a negative duration', ms, '-5', refused],
+    ['a duration with an unknown unit', ms, '5d', refused],
+    ['a word', oneOf(['a', 'b']), 'b', 'b'],
+    ['another word', oneOf(['a', 'b']), 'c', refused],
+    ['a list as text', listOf(oneOf(['a', 'b'])), ' b, a ,b', ['b', 'a']],
+    ['a list as YAML', listOf(oneOf(['a', 'b'])), ['a'], ['a']],
+    ['an empty list', listOf(oneOf(['a', 'b'])), [], refused],
+    ['a list with a wrong word', listOf(oneOf(['a', 'b'])), 'a,,b', refused],
+    ['a time zone', timeZone(), 'Europe/Berlin', 'Europe/Berlin'],
+    ['no time zone', timeZone(), 'Europe/Atlantis', refused],
+    ['text', text(), ' /var/lib ', '/var/lib'],
+    ['a path', urlPath(), '/card/%E5%8D%A1', '/card/%E5%8D%A1'],
+    ['a relative path', urlPath(), 'card', refused],
+    ['a path with a blank', urlPath(), '/a b', refused],
+    ['blank text', text(), ' ', refused],
+    ['a map for text', text(), {}, refused],
+  ])('reads %s', (_, kind, raw, expected) => {
+    expect(value(kind, raw)).toEqual(expected);
+  });
+});
+
+describe('settings table', () => {
+  const bounded = ALL_SETTINGS.flatMap((setting) => {
+    const match = /(-?\d+) to (\d+)$/.exec(setting.kind.accepts);
+    return match === null ? [] : [{ setting, min: Number(match[1]), max: Number(match[2]) }];
+  });
+
+  it.each(bounded.map((row) => [row.setting.yaml ?? '', row] as const))(
+    'keeps %s within its bounds',
+    (_, { setting, min, max }) => {
+      expect(value(setting.kind, min)).toBe(min);
+      expect(value(setting.kind, String(max))).toBe(max);
+      expect(value(setting.kind, min - 1)).toEqual(refused);
+      expect(value(setting.kind, max + 1)).toEqual(refused);
+    },
+  );
+
+  it('accepts its own defaults', () => {
+    const withDefault = ALL_SETTINGS.filter((setting) => setting.default !== null);
+    expect(withDefault.length).toBeGreaterThan(10);
+    for (const setting of withDefault) {
+      expect(value(setting.kind, setting.defaultText), setting.yaml ?? '').toEqual(setting.default);
+    }
+  });
+
+  it('names nothing twice', () => {
+    for (const names of [
+      ALL_SETTINGS.flatMap(({ flag, file }) => [flag, file?.flag ?? null]),
+      ALL_SETTINGS.flatMap(({ env, file }) => [env, file?.env ?? null]),
+      ALL_SETTINGS.map(({ yaml }) => yaml),
+    ]) {
+      const given = names.filter((name) => name !== null);
+      expect(new Set(given).size).toBe(given.length);
+    }
+  });
+});

@@ -1,0 +1,295 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cardpoll-config-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, content: string, mode = 0o600): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+const GATEWAY = { '--gateway-url': 'http://gateway:8080' };
+const REDIS = 'redis://:redis-secret@redis:6379';
+const DATABASE = 'postgres://cardpoll:pg-secret@db/cardpoll';
+
+type Sources = { flags?: Record<string, string>; env?: Record<string, string>; yaml?: string };
+
+function inputs({ flags = {}, env = {}, yaml }: Sources) {
+  const config = yaml === undefined ? {} : { '--config': file('config.yaml', yaml) };
+  return { flags: { ...config, ...flags }, env: { HOME: '/home/sre', ...env } };
+}
+const daemon = (sources: Sources) =>
+  loadDaemonConfig(inputs({ ...sources, flags: { ...GATEWAY, ...sources.flags } }));
+
+async function refusal(attempt: Promise<unknown>): Promise<CardpollError> {
+  const error = await attempt.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof CardpollError)) throw new Error(`expected a CardpollError, got ${String(error)}`);
+  expect(error.kind).toBe('config');
+  return error;
+}
+
+describe('precedence', () => {
+  it('takes flag before environment before file before default', async () => {
+    const yaml = 'log_level: warn\n';
+    const env = { CARDPOLL_LOG_LEVEL: 'error' };
+    expect((await daemon({})).logLevel).toBe('info');
+    expect((await daemon({ yaml })).logLevel).toBe('warn');
+    expect((await daemon({ yaml, env })).logLevel).toBe('error');
+    expect((await daemon({ yaml, env, flags: { '--log-level': 'debug' } })).logLevel).toBe('debug');
+  });
+
+  it('finds the file through CARDPOLL_CONFIG', async () => {
+    const CARDPOLL_CONFIG = file('by-variable.yaml', 'time_zone: UTC');
+    expect((await daemon({ env: { CARDPOLL_CONFIG } })).timeZone).toBe('UTC');
+  });
+
+  it('treats an empty variable and an empty key as not set', async () => {
+    const config = await daemon({ env: { CARDPOLL_REDIS_URL: '' }, yaml: 'log_dir:\npolling:\n' });
+    expect(config.stores.kind).toBe('embedded');
+    expect(config.logDir).toBeNull();
+  });
+});
+
+describe('daemon configuration', () => {
+  it('has the documented defaults', async () => {
+    expect(await daemon({})).toEqual({
+      listen: { host: '127.0.0.1', port: 7480 },
+      roles: ['worker', 'api', 'scheduler'],
+      stores: { kind: 'embedded', dataDir: '/home/sre/.local/state/cardpoll' },
+      timeZone: 'Asia/Shanghai',
+      logDir: null,
+      logLevel: 'info',
+      adminTokens: [],
+      gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, interfaces: {} },
+      polling: {
+        leaseMs: 15_000,
+        claimBatch: 200,
+        queueCap: 200_000,
+        writeBuffer: 20_000,
+        retryBaseMs: 1_000,
+        cardCacheTtlSeconds: 300,
+        initBatch: 100_000,
+        initPauseMs: 1_000,
+        drainTimeoutMs: 30_000,
+      },
+    });
+  });
+
+  it('reads every section of the file', async () => {
+    const config = await daemon({
+      flags: { '--listen': '[::1]:0' },
+      env: { XDG_STATE_HOME: '/state', CARDPOLL_GATEWAY_TOKEN: 'token-for-gateway' },
+      yaml: `
+roles: [worker, api]
+gateway:
+  timeout_ms: 2s
+  max_response_bytes: 4096
+  stopped_statuses: [stopped, 停机]
+  interfaces:
+    flow: { method: GET, path: /v2/usage, field: mb }
+    stop: { path: /v2/stop }
+polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
+`,
+    });
+    expect(config.listen).toEqual({ host: '::1', port: 0 });
+    expect(config.roles).toEqual(['worker', 'api']);
+    expect(config.stores).toEqual({ kind: 'embedded', dataDir: '/state/cardpoll' });
+    expect(config.gateway).toEqual({
+      url: 'http://gateway:8080',
+      timeoutMs: 2_000,
+      maxResponseBytes: 4_096,
+      stoppedStatuses: ['stopped', '停机'],
+      token: 'token-for-gateway',
+      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' }, stop: { path: '/v2/stop' } },
+    });
+    expect(config.polling).toMatchObject({ leaseMs: 5_000, cardCacheTtlSeconds: 600 });
+  });
+
+  it('is frozen all the way down', async () => {
+    const config = await daemon({});
+    expect(Object.isFrozen(config) && Object.isFrozen(config.polling) && Object.isFrozen(config.roles)).toBe(
+      true,
+    );
+  });
+
+  it('keeps an in-memory data directory as it is', async () => {
+    const config = await daemon({ flags: { '--data-dir': ':memory:' } });
+    expect(config.stores).toEqual({ kind: 'embedded', dataDir: ':memory:' });
+  });
+});
+
+describe('rules', () => {
+  it('names the other store when only one is set', async () => {
+    const noDatabase = await refusal(daemon({ env: { CARDPOLL_REDIS_URL: REDIS } }));
+    expect(noDatabase.message).toMatch(/redis_url is set but database_url is not.*CARDPOLL_DATABASE_URL/);
+    const noRedis = await refusal(daemon({ flags: { '--database-url': DATABASE } }));
+    expect(noRedis.message).toMatch(/database_url is set but redis_url is not.*--redis-url/);
+  });
+
+  it('takes both stores', async () => {
+    const config = await daemon({ env: { CARDPOLL_REDIS_URL: REDIS, CARDPOLL_DATABASE_URL: DATABASE } });
+    expect(config.stores).toEqual({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+  });
+
+  it('refuses a daemon without a gateway', async () => {
+    const error = await refusal(loadDaemonConfig(inputs({})));
+    expect(error.fields.map(({ field }) => field)).toEqual(['gateway.url']);
+    expect(error.message).toContain('CARDPOLL_GATEWAY_URL');
+  });
+
+  it.each(['0.0.0.0:7480', '[::]:7480', '10.0.0.5:7480', 'example.com:7480'])(
+    'refuses to listen on %s without tokens',
+    async (listen) => {
+      const flags = { '--listen': listen };
+      expect((await refusal(daemon({ flags }))).message).toContain('CARDPOLL_ADMIN_TOKENS');
+      const env = { CARDPOLL_ADMIN_TOKENS: 'operator:0123456789abcdef' };
+      expect((await daemon({ flags, env })).adminTokens).toHaveLength(1);
+    },
+  );
+
+  it.each(['127.0.0.1:1', '127.3.2.1:1', 'localhost:1', '[::1]:1'])('lets %s be open', async (listen) => {
+    expect((await daemon({ flags: { '--listen': listen } })).adminTokens).toEqual([]);
+  });
+
+  it('wants a lease of at least two gateway timeouts and a second', async () => {
+    const gateway = 'gateway: { timeout_ms: 5000 }\n';
+    await expect(daemon({ yaml: `${gateway}polling: { lease_ms: 11000 }` })).resolves.toBeDefined();
+    const error = await refusal(daemon({ yaml: `${gateway}polling: { lease_ms: 10999 }` }));
+    expect(error.message).toContain('must be at least 11000');
+  });
+});
+
+describe('problems', () => {
+  it('reports all of them at once, each with its origin', async () => {
+    const error = await refusal(
+      daemon({
+        flags: { '--listen': 'nonsense' },
+        env: { CARDPOLL_TIME_ZONE: 'Mars/Olympus', CARDPOLL_REDIS_URL: REDIS, CARDPOLL_LOG_LEVLE: 'info' },
+        yaml: 'polling:\n  claim_batch: 0\n  leese_ms: 1\nrolls: [worker]\n',
+      }),
+    );
+    const [heading, ...lines] = error.message.split('\n');
+    expect(heading).toBe('configuration: 7 problems:');
+    expect(lines).toHaveLength(7);
+    expect(error.fields).toHaveLength(7);
+    expect(error.message).toMatch(/--listen: "nonsense" is not host:port/);
+    expect(error.message).toMatch(/CARDPOLL_TIME_ZONE: "Mars\/Olympus"/);
+    expect(error.message).toMatch(/config\.yaml:2 polling\.claim_batch: 0 is out of bounds \(1 to 2000\)/);
+    expect(error.message).toMatch(
+      /config\.yaml:3: unknown key polling\.leese_ms \(did you mean polling\.lease_ms\?\)/,
+    );
+    expect(error.message).toMatch(/config\.yaml:4: unknown key rolls \(did you mean roles\?\)/);
+    expect(error.message).toMatch(/CARDPOLL_LOG_LEVLE \(did you mean CARDPOLL_LOG_LEVEL\?\)/);
+    expect(error.message).toMatch(/database_url is not/);
+  });
+
+  it('says where a key that was put on the wrong level belongs', async () => {
+    const error = await refusal(daemon({ yaml: 'claim_batch: 10' }));
+    expect(error.message).toContain('unknown key claim_batch (did you mean polling.claim_batch?)');
+  });
+
+  it.each([
+    ['a missing file', undefined, /ENOENT/],
+    ['broken YAML', 'listen: [1', /config\.yaml:1: not valid YAML/],
+    ['a key given twice', 'roles: api\nroles: api', /config\.yaml:\d: not valid YAML/],
+    ['a list at the top', '- 1', /the file must hold keys and values/],
+    ['a value where a section belongs', 'polling: fast', /polling must hold keys and values/],
+  ])('refuses %s', async (_, yaml, expected) => {
+    const sources = yaml === undefined ? { flags: { '--config': join(directory, 'absent.yaml') } } : { yaml };
+    expect((await refusal(daemon(sources))).message).toMatch(expected);
+  });
+
+  it('never quotes a secret', async () => {
+    const error = await refusal(
+      daemon({
+        env: {
+          CARDPOLL_REDIS_URL: 'rediss//:redis-secret@redis',
+          CARDPOLL_DATABASE_URL: 'mysql://cardpoll:pg-secret@db',
+          CARDPOLL_ADMIN_TOKENS: 'operator:short-secret,root:another-secret-here',
+          CARDPOLL_GATEWAY_TOKEN: 'gateway secret',
+        },
+      }),
+    );
+    expect(error.fields).toHaveLength(4);
+    expect(error.message).not.toContain('secret');
+  });
+});
+
+describe('admin tokens', () => {
+  const tokens = 'viewer:viewer-token-0001,operator:operator:token:01';
+
+  it('reads them from the variable and from a file', async () => {
+    const expected = [
+      { role: 'viewer', token: 'viewer-token-0001' },
+      { role: 'operator', token: 'operator:token:01' },
+    ];
+    expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS: tokens } })).adminTokens).toEqual(expected);
+    const path = file('tokens', `${tokens.replace(',', '\n')}\n`);
+    expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: path } })).adminTokens).toEqual(expected);
+  });
+
+  it.each([
+    ['operator:short', /entry 1 must have at least 16/],
+    ['viewer:viewer-token-0001,admin:0123456789abcdef', /entry 2 does not begin with viewer: or operator:/],
+    ['0123456789abcdef', /entry 1 does not begin/],
+    ['viewer:viewer-token-0001,operator:viewer-token-0001', /entry 2 repeats/],
+    [',', /there is no entry/],
+  ])('refuses %s', async (CARDPOLL_ADMIN_TOKENS, expected) => {
+    expect((await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS } }))).message).toMatch(expected);
+  });
+
+  it('refuses a file everybody can read, a missing one, and variable and file together', async () => {
+    const open = file('open-tokens', tokens, 0o644);
+    const readable = await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: open } }));
+    expect(readable.message).toContain(`chmod 600 ${open}`);
+    const missing = await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: join(directory, 'none') } }));
+    expect(missing.message).toContain('ENOENT');
+    const both = { CARDPOLL_ADMIN_TOKENS: tokens, CARDPOLL_ADMIN_TOKENS_FILE: open };
+    expect((await refusal(daemon({ env: both }))).message).toContain('are both set');
+  });
+
+  it('does not ask for tokens again when the given ones were refused', async () => {
+    const flags = { '--listen': '0.0.0.0:7480' };
+    const error = await refusal(daemon({ flags, env: { CARDPOLL_ADMIN_TOKENS: 'operator:short' } }));
+    expect(error.fields).toHaveLength(1);
+  });
+});
+
+describe('other scopes', () => {
+  it('reads what a client needs and ignores the rest', async () => {
+    expect(await loadClientConfig(inputs({}))).toEqual({
+      url: 'http://127.0.0.1:7480',
+      token: null,
+      timeoutMs: 10_000,
+    });
+    const flags = {
+      '--token-file': file('token', 'operator-token-01\n'),
+      '--url': 'https://cardpoll.example/',
+    };
+    const env = { CARDPOLL_URL: 'http://ignored', CARDPOLL_TOKEN: 'ignored', CARDPOLL_REDIS_URL: REDIS };
+    expect(await loadClientConfig(inputs({ flags, env, yaml: 'client: { timeout_ms: 3s }' }))).toEqual({
+      url: 'https://cardpoll.example',
+      token: 'operator-token-01',
+      timeoutMs: 3_000,
+    });
+  });
+
+  it('needs only the database for migrations', async () => {
+    expect(await loadMigrateConfig(inputs({ env: { CARDPOLL_DATABASE_URL: DATABASE } }))).toEqual({
+      database: { kind: 'postgres', databaseUrl: DATABASE },
+    });
+    expect(await loadMigrateConfig(inputs({ flags: { '--data-dir': '/data' } }))).toEqual({
+      database: { kind: 'embedded', dataDir: '/data' },
+    });
+  });
+});

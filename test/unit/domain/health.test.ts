@@ -1,0 +1,43 @@
+// The thresholds of section 8 of the specification, at and around their edges.
+import { describe, expect, it } from 'vitest';
+import { healthOf, recommendedConcurrency } from '../../../src/domain/health.ts';
+
+const fine = { queueLength: 0, successRate: 99, avgDurationMs: 100, concurrencyPercent: 60 };
+
+describe('healthOf', () => {
+  it.each([
+    [{ queueLength: 9_999 }, 'normal'],
+    [{ queueLength: 10_000 }, 'warning'],
+    [{ queueLength: 50_000 }, 'warning'],
+    [{ queueLength: 50_001 }, 'alert'],
+    [{ successRate: 95.1 }, 'normal'],
+    [{ successRate: 95 }, 'warning'],
+    [{ successRate: 90 }, 'warning'],
+    [{ successRate: 89.9 }, 'alert'],
+    [{ successRate: null }, 'normal'],
+    [{ avgDurationMs: 499 }, 'normal'],
+    [{ avgDurationMs: 500 }, 'warning'],
+    [{ avgDurationMs: 2_000 }, 'warning'],
+    [{ avgDurationMs: 2_001 }, 'alert'],
+    [{ avgDurationMs: null }, 'normal'],
+    [{ concurrencyPercent: 95 }, 'normal'],
+    [{ concurrencyPercent: 95.1 }, 'alert'],
+  ] as const)('%o is %s', (change, health) => {
+    expect(healthOf({ ...fine, ...change })).toBe(health);
+  });
+
+  it('is the worst of its metrics', () => {
+    expect(healthOf({ ...fine, queueLength: 20_000, successRate: 10 })).toBe('alert');
+  });
+});
+
+describe('recommendedConcurrency', () => {
+  it.each([
+    [99, { min: 100, max: 200 }],
+    [100, { min: 50, max: 100 }],
+    [500, { min: 50, max: 100 }],
+    [501, { min: 20, max: 50 }],
+  ])('for %d ms is %o', (responseMs, range) => {
+    expect(recommendedConcurrency(responseMs)).toEqual(range);
+  });
+});

@@ -1,0 +1,57 @@
+// An engine whose live store does not answer any more still ends in the time it was given.
+import { pino } from 'pino';
+import { afterAll, expect, it } from 'vitest';
+import { Engine } from '../../../src/engine/engine.ts';
+import { openGatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
+import { gatewayProfile } from '../../../src/gateway/profile.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { Teardown } from '../../../src/platform/service.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+
+const teardown = new Teardown();
+afterAll(() => teardown.run());
+
+it('stops within the drain timeout and three seconds while Redis hangs', async () => {
+  const log = pino({ level: 'silent' });
+  const redis = await freshRedis();
+  const records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
+  teardown.add(() => records.close());
+  await records.migrations.up();
+  const live = await openRedisLiveStore({ url: redis.url });
+  teardown.add(() => redis.resume());
+  teardown.add(() => live.close());
+  const gateway = openGatewayClient(gatewayProfile({ url: 'http://127.0.0.1:9' }), {
+    log,
+    clock: systemClock,
+  });
+  teardown.add(() => gateway.close());
+  const flow = new GatewayFlow({ clock: systemClock, random: Math.random, onChange: () => {} });
+  const engine = new Engine(
+    {
+      workerId: 'w1',
+      hostname: 'h',
+      pid: 1,
+      version: '0',
+      roles: ['worker', 'scheduler'],
+      timeZone: 'Asia/Shanghai',
+      leaseMs: 15_000,
+      claimBatch: 200,
+      queueCap: 200_000,
+      writeBuffer: 20_000,
+      retryBaseMs: 1_000,
+      cardCacheTtlMs: 300_000,
+      initBatchCards: 100_000,
+      initPauseMs: 1_000,
+      drainTimeoutMs: 500,
+    },
+    { live, records, gateway, flow, clock: systemClock, random: Math.random, log },
+  );
+  await engine.start();
+  redis.pause();
+  const startedAt = performance.now();
+  await engine.stop();
+  expect(performance.now() - startedAt).toBeLessThan(500 + 3_000 + 400);
+});

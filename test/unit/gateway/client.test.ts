@@ -1,0 +1,377 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type GatewayClient, openGatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayError, type InterfaceName } from '../../../src/gateway/gateway.ts';
+import { type GatewaySettings, gatewayProfile } from '../../../src/gateway/profile.ts';
+import { startSimulator } from '../../../src/gateway/simulator.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import {
+  answer,
+  type BadGateway,
+  type Behaviour,
+  closeMidBody,
+  flood,
+  garbage,
+  hang,
+  hangAfterHead,
+  reset,
+  startBadGateway,
+  trickle,
+} from '../../support/bad-gateway.ts';
+
+const CARD = { cardId: 7, iccid: '89860000000000000071' };
+const OK_FLOW = '{"code":200,"msg":"ok","data":{"used":12.5}}';
+
+const opened: Array<() => Promise<void>> = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+function open(settings: GatewaySettings): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
+  const lines: Array<Record<string, unknown>> = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const client = openGatewayClient(gatewayProfile(settings), { log, clock: systemClock });
+  opened.push(() => client.close());
+  return { client, lines };
+}
+
+async function against(behaviour: Behaviour, settings: Partial<GatewaySettings> = {}) {
+  const gateway = await startBadGateway(behaviour);
+  opened.push(() => gateway.close());
+  return { gateway, ...open({ url: gateway.url, ...settings }) };
+}
+
+async function failureOf(call: Promise<unknown>): Promise<GatewayError> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(GatewayError);
+  return error as GatewayError;
+}
+
+/** Idle connections may stay; what counts is that the gateway sees who has given up. */
+async function hungUp(gateway: BadGateway): Promise<void> {
+  expect(gateway.requests).toHaveLength(1);
+  await expect.poll(() => gateway.waiting(), { timeout: 2_000, interval: 5 }).toBe(0);
+}
+
+describe('a call that works', () => {
+  const cases: Array<[InterfaceName, string, string, unknown, Record<string, unknown>]> = [
+    ['realname', '/card/realname', '{"realStatus":true}', true, { realStatus: true }],
+    ['realname', '/card/realname', '{"realStatus":false}', false, { realStatus: false }],
+    ['flow', '/card/flow', '{"used":12.5}', 12.5, { used: 12.5 }],
+    ['flow', '/card/flow', '{"used":"12.5"}', 12.5, { used: 12.5 }],
+    ['flow', '/card/flow', '{"used":0}', 0, { used: 0 }],
+    ['card_status', '/card/status', '{"cardStatus":"停机"}', '停机', { cardStatus: '停机' }],
+    ['stop', '/card/stop', '{}', null, {}],
+    ['start', '/card/start', 'null', null, {}],
+  ];
+  it.each(cases)('%s %s %s', async (name, path, data, value, logged) => {
+    const { client, gateway, lines } = await against(answer(200, `{"code":200,"msg":"ok","data":${data}}`));
+    const result = await client.call(name, CARD, 1_000);
+    expect(result.value).toBe(value);
+    expect(gateway.requests).toMatchObject([
+      {
+        method: 'POST',
+        path,
+        body: '{"iccid":"89860000000000000071"}',
+        headers: { 'content-type': 'application/json' },
+      },
+    ]);
+    const { time, ...line } = lines[0] ?? {};
+    expect(line).toEqual({
+      level: 30,
+      msg: '网关调用',
+      interface: name,
+      path,
+      iccid: CARD.iccid,
+      card_id: CARD.cardId,
+      duration_ms: result.durationMs,
+      status: 200,
+      ...logged,
+    });
+    expect(lines).toHaveLength(1);
+  });
+
+  it('keeps its connections', async () => {
+    const { client, gateway } = await against(answer(200, OK_FLOW));
+    for (let i = 0; i < 20; i += 1) await client.call('flow', CARD, 1_000);
+    expect(gateway.requests).toHaveLength(20);
+    // A call may begin in the moment in which the one before it ends, so there is one connection to spare.
+    expect(gateway.accepted).toBeLessThanOrEqual(2);
+  });
+
+  it('honours base path, method, path and field of the profile, and still logs the field as used', async () => {
+    const { client, gateway, lines } = await against(answer(200, '{"code":200,"data":{"mb":3}}'), {
+      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' } },
+    });
+    const behindPrefix = open({
+      url: `${gateway.url}/tenant/a/`,
+      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' } },
+    });
+    await client.call('flow', CARD, 1_000);
+    await behindPrefix.client.call('flow', CARD, 1_000);
+    expect(gateway.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['GET', `/v2/usage?iccid=${CARD.iccid}`, ''],
+      ['GET', `/tenant/a/v2/usage?iccid=${CARD.iccid}`, ''],
+    ]);
+    expect(lines[0]).toMatchObject({ path: '/v2/usage', used: 3 });
+  });
+
+  it('proves who is calling by token and by signature', async () => {
+    const { client, gateway } = await against(answer(200, OK_FLOW), { token: 'tok-1', hmacKey: 'secret' });
+    await client.call('flow', CARD, 1_000);
+    const [request] = gateway.requests;
+    expect(request?.headers).toMatchObject({ authorization: 'Bearer tok-1' });
+    const signature = request?.headers['x-cardpoll-signature'] ?? '';
+    const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? [];
+    expect(Math.abs(Number(t) - Date.now() / 1000)).toBeLessThan(5);
+    expect(v1).toBe(
+      createHmac('sha256', 'secret').update(`${t}.POST./card/flow.${request?.body}`).digest('hex'),
+    );
+  });
+
+  it('knows the statuses that mean stopped', () => {
+    const { client } = open({ url: 'http://127.0.0.1:1' });
+    expect(['stopped', 'Suspended', ' STOPPED ', '停机'].map((s) => client.isStoppedStatus(s))).not.toContain(
+      false,
+    );
+    expect(['active', '', 'unstopped', '正常'].map((s) => client.isStoppedStatus(s))).not.toContain(true);
+  });
+});
+
+describe('a call that fails', () => {
+  const answers: Array<[string, number, string, string, boolean]> = [
+    ['an internal error', 500, 'oops', 'http', true],
+    ['a bad gateway', 502, '', 'http', true],
+    ['wrong credentials', 401, '', 'http', true],
+    ['missing rights', 403, '', 'http', true],
+    ['a request timeout', 408, '', 'http', true],
+    ['an unknown card', 404, '', 'card', false],
+    ['a refused card', 422, '{}', 'card', false],
+    ['too many requests', 429, '', 'backpressure', true],
+    ['an overloaded gateway', 503, '', 'backpressure', true],
+    ['another business code', 200, '{"code":4001,"msg":"no such card"}', 'business', false],
+    ['no JSON', 200, '<html>', 'malformed', true],
+    ['no body', 200, '', 'malformed', true],
+    ['no content', 204, '', 'malformed', true],
+    ['a JSON array', 200, '[]', 'malformed', true],
+    ['a JSON null', 200, 'null', 'malformed', true],
+    ['no code', 200, '{"data":{"used":1}}', 'malformed', true],
+    ['a code as text', 200, '{"code":"200","data":{"used":1}}', 'malformed', true],
+    ['no data', 200, '{"code":200}', 'malformed', true],
+    ['no field', 200, '{"code":200,"data":{}}', 'malformed', true],
+    ['a field only the prototype has', 200, '{"code":200,"data":[]}', 'malformed', true],
+    ['a negative number', 200, '{"code":200,"data":{"used":-1}}', 'malformed', true],
+    ['an absurd number', 200, '{"code":200,"data":{"used":1e300}}', 'malformed', true],
+    ['an infinite number', 200, '{"code":200,"data":{"used":1e999}}', 'malformed', true],
+    ['text that is no number', 200, '{"code":200,"data":{"used":"12,5"}}', 'malformed', true],
+    ['an exponent as text', 200, '{"code":200,"data":{"used":"1e3"}}', 'malformed', true],
+    ['a boolean number', 200, '{"code":200,"data":{"used":true}}', 'malformed', true],
+  ];
+  it.each(answers)('%s: HTTP %i %s is %s', async (_, status, body, failure, gatewayFault) => {
+    const { client, lines, gateway } = await against(answer(status, body));
+    const error = await failureOf(client.call('flow', CARD, 1_000));
+    expect(error.failure).toBe(failure);
+    expect(error.isGatewayFault).toBe(gatewayFault);
+    expect(error.details.durationMs).toBeGreaterThan(0);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: 40,
+      msg: '网关调用',
+      path: '/card/flow',
+      interface: 'flow',
+      card_id: 7,
+      iccid: CARD.iccid,
+      status,
+      error: failure,
+      reason: error.message,
+    });
+    expect(gateway.requests).toHaveLength(1);
+  });
+
+  const wrongFields: Array<[InterfaceName, string]> = [
+    ['realname', '{"realStatus":"true"}'],
+    ['realname', '{"realStatus":1}'],
+    ['realname', '{"realStatus":null}'],
+    ['card_status', '{"cardStatus":""}'],
+    ['card_status', '{"cardStatus":"  "}'],
+    ['card_status', `{"cardStatus":"${'x'.repeat(65)}"}`],
+    ['card_status', '{"cardStatus":3}'],
+  ];
+  it.each(wrongFields)('%s with %s is malformed', async (name, data) => {
+    const { client } = await against(answer(200, `{"code":200,"data":${data}}`));
+    expect((await failureOf(client.call(name, CARD, 1_000))).failure).toBe('malformed');
+  });
+
+  it('follows no redirect', async () => {
+    const target = await startBadGateway(answer(200, OK_FLOW));
+    opened.push(() => target.close());
+    const { client } = await against(answer(307, '', { location: `${target.url}/card/flow` }));
+    expect((await failureOf(client.call('flow', CARD, 1_000))).failure).toBe('http');
+    expect(target.requests).toHaveLength(0);
+  });
+
+  it('lets no control character of the gateway into messages, and no endless text', async () => {
+    const msg = `no\u001b[31m\u202ecard\n${'x'.repeat(5_000)}`;
+    const { client } = await against(answer(200, JSON.stringify({ code: 1, msg })));
+    const { message } = await failureOf(client.call('flow', CARD, 1_000));
+    expect(message).toMatch(/^code 1: no \[31m card x+…$/);
+    expect(message.length).toBeLessThan(220);
+  });
+
+  it.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['more than an hour', { 'retry-after': '86400' }, 3_600_000],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['a negative number', { 'retry-after': '-1' }, undefined],
+    ['nothing', {}, undefined],
+  ])('reads Retry-After: %s', async (_, headers, expected) => {
+    const { client } = await against(answer(503, 'busy', headers));
+    expect((await failureOf(client.call('flow', CARD, 1_000))).details.retryAfterMs).toBe(expected);
+  });
+
+  it('reads Retry-After as a date', async () => {
+    const inTwentySeconds = new Date(Date.now() + 20_000).toUTCString();
+    const { client } = await against(answer(429, '', { 'retry-after': inTwentySeconds }));
+    const { retryAfterMs } = (await failureOf(client.call('flow', CARD, 1_000))).details;
+    expect(retryAfterMs).toBeGreaterThan(15_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(20_000);
+  });
+});
+
+describe('a connection that breaks', () => {
+  it.each([
+    ['garbage', garbage, 'malformed'],
+    ['a close in the middle of the body', closeMidBody, 'network'],
+    ['a reset', reset, 'network'],
+  ] as Array<[string, Behaviour, string]>)('%s', async (_, behaviour, failure) => {
+    const { client, gateway } = await against(behaviour);
+    expect((await failureOf(client.call('flow', CARD, 1_000))).failure).toBe(failure);
+    expect(gateway.requests).toHaveLength(1);
+  });
+
+  it('nobody listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const { client, lines } = open({ url: `http://127.0.0.1:${port}` });
+    const error = await failureOf(client.call('flow', CARD, 1_000));
+    expect(error.failure).toBe('network');
+    expect(error.message).toContain('ECONNREFUSED');
+    expect(lines[0]).toMatchObject({ status: null, error: 'network' });
+  });
+
+  it('recovers by itself when the gateway comes back', async () => {
+    const first = await startSimulator({ host: '127.0.0.1', port: 0 });
+    const { client } = open({ url: first.url });
+    const callAll = () =>
+      Promise.allSettled(Array.from({ length: 50 }, () => client.call('realname', CARD, 2_000)));
+    const fulfilled = (results: PromiseSettledResult<unknown>[]) =>
+      results.filter(({ status }) => status === 'fulfilled').length;
+    expect(fulfilled(await callAll())).toBe(50);
+    await first.close();
+    expect(fulfilled(await callAll())).toBe(0);
+    expect(fulfilled(await callAll())).toBe(0);
+    const second = await startSimulator({ host: '127.0.0.1', port: Number(new URL(first.url).port) });
+    opened.push(() => second.close());
+    expect(fulfilled(await callAll())).toBe(50);
+  });
+
+  it('a name that does not exist', async () => {
+    const { client } = open({ url: 'http://gateway.invalid' });
+    expect((await failureOf(client.call('flow', CARD, 5_000))).failure).toMatch(/^(network|timeout)$/);
+  });
+
+  it('no TLS where TLS was asked for', async () => {
+    const gateway = await startBadGateway(garbage);
+    opened.push(() => gateway.close());
+    const { client } = open({ url: gateway.url.replace('http:', 'https:') });
+    expect((await failureOf(client.call('flow', CARD, 1_000))).failure).toMatch(/^(network|timeout)$/);
+  });
+
+  it('an endless body is cut off long before it fills the memory', async () => {
+    const { client, gateway } = await against(flood, { maxResponseBytes: 4_096 });
+    const error = await failureOf(client.call('flow', CARD, 5_000));
+    expect(error.failure).toBe('malformed');
+    expect(error.message).toContain('4096');
+    await hungUp(gateway);
+  });
+
+  it('comes back on a new connection', async () => {
+    let calls = 0;
+    const { client } = await against((socket, request) => {
+      calls += 1;
+      (calls === 1 ? reset : answer(200, OK_FLOW))(socket, request);
+    });
+    await failureOf(client.call('flow', CARD, 1_000));
+    expect((await client.call('flow', CARD, 1_000)).value).toBe(12.5);
+  });
+});
+
+describe('the deadline', () => {
+  const late: Array<[string, Behaviour]> = [
+    ['no answer', hang],
+    ['no body', hangAfterHead],
+    ['a body that trickles', trickle],
+  ];
+  it.each(late)('ends the call and its connection: %s', async (_, behaviour) => {
+    const { client, gateway } = await against(behaviour);
+    const startedAt = performance.now();
+    const error = await failureOf(client.call('flow', CARD, 200));
+    const tookMs = performance.now() - startedAt;
+    expect(error.failure).toBe('timeout');
+    expect(tookMs).toBeGreaterThanOrEqual(195);
+    // 20 ms late at most on an idle machine; the rest is for a busy one.
+    expect(tookMs).toBeLessThan(450);
+    await hungUp(gateway);
+  });
+
+  it('is the configured one when the caller allows more', async () => {
+    const { client } = await against(hang, { timeoutMs: 150 });
+    const startedAt = performance.now();
+    await failureOf(client.call('flow', CARD, 60_000));
+    expect(performance.now() - startedAt).toBeLessThan(450);
+  });
+
+  it('holds for a call that waits for a connection, which is then never sent', async () => {
+    // The one connection is taken by the first call for longer than the second may take.
+    const gateway = await startBadGateway(hang);
+    opened.push(() => gateway.close());
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(line) });
+    const profile = { ...gatewayProfile({ url: gateway.url }), maxConnections: 1 };
+    const client = openGatewayClient(profile, { log, clock: systemClock });
+    opened.push(() => client.close());
+    const first = failureOf(client.call('stop', CARD, 400));
+    const second = failureOf(client.call('stop', { cardId: 8, iccid: '1' }, 100));
+    expect((await second).failure).toBe('timeout');
+    expect((await first).failure).toBe('timeout');
+    await hungUp(gateway);
+    expect(gateway.requests.map(({ body }) => body)).toEqual([`{"iccid":"${CARD.iccid}"}`]);
+  });
+
+  it('keeps what the status said when the rest never comes', async () => {
+    const { client } = await against((socket) =>
+      socket.write('HTTP/1.1 429 Busy\r\nretry-after: 3\r\ncontent-length: 10\r\n\r\n'),
+    );
+    const error = await failureOf(client.call('flow', CARD, 100));
+    expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 3_000 } });
+  });
+});
+
+it('close ends what is in flight as aborted, and what comes later', async () => {
+  const { client, gateway } = await against(hang);
+  const inFlight = failureOf(client.call('flow', CARD, 5_000));
+  await expect.poll(() => gateway.requests.length, { interval: 5 }).toBe(1);
+  await client.close();
+  expect(await inFlight).toMatchObject({ failure: 'aborted', isGatewayFault: false });
+  expect((await failureOf(client.call('flow', CARD, 5_000))).failure).toBe('aborted');
+});

@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/gateway/simulator.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
+
+const ICCID = '89860000000000000018';
+const opened: Array<() => Promise<void> | void> = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function start(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
+  const simulator = await startSimulator({ host: '127.0.0.1', port: 0, ...options });
+  opened.push(() => simulator.close());
+  return simulator;
+}
+
+async function post(simulator: Simulator, path: string, iccid = ICCID) {
+  const response = await fetch(simulator.url + path, { method: 'POST', body: JSON.stringify({ iccid }) });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as unknown };
+}
+
+/** A client that sends these bytes and never reads the answer's meaning. */
+async function rawClient(simulator: Simulator, bytes: string): Promise<Socket> {
+  const socket = connect(Number(new URL(simulator.url).port), '127.0.0.1');
+  opened.push(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+function stopRequest(iccid: string): string {
+  const body = JSON.stringify({ iccid });
+  return `POST /card/stop HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+describe('the default profile', () => {
+  it('answers every interface with its field', async () => {
+    const simulator = await start();
+    const answers = new Map<string, unknown>();
+    for (const path of [
+      '/card/realname',
+      '/card/flow',
+      '/card/status',
+      '/card/stop',
+      '/card/status',
+      '/card/start',
+    ]) {
+      const { status, body } = await post(simulator, path);
+      expect(status).toBe(200);
+      answers.set(`${path} ${answers.size}`, body);
+    }
+    expect(Object.fromEntries(answers)).toEqual({
+      '/card/realname 0': { code: 200, msg: 'ok', data: { realStatus: expect.any(Boolean) } },
+      '/card/flow 1': { code: 200, msg: 'ok', data: { used: expect.any(Number) } },
+      '/card/status 2': { code: 200, msg: 'ok', data: { cardStatus: 'active' } },
+      '/card/stop 3': { code: 200, msg: 'ok', data: {} },
+      '/card/status 4': { code: 200, msg: 'ok', data: { cardStatus: 'stopped' } },
+      '/card/start 5': { code: 200, msg: 'ok', data: {} },
+    });
+  });
+
+  it('tells its counts at GET /stats, which is not counted itself', async () => {
+    const simulator = await start();
+    await post(simulator, '/card/flow');
+    await post(simulator, '/card/stop');
+    const stats = await (await fetch(`${simulator.url}/stats`)).json();
+    expect(stats).toEqual({
+      requests: 2,
+      by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 0 },
+      in_flight: 0,
+      max_in_flight: 1,
+      max_in_flight_by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 0 },
+      rejected: 0,
+      failed: 0,
+      stops: { [ICCID]: 1 },
+    });
+  });
+
+  it('answers what it does not understand', async () => {
+    const simulator = await start();
+    expect((await post(simulator, '/card/nothing')).status).toBe(404);
+    expect((await fetch(`${simulator.url}/card/flow`)).status).toBe(404);
+    for (const body of ['', 'null', '{"iccid":5}', '{"iccid":"12ab"}', 'x'.repeat(200_000)]) {
+      const response = await fetch(`${simulator.url}/card/flow`, { method: 'POST', body });
+      expect([body.slice(0, 20), response.status]).toEqual([body.slice(0, 20), 400]);
+    }
+    expect(simulator.stats().inFlight).toBe(0);
+  });
+
+  it('knows only as many cards as it was given', async () => {
+    const simulator = await start({ cards: 1 });
+    expect((await post(simulator, '/card/flow', '1')).body).toMatchObject({ code: 200 });
+    expect((await post(simulator, '/card/flow', '2')).body).toMatchObject({ code: 404, msg: 'unknown card' });
+    await post(simulator, '/card/stop', '2');
+    expect(simulator.stats().stops).toEqual({});
+  });
+});
+
+describe('simulated trouble', () => {
+  it('answers after the latency', async () => {
+    const simulator = await start({ latencyMs: 80 });
+    const startedAt = performance.now();
+    await Promise.all(['/card/flow', '/card/flow', '/card/stop'].map((path) => post(simulator, path)));
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(79);
+    expect(simulator.stats()).toMatchObject({
+      maxInFlight: 3,
+      maxInFlightByInterface: { realname: 0, flow: 2, card_status: 0, stop: 1, start: 0 },
+    });
+  });
+
+  it('fails a share of the calls, the same ones for the same seed, without carrying them out', async () => {
+    const outcomes = async (seed: number) => {
+      const simulator = await start({ failureRate: 0.3, seed });
+      const statuses: number[] = [];
+      for (let i = 0; i < 200; i += 1) statuses.push((await post(simulator, '/card/stop')).status);
+      const failed = statuses.filter((status) => status === 500).length;
+      expect(simulator.stats()).toMatchObject({ failed, stops: { [ICCID]: 200 - failed } });
+      return statuses;
+    };
+    const statuses = await outcomes(7);
+    expect(await outcomes(7)).toEqual(statuses);
+    expect(await outcomes(8)).not.toEqual(statuses);
+    const failed = statuses.filter((status) => status === 500).length;
+    expect(failed).toBeGreaterThan(35);
+    expect(failed).toBeLessThan(85);
+  });
+
+  it('turns calls above its bound away and never carries them out', async () => {
+    const simulator = await start({ latencyMs: 200, maxConcurrency: 3 });
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(simulator, '/card/stop')));
+    const rejected = answers.filter(({ status }) => status === 429);
+    expect(rejected).toHaveLength(5);
+    expect(rejected[0]?.headers.get('retry-after')).toBe('1');
+    expect(simulator.stats()).toMatchObject({
+      requests: 8,
+      rejected: 5,
+      inFlight: 0,
+      maxInFlight: 3,
+      stops: { [ICCID]: 3 },
+    });
+  });
+});
+
+describe('clients that vanish', () => {
+  async function inFlight(simulator: Simulator, expected: number): Promise<void> {
+    await expect.poll(() => simulator.stats().inFlight, { timeout: 2_000, interval: 5 }).toBe(expected);
+  }
+
+  it.each([
+    ['hang up', (socket: Socket) => void socket.end()],
+    ['reset', (socket: Socket) => void socket.resetAndDestroy()],
+  ])('free their place at once when they %s, and what they asked for is done', async (_, leave) => {
+    const simulator = await start({ latencyMs: 60_000 });
+    const socket = await rawClient(simulator, stopRequest('11'));
+    await rawClient(simulator, stopRequest('22'));
+    await inFlight(simulator, 2);
+    leave(socket);
+    await inFlight(simulator, 1);
+    expect(simulator.stats()).toMatchObject({ maxInFlight: 2, stops: { 11: 1, 22: 1 } });
+  });
+
+  it('free all places of a pipelined connection', async () => {
+    const simulator = await start({ latencyMs: 60_000 });
+    const socket = await rawClient(simulator, stopRequest('1') + stopRequest('2') + stopRequest('3'));
+    await inFlight(simulator, 3);
+    socket.destroy();
+    await inFlight(simulator, 0);
+  });
+
+  it('are in flight while their body is on its way, and have done nothing when it never ends', async () => {
+    const simulator = await start();
+    const socket = await rawClient(simulator, stopRequest('1').slice(0, -3));
+    await inFlight(simulator, 1);
+    socket.destroy();
+    await inFlight(simulator, 0);
+    expect(simulator.stats()).toMatchObject({ requests: 1, stops: {} });
+  });
+
+  it('are not counted twice when they leave after the answer', async () => {
+    const simulator = await start();
+    const socket = await rawClient(simulator, stopRequest('1'));
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await post(simulator, '/card/flow');
+    expect(simulator.stats()).toMatchObject({ inFlight: 0, requests: 2 });
+  });
+});
+
+describe('starting', () => {
+  it.each([
+    [{ port: 65_536 }, 'port'],
+    [{ cards: 0 }, 'cards'],
+    [{ cards: 1.5 }, 'cards'],
+    [{ latencyMs: -1 }, 'latencyMs'],
+    [{ latencyMs: Number.NaN }, 'latencyMs'],
+    [{ failureRate: 1.1 }, 'failureRate'],
+    [{ maxConcurrency: 0 }, 'maxConcurrency'],
+  ])('refuses %j', async (options, field) => {
+    const error = await start(options).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CardpollError);
+    expect(error).toMatchObject({ kind: 'invalid', code: 'invalid_simulator_option', fields: [{ field }] });
+  });
+
+  it('says when the address is taken', async () => {
+    const { url } = await start();
+    const error = await start({ port: Number(new URL(url).port) }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'unavailable', code: 'listen_failed' });
+  });
+
+  it('close cuts calls that are in flight', async () => {
+    const simulator = await start({ latencyMs: 60_000 });
+    const call = post(simulator, '/card/flow').catch(() => 'cut');
+    await expect.poll(() => simulator.stats().inFlight, { interval: 5 }).toBe(1);
+    await simulator.close();
+    expect(await call).toBe('cut');
+  });
+});

@@ -1,0 +1,120 @@
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Logs, openLogs } from '../../../src/platform/logger.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let dir: string;
+let logs: Logs;
+const problems: string[] = [];
+const onProblem = (message: string) => problems.push(message);
+const linesOf = (name: string) =>
+  readFileSync(join(dir, name), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+beforeEach(() => {
+  dir = join(mkdtempSync(join(tmpdir(), 'cardpoll-logs-')), 'nested', 'logs');
+  problems.length = 0;
+});
+afterEach(async () => {
+  await logs?.close();
+  rmSync(join(dir, '..', '..'), { recursive: true, force: true });
+});
+
+describe('openLogs', () => {
+  it('writes one object a line: level as a word, time with offset, fields, msg, nothing else', async () => {
+    const now = () => Date.UTC(2026, 10, 21, 1, 30, 15, 7);
+    logs = openLogs({ dir, level: 'info', now, onProblem });
+    logs.worker.info({ card_id: 7, realStatus: true }, '实名检查完成');
+    logs.worker.debug('below the level');
+    await logs.flush();
+    const [line, ...others] = linesOf('worker.log');
+    expect(others).toEqual([]);
+    expect(line).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^2026-11-2\dT\d\d:\d\d:15\.007[+-]\d\d:\d\d$/),
+      card_id: 7,
+      realStatus: true,
+      msg: '实名检查完成',
+    });
+    expect(Date.parse(String(line?.time))).toBe(now());
+  });
+
+  it('keeps the three logs apart, readable by the group and not by others', async () => {
+    logs = openLogs({ dir, level: 'info', onProblem });
+    logs.worker.warn('w');
+    logs.api.error({ err: new Error('broken') }, 'a');
+    logs.access.info('c');
+    await logs.flush();
+    expect(linesOf('worker.log')).toMatchObject([{ level: 'warn', msg: 'w' }]);
+    expect(linesOf('api.log')).toMatchObject([{ level: 'error', msg: 'a', err: { message: 'broken' } }]);
+    expect(linesOf('access.log')).toMatchObject([{ level: 'info', msg: 'c' }]);
+    expect(statSync(dir).mode & 0o777).toBe(0o750);
+    expect(statSync(join(dir, 'worker.log')).mode & 0o777).toBe(0o640);
+  });
+
+  it('shows a line soon without a flush, and appends to what is there', async () => {
+    logs = openLogs({ dir, level: 'info', onProblem });
+    logs.worker.info('first');
+    await waitFor(() => linesOf('worker.log').length === 1, {
+      timeoutMs: 1_000,
+      what: 'the line in the file',
+    });
+    await logs.close();
+    logs = openLogs({ dir, level: 'info', onProblem });
+    logs.worker.info('second');
+    await logs.close();
+    expect(linesOf('worker.log').map((line) => line.msg)).toEqual(['first', 'second']);
+  });
+
+  it('neither loses nor repeats a line when the file is renamed and reopened under load', async () => {
+    logs = openLogs({ dir, level: 'info', onProblem });
+    const rotations = 20;
+    const perRotation = 1_000;
+    for (let rotation = 0; rotation < rotations; rotation++) {
+      for (let index = 0; index < perRotation; index++) {
+        logs.worker.info({ n: rotation * perRotation + index, padding: 'x'.repeat(index % 300) }, 'load');
+        if (index % 97 === 0) await nextTurn();
+        if (index === 500) {
+          renameSync(join(dir, 'worker.log'), join(dir, `worker.log.${rotation}`));
+          logs.reopen();
+        }
+      }
+    }
+    await logs.close();
+    const names = [...Array.from({ length: rotations }, (_, index) => `worker.log.${index}`), 'worker.log'];
+    const seen = names.flatMap((name) => linesOf(name).map((line) => line.n));
+    expect(seen).toEqual(Array.from({ length: rotations * perRotation }, (_, index) => index));
+    expect(problems).toEqual([]);
+  });
+
+  it('stays with the present file, and says so, when reopening fails', async () => {
+    logs = openLogs({ dir, level: 'info', onProblem });
+    renameSync(dir, `${dir}-moved`);
+    logs.reopen();
+    logs.worker.info('kept');
+    await logs.flush();
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(/worker\.log cannot be reopened, the present file stays in use: ENOENT/);
+    renameSync(`${dir}-moved`, dir);
+    expect(linesOf('worker.log')).toMatchObject([{ msg: 'kept' }]);
+  });
+
+  it('refuses a directory that cannot be one, naming it', () => {
+    const file = join(dir, '..', '..', 'file');
+    writeFileSync(file, '');
+    chmodSync(file, 0o400);
+    expect(() => openLogs({ dir: join(file, 'logs'), level: 'info', onProblem })).toThrow(
+      expect.objectContaining({
+        kind: 'config',
+        code: 'log_dir_unusable',
+        message: expect.stringContaining(join(file, 'logs')),
+        hint: expect.stringContaining('--log-dir'),
+      }),
+    );
+  });
+});
