@@ -1,6 +1,7 @@
 // The interface aliases of `--interface` (specification, section 1.2): which lines belong to which interface. Works on a
 // line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Only asked about lines that hold the card.
 import { CardpollError } from '../platform/errors.ts';
+import { containsPhrase, type Phrase, phrase } from './phrase.ts';
 
 /** One name an interface; `--interface` also takes the other names of NAMES. */
 export type InterfaceName = 'realname' | 'flow' | 'card_status' | 'stop' | 'start';
@@ -27,6 +28,9 @@ export function interfaceOf(alias: string): InterfaceName {
     hint: `type one of ${ALIASES.join(', ')}`,
   });
 }
+
+const QUOTE = String.raw`(?:"|\\+u0022)`;
+const CLOSING = String.raw`(?:\\*"|\\+u0022)`;
 
 interface Rule {
   readonly segment: (normalized: string) => boolean;
@@ -75,9 +79,6 @@ export function matchesInterface(line: string, name: InterfaceName, strict: bool
   return lastSegments(line).some(rule.segment);
 }
 
-const QUOTE = String.raw`(?:"|\\+u0022)`;
-const CLOSING = String.raw`(?:\\*"|\\+u0022)`;
-
 /** A JSON key, plain or escaped inside a string any number of times. */
 function fieldPattern(name: string): RegExp {
   return new RegExp(String.raw`${QUOTE}${name}${CLOSING}\s*:`);
@@ -109,52 +110,4 @@ function lastSegment(path: string): string {
     .slice(bare.lastIndexOf('/') + 1)
     .toLowerCase()
     .replace(/[-_]/g, '');
-}
-
-interface Phrase {
-  readonly text: string;
-  readonly utf8: string;
-  readonly gbk: string;
-  readonly escaped: RegExp;
-}
-
-/** @param gbkHex the phrase's bytes in GBK. */
-function phrase(text: string, gbkHex: string): Phrase {
-  const escapes = [...text].map(
-    (char) => String.raw`\\+u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return {
-    text,
-    utf8: Buffer.from(text, 'utf8').toString('latin1'),
-    gbk: Buffer.from(gbkHex, 'hex').toString('latin1'),
-    escaped: new RegExp(escapes.join(''), 'i'),
-  };
-}
-
-function containsPhrase(line: string, { text, utf8, gbk, escaped }: Phrase): boolean {
-  return line.includes(utf8) || containsGbk(line, gbk, text) || escaped.test(line);
-}
-
-/**
- * The bytes of a GBK phrase also occur across the halves of other characters, and within UTF-8. So the stretch around
- * them, between bytes that are never half of a character, is decoded.
- */
-function containsGbk(line: string, gbk: string, text: string): boolean {
-  for (let at = line.indexOf(gbk); at !== -1; at = line.indexOf(gbk, at + 1)) {
-    let from = at;
-    while (from > 0 && line.charCodeAt(from - 1) >= 0x40) from -= 1;
-    const stretch = Buffer.from(line.slice(from, at + gbk.length + 1), 'latin1');
-    const before = stretch.subarray(0, at - from + gbk.length);
-    if (!isWholeUtf8(stretch) && new TextDecoder('gbk').decode(before).endsWith(text)) return true;
-  }
-  return false;
-}
-
-function isWholeUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -15,7 +15,7 @@ export const MAX_TRACES = 50;
 export const MAX_LINES_A_TRACE = 200;
 const MAX_LINE_BYTES = 4_096;
 
-const KEY = String.raw`(?:x[-_])?(?:trace|request|req|correlation)[-_]?id`;
+const KEY = '(?:x[-_])?(?:trace|request|req|correlation)[-_]?id';
 const ID_FIELD = new RegExp(
   String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{1,128})`,
   'gi',

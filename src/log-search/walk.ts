@@ -51,7 +51,10 @@ class Walker implements Found {
     try {
       this.#take(root, statSync(root));
     } catch (error) {
-      if (!isMissing(error)) return this.#complain(root, error);
+      if (!isMissing(error)) {
+        this.#complain(root, error);
+        return;
+      }
       throw new CardpollError('input_missing', 'root_missing', `log directory ${root} does not exist`, {
         hint: 'type --roots /var/log/cardpoll:/mnt/other/logs with directories that exist',
       });
@@ -76,7 +79,8 @@ class Walker implements Found {
     try {
       entries = readdirSync(directory, { withFileTypes: true });
     } catch (error) {
-      return this.#complain(directory, error);
+      this.#complain(directory, error);
+      return;
     }
     // Real files before links, so that a file is known by its own name.
     entries.sort(
