@@ -73,11 +73,18 @@ class BlockInflater {
   readonly #stream: InflateRaw;
   #state: 'open' | 'ended' | 'failed' | 'stopped' = 'open';
   #settle: () => void = () => {};
+  #thrown: { readonly error: unknown } | null = null;
 
   constructor(emit: (data: Buffer) => boolean) {
     this.#stream = createInflateRaw({ chunkSize: OUTPUT_BYTES, dictionary: BEFORE_THE_START });
     this.#stream.on('data', (data: Buffer) => {
-      if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
+      try {
+        if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
+      } catch (error) {
+        // Thrown here it would reach nobody.
+        this.#thrown = { error };
+        this.#become('stopped');
+      }
     });
     this.#stream.on('end', () => this.#become('ended'));
     this.#stream.on('error', (error) => {
@@ -97,6 +104,7 @@ class BlockInflater {
       this.#settle = resolve;
       this.#stream.write(block, () => resolve());
     });
+    if (this.#thrown !== null) throw this.#thrown.error;
     return this.#state;
   }
 

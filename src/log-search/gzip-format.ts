@@ -9,6 +9,10 @@ const HAS_EXTRA = 4;
 const HAS_NAME = 8;
 const HAS_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
+/** Of a header without name, comment and extra field, and what must overlap when one is looked for in pieces. */
+export const HEADER_BYTES = 10;
+const LAST_KNOWN_SYSTEM = 13;
+const UNKNOWN_SYSTEM = 255;
 
 export function isGzip(head: Buffer): boolean {
   return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
@@ -24,10 +28,10 @@ export function parseHeader(bytes: Buffer): Header {
   const magic = [0x1f, 0x8b, 8];
   const known = bytes.subarray(0, 3);
   if (known.some((byte, index) => byte !== magic[index])) return { kind: 'none' };
-  if (bytes.length < 10) return { kind: 'cut' };
+  if (bytes.length < HEADER_BYTES) return { kind: 'cut' };
   const flags = bytes[3] ?? 0;
   if ((flags & RESERVED_FLAGS) !== 0) return { kind: 'none' };
-  let at = 10;
+  let at = HEADER_BYTES;
   if ((flags & HAS_EXTRA) !== 0) {
     if (at + 2 > bytes.length) return { kind: 'cut' };
     at += 2 + bytes.readUInt16LE(at);
@@ -42,13 +46,24 @@ export function parseHeader(bytes: Buffer): Header {
   return at > bytes.length ? { kind: 'cut' } : { kind: 'header', length: at };
 }
 
-/** Where a member might begin at or after `from`; -1: nowhere. The last two bytes are not enough to tell. */
+/** Where a member begins at or after `from`, by all that is fixed about a header; -1: nowhere. */
 export function findMember(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(0x1f, from); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
-    if (bytes[at + 1] === 0x8b && bytes[at + 2] === 8 && ((bytes[at + 3] ?? 0) & RESERVED_FLAGS) === 0)
-      return at;
+    if (at + HEADER_BYTES <= bytes.length && looksLikeHeader(bytes, at)) return at;
   }
   return -1;
+}
+
+/** Compressed data holds the first three bytes by chance once in 16 MB; so the flags and the last two count as well. */
+function looksLikeHeader(bytes: Buffer, at: number): boolean {
+  const byte = (index: number) => bytes[at + index] ?? 0;
+  return (
+    byte(1) === 0x8b &&
+    byte(2) === 8 &&
+    (byte(3) & RESERVED_FLAGS) === 0 &&
+    [0, 2, 4].includes(byte(8)) &&
+    (byte(9) <= LAST_KNOWN_SYSTEM || byte(9) === UNKNOWN_SYSTEM)
+  );
 }
 
 /** The trailer that data with this CRC-32 and length has. */

@@ -4,7 +4,14 @@ import { crc32 } from 'node:zlib';
 import { inflateMember } from './careful-inflate.ts';
 import { inflateFast } from './fast-inflate.ts';
 import type { FileBytes } from './file-bytes.ts';
-import { findMember, GZIP_TRAILER_BYTES, MAX_HEADER_BYTES, parseHeader, trailerOf } from './gzip-format.ts';
+import {
+  findMember,
+  GZIP_TRAILER_BYTES,
+  HEADER_BYTES,
+  MAX_HEADER_BYTES,
+  parseHeader,
+  trailerOf,
+} from './gzip-format.ts';
 import type { NoticeCode } from './notice.ts';
 
 export interface InflateSink {
@@ -67,7 +74,10 @@ class MemberWalk {
     }
   }
 
-  /** @returns false when there is nothing more to do. */
+  /**
+   * A member that was torn off is inflated into the one behind it, so the next is looked for from its own beginning.
+   * @returns false when there is nothing more to do.
+   */
   async #member(start: number): Promise<boolean> {
     let [crc, length] = [0, 0];
     const end = await inflateMember(this.file, start, (data) => {
@@ -78,12 +88,12 @@ class MemberWalk {
     if (end.kind === 'stopped') return false;
     if (end.kind === 'cut') {
       this.#problem('truncated', 'gzip data ends too early or is still being written');
-      return false;
+      this.sink.gap();
+      return this.#findNext(this.offset + 1);
     }
     if (end.kind === 'corrupt') {
       this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
       this.sink.gap();
-      // A member that was torn off is inflated into the one behind it: look from its own beginning.
       return this.#findNext(this.offset + 1);
     }
     return this.#checkTrailer(end.offset, trailerOf(crc, length));
@@ -122,7 +132,7 @@ class MemberWalk {
 
   #findNext(from: number): boolean {
     const room = Buffer.allocUnsafe(SEARCH_BYTES);
-    for (let at = from; at < this.file.size; at += SEARCH_BYTES - 3) {
+    for (let at = from; at < this.file.size; at += SEARCH_BYTES - HEADER_BYTES + 1) {
       const bytes = this.file.readAt(at, room);
       const index = findMember(bytes, 0);
       if (index !== -1) {
