@@ -8,13 +8,14 @@ import { systemClock } from './platform/clock.ts';
 
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
 const launchers: Launchers = {
-  daemon: async (config) => (await import('./wiring.ts')).runDaemon(config),
-  demo: async (options) => {
+  daemon: async (config, load) => (await import('./wiring.ts')).runDaemon(config, load),
+  demo: async (options, listening) => {
     // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
-    return (await import('./wiring.ts')).runDemo(options);
+    return (await import('./wiring.ts')).runDemo(options, listening);
   },
-  simulate: async (options) => (await import('./wiring.ts')).runSimulator(options),
+  simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
+  doctor: async (config) => (await import('./doctor.ts')).runDoctor(config),
   migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
 };
 

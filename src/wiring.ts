@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openApiServer } from './api/server.ts';
-import type { DemoOptions, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
+import type { AccessSettings } from './api/access.ts';
+import { type ApiServer, openApiServer } from './api/server.ts';
+import type { DemoOptions, Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig, StoresConfig } from './config/daemon-config.ts';
 import { loadDaemonConfig } from './config/load-config.ts';
@@ -20,6 +21,8 @@ import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
+import { SsrfGuard } from './platform/ssrf-guard.ts';
+import { type LiveSettings, Reloader } from './reload.ts';
 import { onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
@@ -33,15 +36,19 @@ const APPLICATION_NAME = 'cardpoll';
 const DEMO_LATENCY_MS = 20;
 const IMPORT_CHUNK_CARDS = 10_000;
 
-/** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
-export function runDaemon(config: DaemonConfig): Promise<number> {
+/**
+ * Runs the daemon until SIGTERM or SIGINT, then drains.
+ * @param load reads the configuration anew, for SIGHUP.
+ * @returns the exit code.
+ */
+export function runDaemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number> {
   return run(async (teardown) => {
-    await startDaemon(config, teardown, async () => {});
+    await startDaemon(config, teardown, { prepare: async () => {}, load, listening: () => {} });
   });
 }
 
 /** The daemon with a fleet and a gateway of its own: embedded stores, simulated gateway. Needs nothing installed. */
-export function runDemo(options: DemoOptions): Promise<number> {
+export function runDemo(options: DemoOptions, listening: Listening): Promise<number> {
   return run(async (teardown) => {
     const simulator = await startSimulator({
       host: '127.0.0.1',
@@ -53,19 +60,19 @@ export function runDemo(options: DemoOptions): Promise<number> {
     const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
     teardown.add(() => rm(logDir, { recursive: true, force: true }));
     const flags = { '--gateway-url': simulator.url, '--data-dir': options.dataDir, '--log-dir': logDir };
-    const config = await loadDaemonConfig({ flags, env: {} });
-    await startDaemon({ ...config, listen: options.listen }, teardown, (records) =>
-      importDemoFleet(records, options.cards),
-    );
+    const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen: options.listen };
+    const prepare = (records: RecordStore) => importDemoFleet(records, options.cards);
+    await startDaemon(config, teardown, { prepare, load: async () => config, listening });
   });
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
-export function runSimulator(options: SimulatorOptions): Promise<number> {
+export function runSimulator(options: SimulatorOptions, listening: Listening): Promise<number> {
   return run(async (teardown) => {
     const { listen, ...behaviour } = options;
     const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
     teardown.add(() => simulator.close());
+    listening(simulator.url);
   });
 }
 
@@ -84,21 +91,47 @@ async function run(start: (teardown: Teardown) => Promise<void>): Promise<number
   return 0;
 }
 
+interface DaemonHooks {
+  /** Runs before anything reads the records. */
+  readonly prepare: (records: RecordStore) => Promise<void>;
+  /** Reads the configuration anew. */
+  readonly load: () => Promise<DaemonConfig>;
+  readonly listening: Listening;
+}
+
 async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  prepare: (records: RecordStore) => Promise<void>,
+  { prepare, load, listening }: DaemonHooks,
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
-  teardown.add(onSignal('SIGHUP', () => logs.reopen()));
+  let api: ApiServer | null = null;
+  const reloader = new Reloader({
+    config,
+    load,
+    apply: (settings) => {
+      api?.replaceAccess(accessOf(settings));
+      logs.setLevel(settings.logLevel);
+    },
+    log: logs.worker,
+  });
+  teardown.add(
+    onSignal('SIGHUP', () => {
+      logs.reopen();
+      void reloader.reload();
+    }),
+  );
   const stores = await openStores(config.stores, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
   const engine = buildEngine(config, stores, logs, teardown);
   // The API opens before the engine starts and closes after it has drained: readyz tells both phases.
-  if (config.roles.includes('api')) await startApi(config, stores, engine, logs, teardown);
+  if (config.roles.includes('api')) {
+    api = await startApi(config, stores, engine, logs, teardown);
+    listening(`http://${api.address}`);
+  }
   teardown.add(() => engine.stop());
   await engine.start();
 }
@@ -142,6 +175,7 @@ function openEmbedded(dataDir: string): Promise<RecordStore> {
 
 function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown: Teardown): Engine {
   const { polling } = config;
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   const gateway = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
   teardown.add(() => gateway.close());
   const flow = new GatewayFlow({
@@ -166,8 +200,12 @@ function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown:
       initBatchCards: polling.initBatch,
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
+      alertIntervalMs: config.alerts.intervalMs,
+      webhookSecret: config.webhooks.secret,
+      cleanupSchedule: config.cleanup.schedule,
+      cleanupPauseMs: config.cleanup.pauseMs,
     },
-    { ...stores, gateway, flow, clock: systemClock, random: Math.random, log: logs.worker },
+    { ...stores, gateway, flow, guard, clock: systemClock, random: Math.random, log: logs.worker },
   );
 }
 
@@ -177,22 +215,29 @@ async function startApi(
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
-): Promise<void> {
+): Promise<ApiServer> {
   const operations = openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
+    guard: new SsrfGuard(config.webhooks.allowCidrs),
   });
   const api = await openApiServer({
-    config: { host: config.listen.host, port: config.listen.port, tokens: config.adminTokens },
+    config: { ...config.listen, ...accessOf(config) },
     operations,
     logs,
     readiness: async () => ({ problems: engine.problems() }),
+    instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
     version: VERSION,
   });
   teardown.add(() => api.close());
   logs.api.info({ address: api.address }, 'admin API listens');
+  return api;
+}
+
+function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {
+  return { tokens: adminTokens, rateLimitPerMinute };
 }
 
 export interface MigrateResult {

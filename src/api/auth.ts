@@ -7,6 +7,9 @@ import { CardpollError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
 import { UNAUTHENTICATED } from './problem.ts';
 
+/** The caller of a server without tokens. */
+export const LOCAL = 'local';
+
 export interface AdminToken {
   readonly role: 'viewer' | 'operator';
   readonly token: string;
@@ -72,7 +75,7 @@ function localAuthenticator(): Authenticator {
     if (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, '')))) {
       throw new CardpollError('auth', 'foreign_origin', 'pages of other sites may not use this API');
     }
-    return 'local';
+    return LOCAL;
   };
 }
 

@@ -1,17 +1,22 @@
 // Client of the admin API, used by the command line. One method an endpoint; answers keep the body exactly as it was
-// sent. Problems become CardpollErrors of the kind the server meant. Never retries.
+// sent. Problems become CardpollErrors of the kind the server meant. Repeats nothing but a POST whose connection broke,
+// once: its Idempotency-Key lets it run only once.
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardReport } from '../operations/cards.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
 import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
 import type { InitReport } from '../operations/init-report.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
+import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
-import { exchange, type Incoming } from './client-transport.ts';
+import { exchange, exchangeAgainAfterReset, type Incoming } from './client-transport.ts';
 import type { Wire } from './wire.ts';
 
 export type OverviewBody = Wire<Overview>;
@@ -21,10 +26,40 @@ export type InitBody = Wire<InitReport>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
 export type ResetBody = Wire<SlotReset>;
 export type ConfigBody = Wire<PollingConfig>;
+export type AlertRuleBody = Wire<AlertRuleReport>;
+export type AlertBody = Wire<AlertReport>;
+export type RetentionBody = Wire<Retention>;
+export type CleanupPreviewBody = Wire<CleanupPreview>;
+export type CleanupProgressBody = Wire<CleanupProgress>;
+export type TriggerBody = Wire<TriggerReport>;
+export type BatchBody = Wire<BatchReport>;
+export type SelectionCountBody = Wire<SelectionCount>;
 export type CardBody = Wire<CardReport>;
 export type ImportBody = Wire<ImportReport>;
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
+}
+
+export interface PageBody<Item> extends ItemsBody<Item> {
+  readonly page: number;
+  readonly page_size: number;
+  readonly total: number;
+}
+
+/** A new alert rule; of a change, the fields it names. */
+export interface AlertRuleRequest
+  extends Pick<
+    AlertRuleBody,
+    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
+  > {
+  readonly webhook_url?: string | null;
+  readonly cooldown_seconds?: number;
+}
+
+/** Cards with these attributes; null leaves one open. */
+export interface Selection {
+  readonly carrier_id: number | null;
+  readonly status: number | null;
 }
 
 export interface Answer<Body> {
@@ -44,7 +79,7 @@ export interface ApiClientOptions {
 }
 
 interface Call {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
   readonly path: string;
   readonly json?: unknown;
   readonly stream?: Readable;
@@ -54,6 +89,8 @@ interface Call {
 }
 
 const ADMIN = '/api/admin';
+const TRIGGERS = '/polling-manual-trigger';
+const RULES = '/polling-alert-rules';
 /** Lists of the API are paged; what the command line shows fits one page of the largest size. */
 const LARGEST_PAGE = 'page_size=100';
 
@@ -67,6 +104,16 @@ export class ApiClient {
   initProgress = () => this.#get<InitBody>('/polling-stats/init-progress', 'status');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
+  alertRules = (page: number, pageSize: number) =>
+    this.#get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
+  alertRule = (id: number) => this.#get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
+  cleanupConfigs = () =>
+    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?${LARGEST_PAGE}`, 'items');
+  cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
+  cleanupProgress = () => this.#get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
+  triggers = (page: number, pageSize: number) =>
+    this.#get<PageBody<TriggerBody>>(`${TRIGGERS}?page=${page}&page_size=${pageSize}`, 'items');
+  trigger = (id: string) => this.#get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
   card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
 
   setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
@@ -86,6 +133,60 @@ export class ApiClient {
     return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
   }
 
+  createAlertRule(rule: AlertRuleRequest): Promise<Answer<AlertRuleBody>> {
+    return this.#call({ method: 'POST', path: RULES, json: rule }, 'rule_type');
+  }
+
+  updateAlertRule(id: number, patch: Partial<AlertRuleRequest>): Promise<Answer<AlertRuleBody>> {
+    return this.#call({ method: 'PUT', path: `${RULES}/${id}`, json: patch }, 'rule_type');
+  }
+
+  async deleteAlertRule(id: number): Promise<void> {
+    await this.#answer({ method: 'DELETE', path: `${RULES}/${id}` });
+  }
+
+  /** @param ruleId null: of all rules. */
+  alertHistory(ruleId: number | null, page: number, pageSize: number): Promise<Answer<PageBody<AlertBody>>> {
+    const filter = ruleId === null ? '' : `&rule_id=${ruleId}`;
+    return this.#get(`/polling-alert-history?page=${page}&page_size=${pageSize}${filter}`, 'items');
+  }
+
+  updateCleanupConfig(
+    id: number,
+    patch: { readonly retention_days?: number; readonly enabled?: boolean },
+  ): Promise<Answer<RetentionBody>> {
+    return this.#call({ method: 'PUT', path: `/data-cleanup-configs/${id}`, json: patch }, 'id');
+  }
+
+  triggerCleanup(): Promise<Answer<{ readonly run_id: string }>> {
+    return this.#call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
+  }
+
+  triggerSingle(taskType: TaskType, cardId: number): Promise<Answer<TriggerBody>> {
+    const json = { card_id: cardId, task_type: taskType };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/single`, json }, 'trigger_id');
+  }
+
+  triggerBatch(taskType: TaskType, cardIds: readonly number[]): Promise<Answer<BatchBody>> {
+    const json = { card_ids: cardIds, task_type: taskType };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/batch`, json }, 'unknown_card_ids');
+  }
+
+  triggerByCondition(taskType: TaskType, selection: Selection): Promise<Answer<TriggerBody>> {
+    const json = { task_type: taskType, ...given(selection) };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/by-condition`, json }, 'trigger_id');
+  }
+
+  countSelected(selection: Selection): Promise<Answer<SelectionCountBody>> {
+    const query = Object.entries(given(selection)).map(([name, value]) => `${name}=${value}`);
+    return this.#get(`${TRIGGERS}/preview?${query.join('&')}`, 'matching');
+  }
+
+  cancelTrigger(triggerId: string): Promise<Answer<TriggerBody>> {
+    const json = { trigger_id: triggerId };
+    return this.#call({ method: 'POST', path: `${TRIGGERS}/cancel`, json }, 'trigger_id');
+  }
+
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
   importCards(cards: Readable, format: ImportFormat, bytes: number): Promise<Answer<ImportBody>> {
     const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
@@ -100,12 +201,17 @@ export class ApiClient {
 
   /** @param proof a field that every such answer of a cardpoll has, and of other servers hardly any. */
   async #call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
-    const { url } = this.options;
-    const { status, text } = await this.#exchange(call);
-    if (status < 200 || status > 299) throw errorOfAnswer(url, status, text);
+    const text = await this.#answer(call);
     const body = objectIn(text);
-    if (body === null || !(proof in body)) throw notCardpoll(url);
+    if (body === null || !(proof in body)) throw notCardpoll(this.options.url);
     return { text, body: body as Body };
+  }
+
+  /** The body of an answer that says yes. */
+  async #answer(call: Call): Promise<string> {
+    const { status, text } = await this.#exchange(call);
+    if (status < 200 || status > 299) throw errorOfAnswer(this.options.url, status, text);
+    return text;
   }
 
   async #exchange(call: Call): Promise<Incoming> {
@@ -125,11 +231,14 @@ export class ApiClient {
   #send({ method, path, json, stream, headers }: Call, signal: AbortSignal): Promise<Incoming> {
     const { url, token } = this.options;
     const body = json === undefined ? null : JSON.stringify(json);
-    return exchange(new URL(`${url}${ADMIN}${path}`), {
+    const once = method === 'POST' && stream === undefined;
+    const send = once ? exchangeAgainAfterReset : exchange;
+    return send(new URL(`${url}${ADMIN}${path}`), {
       method,
       headers: {
         accept: 'application/json',
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(once ? { 'idempotency-key': randomUUID() } : {}),
         ...(body === null
           ? {}
           : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }),
@@ -147,4 +256,8 @@ export class ApiClient {
       cause,
     });
   }
+}
+
+function given(selection: Selection): Partial<Selection> {
+  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== null));
 }

@@ -46,6 +46,10 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 
 /** Credentials that are missing or unknown, as opposed to insufficient ones. */
 export const UNAUTHENTICATED = 'unauthenticated';
+export const RATE_LIMITED = 'rate_limited';
+
+/** Errors whose status says more than their kind does. */
+const STATUS_OF_CODE: Record<string, number> = { [UNAUTHENTICATED]: 401, [RATE_LIMITED]: 429 };
 
 const FRAMEWORK_CODES: Record<string, string> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
@@ -73,7 +77,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 function problemOfCardpollError(error: CardpollError): Problem {
-  const status = error.code === UNAUTHENTICATED ? 401 : STATUS_OF_KIND[error.kind];
+  const status = STATUS_OF_CODE[error.code] ?? STATUS_OF_KIND[error.kind];
   if (status === 500) return problemOf(null);
   const errors = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));
   const problem = { status, code: error.code, detail: error.message, hint: error.hint };

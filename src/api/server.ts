@@ -6,17 +6,26 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Operations } from '../operations/operations.ts';
+import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { Access, type AccessSettings } from './access.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { answerInTime } from './answer-in-time.ts';
-import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
 import { answerClientError, handleErrors, requireHost, sendError } from './error-handling.ts';
+import { answerRepeats } from './idempotency.ts';
+import { acceptJson } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
+import { type InstanceState, Metrics } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
+import { limitRate } from './rate-limit.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
+import { dataCleanupRoutes } from './routes/data-cleanup.ts';
+import { metricsRoute } from './routes/metrics.ts';
+import { pollingAlertRoutes } from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
+import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
 
@@ -25,18 +34,19 @@ export interface ApiServerOptions {
     readonly host: string;
     /** 0 lets the system choose. */
     readonly port: number;
-    /** Empty: open, and only on a loopback address. */
-    readonly tokens: readonly AdminToken[];
-  };
+  } & AccessSettings;
   readonly operations: Operations;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
+  readonly instance: () => InstanceState;
   readonly version: string;
 }
 
 export interface ApiServer {
   /** host:port it listens on, IPv6 in brackets. */
   readonly address: string;
+  /** Takes other tokens and limits from the next request on. Throws `config` and changes nothing when they cannot work. */
+  replaceAccess(settings: AccessSettings): void;
   /** Stops listening and lets running requests finish, for a bounded time. */
   close(): Promise<void>;
 }
@@ -51,18 +61,24 @@ const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
 export async function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { config } = options;
-  const authenticate = authenticator(config.tokens, config.host);
+  const { config, operations, logs } = options;
+  const access = new Access(config, config.host, systemClock);
   const app = createApp(options);
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   await app.register(probeRoutes(options.readiness, options.version));
-  await app.register(adminRoutes(options.operations, authenticate), { prefix: '/api/admin' });
+  await app.register(async (guarded) => {
+    guarded.addHook('onRequest', async (request, reply) => access.admit(request, reply));
+    await limitRate(guarded, () => access.rateLimitPerMinute);
+    await guarded.register(metricsRoute(new Metrics({ ...options, stats: operations.stats })));
+    await guarded.register(adminRoutes(operations, logs.api), { prefix: '/api/admin' });
+  });
   refuseTheRest();
   await listen(app, config.host, config.port);
   const { address, port } = app.server.address() as AddressInfo;
   return {
     address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
+    replaceAccess: (settings) => access.replace(settings),
     close: () => drain(app),
   };
 }
@@ -84,6 +100,7 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
+  acceptJson(app);
   app.decorateRequest('caller', undefined);
   app.addHook('onRequest', async (request, reply) => {
     observe(logs.access, request, reply);
@@ -97,19 +114,18 @@ function createApp({ logs }: ApiServerOptions): FastifyInstance {
   return app;
 }
 
-function adminRoutes(operations: Operations, authenticate: Authenticator) {
+function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
   return async (app: FastifyInstance): Promise<void> => {
-    app.addHook('onRequest', async (request) => {
-      const { method, headers } = request;
-      const { authorization, host, origin } = headers;
-      request.caller = authenticate({ method, authorization, host, origin });
-    });
     await app.register(cardImportRoute(operations.cards));
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
+      answerRepeats(timed, operations.requests, log);
       await timed.register(pollingStatsRoutes(operations.stats));
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
       await timed.register(pollingConfigRoutes(operations.configs));
+      await timed.register(pollingManualTriggerRoutes(operations.triggers));
+      await timed.register(pollingAlertRoutes(operations.alerts));
+      await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(cardRoutes(operations.cards));
     });
   };

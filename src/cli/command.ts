@@ -16,6 +16,8 @@ export interface CommandContext {
   readonly format: OutputFormat;
   /** What the settings of this run are read from. */
   readonly configInputs: ConfigInputs;
+  /** `cardpoll` with everything below it, for commands about commands. */
+  readonly root: CommandSpec;
   /** A client of the configured daemon. Throws CardpollError kind `config`. */
   client(): Promise<ApiClient>;
 }
@@ -35,6 +37,8 @@ export interface OptionSpec {
   readonly doc: string;
   /** Absent for switches. */
   readonly kind?: Kind<unknown>;
+  /** All accepted words, where there are few and no kind tells them. */
+  readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
 }

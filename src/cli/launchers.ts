@@ -1,6 +1,5 @@
 // What main.ts hands to the commands that run the product itself: the command line decides what to start, the
-// composition root knows how. What runs until it is
-// stopped resolves with the exit code when everything it started has ended.
+// composition root knows how. What runs until it is stopped resolves with the exit code when everything it started has ended.
 import type { DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
 
@@ -32,9 +31,23 @@ export interface MigrateResult {
   readonly migrations: readonly { readonly id: string; readonly appliedAtMs: number | null }[];
 }
 
+export interface DoctorFinding {
+  readonly check: string;
+  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly detail: string;
+  /** What to do about it. */
+  readonly hint: string | null;
+}
+
+/** Told the base URL once it answers there. */
+export type Listening = (url: string) => void;
+
 export interface Launchers {
-  daemon(config: DaemonConfig): Promise<number>;
-  demo(options: DemoOptions): Promise<number>;
-  simulate(options: SimulatorOptions): Promise<number>;
+  /** @param load reads the configuration anew, for SIGHUP. */
+  daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number>;
+  demo(options: DemoOptions, listening: Listening): Promise<number>;
+  simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
+  /** Looks at the surroundings of a daemon with this configuration. */
+  doctor(config: DaemonConfig): Promise<readonly DoctorFinding[]>;
   migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
 }

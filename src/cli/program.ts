@@ -1,12 +1,18 @@
 // Declarations -> commander program. Parsing only: what runs is the command's own `run`, and run.ts reports errors.
 import { Argument, Command, Option } from 'commander';
-import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
-import { type Kind, oneOf } from '../config/kinds.ts';
+import type { Kind } from '../config/kinds.ts';
 import type { Setting } from '../config/setting.ts';
-import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type ArgumentSpec, type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
+import {
+  flagOf,
+  GLOBAL_OPTIONS,
+  GLOBAL_SETTINGS,
+  HELP_OPTION,
+  optionsOf,
+  VERSION_OPTION,
+} from './global-options.ts';
 import { formatHelp } from './help.ts';
 
 /** Runs a parsed command. */
@@ -20,13 +26,6 @@ export interface ParsedInput {
   readonly flags: Readonly<Record<string, string | undefined>>;
 }
 
-const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
-  CONFIG_FILE,
-  SETTINGS.clientUrl,
-  SETTINGS.clientToken,
-  SETTINGS.clientTimeoutMs,
-];
-
 /** @param root the declaration of `cardpoll` itself with all commands below it. */
 export function buildProgram(
   root: CommandSpec,
@@ -35,13 +34,8 @@ export function buildProgram(
   write: (text: string) => void,
 ): Command {
   const program = buildCommand(root, runner, []);
-  program.version(`cardpoll ${version}`, '-V, --version', 'print the version');
-  for (const setting of GLOBAL_SETTINGS) program.addOption(settingOption(setting));
-  program.addOption(
-    valueOption({ flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(OUTPUT_FORMATS) }),
-  );
-  program.option('--json', 'the same as -o json');
-  program.option('--debug', 'show the stack of errors');
+  program.version(`cardpoll ${version}`, VERSION_OPTION.flags, VERSION_OPTION.doc);
+  for (const option of GLOBAL_OPTIONS) program.addOption(valueOption(option));
   // Inherited by subcommands only when they are created through commander, so everybody gets it here.
   const everyCommand = (command: Command): void => {
     command.exitOverride().configureOutput({ writeOut: write, writeErr: () => {} });
@@ -58,11 +52,10 @@ function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Sett
     showGlobalOptions: true,
     formatHelp: (cmd, helper) => formatHelp(spec, cmd, helper),
   });
-  command.helpOption('-h, --help', 'show this help').helpCommand(false);
+  command.helpOption(HELP_OPTION.flags, HELP_OPTION.doc).helpCommand(false);
   for (const argument of spec.arguments ?? []) command.addArgument(valueArgument(argument));
-  for (const option of spec.options ?? []) command.addOption(valueOption(option));
+  for (const option of optionsOf(spec)) command.addOption(valueOption(option));
   const own = [...settings, ...(spec.settings ?? [])];
-  for (const setting of spec.settings ?? []) command.addOption(settingOption(setting));
   for (const sub of spec.subcommands ?? []) command.addCommand(buildCommand(sub, runner, own));
   if (spec.run !== undefined) {
     if (spec.subcommands !== undefined) command.allowExcessArguments();
@@ -87,19 +80,7 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
     'usage',
     'unknown_command',
     `unknown command '${typed}'${didYouMean(typed, names)}`,
-    {
-      hint: `cardpoll ${spec.name} --help`,
-    },
   );
-}
-
-/** The flag of a setting takes any text: the configuration checks it together with all other sources. */
-function settingOption(setting: Setting<unknown>): Option {
-  return new Option(`${flagOf(setting)} <${flagPlaceholder(setting)}>`, flagHelp(setting));
-}
-
-function flagOf(setting: Setting<unknown>): string {
-  return setting.flag ?? setting.file?.flag ?? '';
 }
 
 function flagsOf(

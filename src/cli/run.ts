@@ -8,6 +8,7 @@ import { ROOT } from './commands/root.ts';
 import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import { Interruption, type Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
+import { optionsAfterCommand } from './option-order.ts';
 import { buildProgram, type ParsedInput } from './program.ts';
 import { VERSION } from './version.ts';
 
@@ -23,7 +24,7 @@ export async function run(argv: readonly string[], io: Io, launchers: Launchers)
     (text) => io.stdout.write(text),
   );
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(optionsAfterCommand(argv, ROOT), { from: 'user' });
     return exitCode;
   } catch (error) {
     return report(error, io, argv);
@@ -37,6 +38,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     launchers,
     format: options.json === true ? 'json' : ((options.output as OutputFormat | undefined) ?? 'table'),
     configInputs,
+    root: ROOT,
     client: async () => {
       const config = await loadClientConfig(configInputs);
       const { ApiClient } = await import('../api/client.ts');

@@ -1,5 +1,6 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root hands on in parts. load-config.ts makes it.
+import type { AddressRange } from '../platform/ssrf-guard.ts';
 import type { AdminToken } from './admin-tokens.ts';
 import type { GatewayInterfaceName, GatewayMethod } from './gateway-interfaces.ts';
 import type { HostPort } from './kinds.ts';
@@ -16,8 +17,13 @@ export interface DaemonConfig {
   readonly logLevel: LogLevel;
   /** Empty: the API is open, and only on a loopback address. */
   readonly adminTokens: readonly AdminToken[];
+  /** Requests a caller may send a minute; 0: any number. */
+  readonly rateLimitPerMinute: number;
   readonly gateway: GatewayConfig;
   readonly polling: PollingSettings;
+  readonly alerts: { readonly intervalMs: number };
+  readonly webhooks: WebhookConfig;
+  readonly cleanup: CleanupSettings;
 }
 
 export type StoresConfig =
@@ -51,6 +57,19 @@ export interface PollingSettings {
   readonly initBatch: number;
   readonly initPauseMs: number;
   readonly drainTimeoutMs: number;
+}
+
+export interface CleanupSettings {
+  /** Cron expression, or `off`. */
+  readonly schedule: string;
+  readonly pauseMs: number;
+}
+
+export interface WebhookConfig {
+  /** Ranges that may be called although they are not public. */
+  readonly allowCidrs: readonly AddressRange[];
+  /** `whsec_...`; null: webhooks are not signed. */
+  readonly secret: string | null;
 }
 
 export interface MigrateConfig {

@@ -8,6 +8,8 @@ export type Parsed<T> =
 export interface Kind<T> {
   /** What is accepted, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */
   readonly accepts: string;
+  /** All accepted words, where there are few. */
+  readonly choices?: readonly string[];
   /** @param raw text from a flag or a variable, or any YAML value. */
   parse(raw: unknown): Parsed<T>;
 }
@@ -162,6 +164,7 @@ export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
   const accepts = values.join(', ');
   return {
     accepts: `one of ${accepts}`,
+    choices: values,
     parse: (raw) => {
       const value = values.find((candidate) => candidate === raw);
       return value === undefined ? bad(`${shown(raw)} is none of ${accepts}`) : good(value);

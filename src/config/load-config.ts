@@ -30,6 +30,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     logDir: reader.read(SETTINGS.logDir),
     logLevel: reader.read(SETTINGS.logLevel),
     adminTokens: reader.read(SETTINGS.adminTokens) ?? [],
+    rateLimitPerMinute: reader.read(SETTINGS.rateLimitPerMinute),
     gateway: readGateway(reader),
     polling: {
       leaseMs: reader.read(SETTINGS.leaseMs),
@@ -41,6 +42,15 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
       initBatch: reader.read(SETTINGS.initBatch),
       initPauseMs: reader.read(SETTINGS.initPauseMs),
       drainTimeoutMs: reader.read(SETTINGS.drainTimeoutMs),
+    },
+    alerts: { intervalMs: reader.read(SETTINGS.alertIntervalMs) },
+    webhooks: {
+      allowCidrs: reader.read(SETTINGS.webhookAllowCidrs) ?? [],
+      secret: reader.read(SETTINGS.webhookSecret),
+    },
+    cleanup: {
+      schedule: reader.read(SETTINGS.cleanupSchedule),
+      pauseMs: reader.read(SETTINGS.cleanupPauseMs),
     },
   };
   checkDaemonRules(reader, config);

@@ -1,6 +1,8 @@
 // THE table of settings. Flags, variables, YAML paths, defaults, bounds and documentation stand here and nowhere
 // else. Reading is reader.ts; rules between settings are rules.ts.
 import { adminTokens, secretText } from './admin-tokens.ts';
+import { ALERTS } from './alert-settings.ts';
+import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
 import { connectionUrl, duration, hostPort, integer, listOf, oneOf, text, timeZone, url } from './kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
@@ -230,6 +232,17 @@ const POLLING = {
   }),
 } as const;
 
+const API = {
+  rateLimitPerMinute: withDefault({
+    env: 'CARDPOLL_API_RATE_LIMIT_PER_MINUTE',
+    yaml: 'api.rate_limit_per_minute',
+    kind: integer({ min: 0, max: 10_000_000 }),
+    default: 12_000,
+    doc: 'Requests a minute that each token, or without tokens each address, may send to one instance; 0: any number.',
+    scopes: daemon,
+  }),
+} as const;
+
 const CLIENT = {
   clientUrl: withDefault({
     flag: '--url',
@@ -258,7 +271,15 @@ const CLIENT = {
   }),
 } as const;
 
-export const SETTINGS = { ...GENERAL, ...GATEWAY, ...POLLING, ...CLIENT } as const;
+export const SETTINGS = {
+  ...GENERAL,
+  ...GATEWAY,
+  ...POLLING,
+  ...CLEANUP,
+  ...ALERTS,
+  ...API,
+  ...CLIENT,
+} as const;
 
 /** Every setting, in the order documentation shows them. */
 export const ALL_SETTINGS: readonly Setting<unknown>[] = [
@@ -269,5 +290,8 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
     [call.method, call.path, call.field].filter((setting) => setting !== null),
   ),
   ...Object.values(POLLING),
+  ...Object.values(ALERTS),
+  ...Object.values(CLEANUP),
+  ...Object.values(API),
   ...Object.values(CLIENT),
 ];

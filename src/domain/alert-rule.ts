@@ -17,6 +17,13 @@ export type Comparison = (typeof COMPARISONS)[number];
 export const NOTIFY_CHANNELS = ['webhook'] as const;
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
 
+export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.resolved'] as const;
+export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
+
+/** pending: not sent yet, or to be sent again. */
+export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
+
 /** Fires when the rule type's metric of the task type `comparison` threshold holds (specification, section 2.3). */
 export interface AlertCondition {
   readonly ruleType: RuleType;

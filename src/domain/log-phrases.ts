@@ -12,3 +12,4 @@ export const CARD_STOPPED = '停机';
 export const CARD_RESUMED = '复机';
 export const ALERT_FIRED = '告警触发';
 export const ALERT_RESOLVED = '告警恢复';
+export const CLEANUP_FINISHED = '数据清理完成';

@@ -15,16 +15,21 @@ const TARGET_BUCKET_CARDS = 200;
 /** Past this average a ring is rebuilt with more buckets, before its sets stop being intsets. */
 export const MAX_AVERAGE_BUCKET_CARDS = 350;
 
-/** 32-bit hash of a card's block of ids (murmur3's finaliser over both halves of the id). */
-export function phaseHash(cardId: number): number {
-  const block = Math.floor(cardId / BLOCK);
-  let h = (block >>> 0) ^ Math.imul(Math.floor(block / 0x1_0000_0000), 0x9e3779b1);
+/** Spreads 32 bits over 32 bits (murmur3's finaliser). */
+export function mix32(bits: number): number {
+  let h = bits;
   h ^= h >>> 16;
   h = Math.imul(h, 0x85ebca6b);
   h ^= h >>> 13;
   h = Math.imul(h, 0xc2b2ae35);
   h ^= h >>> 16;
   return h >>> 0;
+}
+
+/** 32-bit hash of a card's block of ids, of both halves of the id. */
+export function phaseHash(cardId: number): number {
+  const block = Math.floor(cardId / BLOCK);
+  return mix32((block >>> 0) ^ Math.imul(Math.floor(block / 0x1_0000_0000), 0x9e3779b1));
 }
 
 /** The bucket of a card in a ring of `buckets` (a power of two). */

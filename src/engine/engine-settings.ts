@@ -3,6 +3,7 @@
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
@@ -23,6 +24,13 @@ export interface EngineSettings {
   readonly initBatchCards: number;
   readonly initPauseMs: number;
   readonly drainTimeoutMs: number;
+  readonly alertIntervalMs: number;
+  /** `whsec_...`; null: webhooks are not signed. */
+  readonly webhookSecret: string | null;
+  /** Cron expression, or `off`. */
+  readonly cleanupSchedule: string;
+  /** Rest between two batches. */
+  readonly cleanupPauseMs: number;
 }
 
 export interface EngineDeps {
@@ -30,6 +38,8 @@ export interface EngineDeps {
   readonly records: RecordStore;
   readonly gateway: Gateway;
   readonly flow: FlowControl;
+  /** Judges where webhooks may go. */
+  readonly guard: SsrfGuard;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;

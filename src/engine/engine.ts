@@ -4,7 +4,6 @@
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
-import type { TaskType } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -16,9 +15,9 @@ import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
+import { Leadership } from './leadership.ts';
 import { seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
-import { ringOf } from './scheduler.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 import { CarddataTask } from './tasks/carddata.ts';
 import { PackageTask } from './tasks/package.ts';
@@ -68,6 +67,11 @@ export class Engine implements Service {
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
     return this.#phase === 'running' ? problems : [this.#phase];
+  }
+
+  /** True while this instance advances the schedules of the fleet. */
+  get leads(): boolean {
+    return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
   }
 
   describe(): WorkerInfo {
@@ -165,11 +169,14 @@ export class Engine implements Service {
     return new ResultWriter({
       work: live.work,
       results: records.results,
+      triggers: records.triggers,
       random,
       capacity: this.settings.writeBuffer,
       retryBaseMs: this.settings.retryBaseMs,
       onWritten: (outcomes, stale) =>
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
+      onRefused: (outcomes, error) =>
+        log.error({ outcomes, reason: error.message }, 'results refused by the record store'),
       onFenced: (taskType, count) =>
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
@@ -204,7 +211,6 @@ export class Engine implements Service {
           flow,
           totalInFlight: () => this.#inFlight(),
           matcher: () => this.#configs.matcher,
-          onUnknownCards: (cardIds) => this.#removeFromRings(task.taskType, cardIds),
           clock,
           leaseMs,
           claimBatch,
@@ -212,12 +218,6 @@ export class Engine implements Service {
           onError: this.#errors.for(`worker ${task.taskType}`),
         }),
     );
-  }
-
-  async #removeFromRings(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
-    for (const config of this.#configs.configs) {
-      if (config.taskType === taskType) await this.deps.live.rings.remove(ringOf(config), cardIds);
-    }
   }
 }
 

@@ -18,7 +18,7 @@ import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { InitProgress, LiveStore, RingState } from '../store/live-store.ts';
+import { INIT_NOT_STARTED, type InitProgress, type LiveStore, type RingState } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { CardSync } from './card-sync.ts';
 import { groupByRing } from './ring-membership.ts';
@@ -26,19 +26,6 @@ import { ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
 const NOT_LEADING_REST_MS = 500;
-
-const NOT_BEGUN: InitProgress = {
-  status: 'pending',
-  total: 0,
-  loaded: 0,
-  lastCardId: 0,
-  batch: 0,
-  batches: 0,
-  startedAtMs: null,
-  updatedAtMs: null,
-  finishedAtMs: null,
-  changeMark: '',
-};
 
 export interface InitialiserDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards'>;
@@ -90,7 +77,7 @@ export class Initialiser extends LoopService {
 
   /** Drops the rings of configs that are gone. Their cards may belong to other configs now, so all are read again. */
   async #drop(rings: readonly RingState[]): Promise<void> {
-    await this.#save(NOT_BEGUN);
+    await this.#save(INIT_NOT_STARTED);
     for (const ring of rings) {
       this.#requireLead();
       await this.deps.live.rings.drop(ring);
@@ -110,7 +97,7 @@ export class Initialiser extends LoopService {
   async #begin(rings: readonly RingState[], changeMark: string): Promise<number> {
     const total = await this.deps.records.cards.count();
     // Whoever is killed between here and `running` leaves a build to begin again, never one that looks complete.
-    await this.#save(NOT_BEGUN);
+    await this.#save(INIT_NOT_STARTED);
     for (const ring of rings) {
       this.#requireLead();
       // A ring in use keeps polling its old generation meanwhile; a new one is used while it fills.

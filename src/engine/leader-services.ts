@@ -4,6 +4,9 @@ import { INITIALISING } from '../domain/log-phrases.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import type { Service } from '../platform/service.ts';
 import type { InitProgress } from '../store/live-store.ts';
+import { AlertEvaluator } from './alert-evaluator.ts';
+import { Cleaner } from './cleaner.ts';
+import { CleanupSchedule } from './cleanup-schedule.ts';
 import type { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
@@ -12,6 +15,8 @@ import { Leadership } from './leadership.ts';
 import { LimitKeeper } from './limit-keeper.ts';
 import { Reaper } from './reaper.ts';
 import { Scheduler } from './scheduler.ts';
+import { TriggerFeeder } from './trigger-feeder.ts';
+import { WebhookSender } from './webhook-sender.ts';
 
 /** Parts that the rest of the engine uses too. */
 export interface SharedParts {
@@ -62,6 +67,25 @@ export function leaderServices(
       fence,
       onError: errors.for('limit-keeper'),
     }),
+    new Cleaner({
+      cleanup: records.cleanup,
+      schedule: new CleanupSchedule(settings.cleanupSchedule, settings.timeZone, clock.now()),
+      changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
+      calendar: new MonthCalendar(settings.timeZone),
+      fence,
+      clock,
+      pauseMs: settings.cleanupPauseMs,
+      log,
+      onError: errors.for('cleaner'),
+    }),
+    new TriggerFeeder({
+      triggers: records.triggers,
+      work: live.work,
+      fence,
+      clock,
+      log,
+      onError: errors.for('trigger-feeder'),
+    }),
     new Reaper({
       live,
       results: records.results,
@@ -70,6 +94,24 @@ export function leaderServices(
       clock,
       log,
       onError: errors.for('reaper'),
+    }),
+    new AlertEvaluator({
+      live,
+      alerts: records.alerts,
+      fence,
+      intervalMs: settings.alertIntervalMs,
+      log,
+      onError: errors.for('alert-evaluator'),
+    }),
+    new WebhookSender({
+      outbox: records.alerts.webhooks,
+      guard: deps.guard,
+      secret: settings.webhookSecret,
+      fence,
+      clock,
+      random: deps.random,
+      log,
+      onError: errors.for('webhook-sender'),
     }),
   ];
 }

@@ -4,15 +4,18 @@
 //   reserve -> [gateway call] -> finish -> write (record store, batched) -> settle (live store, batched) -> room
 //
 // Items without an outcome (failed, returned, nothing to do) skip the write, so a record store that is away never
-// keeps them. `room` is what backpressure is made of: reserved items that are not settled yet count, so workers stop
+// keeps them; but the end of a manual trigger's card is counted there, and before it is settled, so that no crash loses
+// it. `room` is what backpressure is made of: reserved items that are not settled yet count, so workers stop
 // claiming long before memory does. Both stages retry for ever with growing pauses; a settle that comes after its
 // lease ran out is fenced by the store and counted.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import { CardpollError } from '../platform/errors.ts';
 import type { Service } from '../platform/service.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
-import type { ResultRecords } from '../store/record-store.ts';
+import type { ResultRecords, TriggerRecords } from '../store/record-store.ts';
 
 export interface FinishedItem {
   readonly taskType: TaskType;
@@ -23,9 +26,11 @@ export interface FinishedItem {
   readonly retryCapMs: number;
 }
 
+type Stage = 'write' | 'count' | 'settle';
+
 const MAX_BATCH = 1_000;
 /** Results are gathered this long before they are written: the price of a commit is shared, a poll is not delayed. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 const CONCURRENT_BATCHES = 2;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
@@ -33,10 +38,13 @@ const MAX_RETRY_MS = 2_000;
 export interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
   readonly results: Pick<ResultRecords, 'write'>;
+  readonly triggers: Pick<TriggerRecords, 'count'>;
   /** Called with the outcomes of a written batch, and the cards whose usage somebody else wrote first. */
   readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
+  /** Called when the record store refused a batch for good; its cards are polled again. */
+  readonly onRefused: (outcomes: number, error: CardpollError) => void;
   readonly onFenced: (taskType: TaskType, count: number) => void;
-  readonly onError: (stage: 'write' | 'settle', error: unknown, retryInMs: number) => void;
+  readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly random: () => number;
   readonly capacity: number;
   readonly retryBaseMs: number;
@@ -73,9 +81,7 @@ export class ResultWriter implements Service {
     else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
   }
 
-  async start(): Promise<void> {
-    this.#abandoned = false;
-  }
+  async start(): Promise<void> {}
 
   /** Waits until every reserved item is settled. `abandon()` ends the wait. */
   async stop(): Promise<void> {
@@ -107,26 +113,50 @@ export class ResultWriter implements Service {
   }
 
   async #process(batch: readonly FinishedItem[]): Promise<void> {
-    const plain = batch.filter((entry) => entry.outcome === null);
-    const settledPlain = this.#settle(plain);
+    const isPlain = (entry: FinishedItem) => entry.outcome === null && !isOfTrigger(entry);
+    const settledPlain = this.#settle(batch.filter(isPlain));
     const polled = batch.filter((entry) => entry.outcome !== null);
-    const stale = polled.length > 0 ? await this.#write(polled) : new Set<number>();
-    await this.#settle(
-      polled.map((entry) => (isStale(entry, stale) ? { ...entry, verdict: 'failed' as const } : entry)),
-    );
+    const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
+    const ended = batch
+      .filter((entry) => !isPlain(entry))
+      .map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
+    const results = ended.filter(isOfTrigger).map(triggerResultOf);
+    if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
+    await this.#settle(ended);
     await settledPlain;
   }
 
-  async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<number>> {
+  /** @returns the entries that must be polled again: somebody wrote newer usage first, or the store refused them. */
+  async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<FinishedItem>> {
     const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
-    const result = await this.#persist('write', () => this.deps.results.write(outcomes));
+    const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
     if (result === null) return new Set();
+    if (result === 'refused') return new Set(entries);
     await this.#persist('settle', () => this.deps.onWritten(outcomes, result.staleUsage));
-    return new Set(result.staleUsage);
+    const stale = new Set(result.staleUsage);
+    return new Set(
+      entries.filter(
+        ({ item, outcome }) =>
+          item.lane === 'schedule' && outcome?.usage !== undefined && stale.has(item.cardId),
+      ),
+    );
+  }
+
+  /** What the record store refuses for good (a value out of bounds) must not hold up everything behind it. */
+  async #writeUnlessRefused(
+    outcomes: readonly PollOutcome[],
+  ): Promise<Awaited<ReturnType<ResultRecords['write']>> | 'refused'> {
+    try {
+      return await this.deps.results.write(outcomes);
+    } catch (error) {
+      if (!(error instanceof CardpollError) || error.kind !== 'invalid') throw error;
+      this.deps.onRefused(outcomes.length, error);
+      return 'refused';
+    }
   }
 
   async #settle(entries: readonly FinishedItem[]): Promise<void> {
-    // A backoff cap belongs to a config, so settlements are grouped by type and cap: two groups a type at most.
+    // A backoff cap belongs to a config, so settlements are grouped by type and cap.
     const groups = new Map<string, FinishedItem[]>();
     for (const entry of entries) {
       const key = `${entry.taskType} ${entry.retryCapMs}`;
@@ -153,7 +183,7 @@ export class ResultWriter implements Service {
   }
 
   /** Tries until it works; null when the writer was abandoned meanwhile. */
-  async #persist<T>(stage: 'write' | 'settle', attempt: () => Promise<T>): Promise<T | null> {
+  async #persist<T>(stage: Stage, attempt: () => Promise<T>): Promise<T | null> {
     for (let failures = 0; !this.#abandoned; failures += 1) {
       try {
         return await attempt();
@@ -171,6 +201,15 @@ export class ResultWriter implements Service {
   }
 }
 
-function isStale(entry: FinishedItem, stale: ReadonlySet<number>): boolean {
-  return entry.outcome?.usage !== undefined && stale.has(entry.item.cardId);
+/** True for what ends a card of a manual trigger. */
+function isOfTrigger({ item, verdict }: FinishedItem): boolean {
+  return item.lane === 'manual' && verdict !== 'returned' && triggerIdOf(item.member) !== null;
+}
+
+function triggerResultOf({ item, verdict }: FinishedItem): TriggerResult {
+  return {
+    triggerId: triggerIdOf(item.member) as string,
+    cardId: item.cardId,
+    succeeded: verdict === 'done',
+  };
 }

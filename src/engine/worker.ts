@@ -6,7 +6,8 @@
 // for a few tens of milliseconds (nothing due, or others hold the slots).
 import type { Card } from '../domain/card.ts';
 import { TASK_COMPLETED } from '../domain/log-phrases.ts';
-import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
+import type { PollOutcome } from '../domain/poll-outcome.ts';
+import type { ConfigMatcher } from '../domain/polling-config.ts';
 import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -23,16 +24,20 @@ import type { Task } from './tasks/task.ts';
 const IDLE_REST_MS = 25;
 /** The limit is reached: own calls that end cut this rest short, others' are seen after it. */
 const FULL_REST_MS = 25;
+/** Calls that end within this time give their slots back, and are replaced, in one round trip. */
+const GATHER_MS = 2;
 /** Flow control or the writer hold work back. */
 const HELD_REST_MS = 50;
+/** The type is paused fleet-wide: how soon to look whether it still is. */
+const PAUSED_REST_MS = 250;
 /** No call starts with less time than this left. */
 const MIN_BUDGET_MS = 20;
 /** After cards could not be read (record store away) nothing is claimed for this long. */
 const READ_FAILURE_REST_MS = 1_000;
 /** Pause of the type when the gateway asks for one without saying how long. */
 const DEFAULT_BACKPRESSURE_MS = 1_000;
-/** Longest retry pause of a card no config matches any more. */
-const UNMATCHED_RETRY_CAP_MS = 60_000;
+/** A card the gateway refuses is asked for again by its ring once its backoff reaches this. */
+const REFUSED_RETRY_CAP_MS = 60_000;
 
 export interface WorkerDeps {
   readonly task: Task;
@@ -45,8 +50,6 @@ export interface WorkerDeps {
   /** Calls in flight of this instance, all task types: what flow control counts. */
   readonly totalInFlight: () => number;
   readonly matcher: () => ConfigMatcher;
-  /** Cards the record store does not know (any more). */
-  readonly onUnknownCards: (cardIds: readonly number[]) => Promise<void>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly claimBatch: number;
@@ -58,7 +61,10 @@ export class Worker extends LoopService {
   readonly #running = new Set<Promise<void>>();
   #freed: WorkItem[] = [];
   #inFlight = 0;
+  /** Claims answered so far. */
   #claimNumber = 0;
+  /** When the claim that has no answer yet was first sent; null when there is none. */
+  #askedAt: number | null = null;
   #heldUntil = Number.NEGATIVE_INFINITY;
   #draining = false;
   #lastTurnAt: number;
@@ -87,28 +93,25 @@ export class Worker extends LoopService {
       this.#lastTurnAt = clock.monotonic();
       return HELD_REST_MS;
     }
-    this.#claimNumber += 1;
-    const claimedAt = clock.monotonic();
-    const request = {
-      workerId: this.deps.workerId,
-      claimNumber: this.#claimNumber,
-      max,
-      leaseMs: this.deps.leaseMs,
-    };
+    // A claim without an answer may yet be carried out: it is repeated under its number, so that what it took comes
+    // to this worker. Its lease counts from the first attempt.
+    this.#askedAt ??= clock.monotonic();
+    const claimedAt = this.#askedAt;
+    const { workerId, leaseMs } = this.deps;
+    const request = { workerId, claimNumber: this.#claimNumber + 1, max, leaseMs };
     // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
     if (claim.status === 'rejected') throw claim.reason;
+    this.#claimNumber += 1;
+    this.#askedAt = null;
     this.#lastTurnAt = clock.monotonic();
-    const { items, freeSlots } = claim.value;
+    const { items, freeSlots, pausedMs } = claim.value;
     if (items.length > 0) this.#begin(items, claimedAt);
     if (release.status === 'rejected') throw release.reason;
-    if (this.#freed.length > 0 || items.length === max) return 0;
+    if (items.length === max) return 0;
+    if (this.#freed.length > 0) return GATHER_MS;
+    if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
     return freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
-  }
-
-  override async start(): Promise<void> {
-    this.#draining = false;
-    await super.start();
   }
 
   /** Stops claiming, lets calls in flight end and gives their slots back. */
@@ -149,55 +152,43 @@ export class Worker extends LoopService {
       for (const item of items) this.#end(item, 'returned', null, 0);
       return;
     }
-    const unknown = items.filter((item) => !cards.has(item.cardId)).map((item) => item.cardId);
-    if (unknown.length > 0) await this.#reportUnknown(unknown);
     await Promise.all(items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, deadline)));
   }
 
-  /** A card that is gone must leave its rings too; if that fails the next revolution brings it here again. */
-  async #reportUnknown(cardIds: readonly number[]): Promise<void> {
-    try {
-      await this.deps.onUnknownCards(cardIds);
-    } catch (error) {
-      this.deps.onError(error, 0);
-    }
-  }
-
   async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
-    const { task } = this.deps;
     const manual = item.lane === 'manual';
+    // The change feed takes a removed card out of its rings; here it only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done', null, 0);
-    const config = this.deps.matcher().match(task.taskType, card);
+    const config = this.deps.matcher().match(this.deps.task.taskType, card);
     // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
     if (!manual && config?.status !== 1) return this.#end(item, 'done', null, 0);
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned', null, 0);
-    await this.#poll(item, card, config, deadline);
+    const { outcome, refused } = await this.#poll(card, deadline);
+    const intervalMs = (config?.intervalSeconds ?? 0) * 1_000;
+    const retryCapMs = refused ? Math.min(intervalMs, REFUSED_RETRY_CAP_MS) : intervalMs;
+    this.#end(item, outcome === null ? 'failed' : 'done', outcome, retryCapMs);
   }
 
-  async #poll(item: WorkItem, card: Card, config: PollingConfig | null, deadline: Deadline): Promise<void> {
+  /** Polls one card, counts and logs it. @returns no outcome for a failed poll; `refused` when the card is the problem. */
+  async #poll(card: Card, deadline: Deadline): Promise<{ outcome: PollOutcome | null; refused: boolean }> {
     const { task, clock, stats, flow, log } = this.deps;
     const startedAt = clock.monotonic();
-    const retryCapMs = config === null ? UNMATCHED_RETRY_CAP_MS : config.intervalSeconds * 1000;
+    const tookMs = () => Math.round(clock.monotonic() - startedAt);
     try {
       const result = await task.poll(card, deadline);
-      const durationMs = Math.round(clock.monotonic() - startedAt);
+      const durationMs = tookMs();
       flow.record('ok');
       stats.count(task.taskType, 'succeeded', durationMs);
       log.info(
-        {
-          card_id: card.cardId,
-          iccid: card.iccid,
-          ...result.fields,
-          duration_ms: durationMs,
-        },
+        { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASK_COMPLETED[task.taskType],
       );
-      this.#end(item, 'done', result.outcome, retryCapMs);
+      return { outcome: result.outcome, refused: false };
     } catch (error) {
-      const durationMs = Math.round(clock.monotonic() - startedAt);
+      const durationMs = tookMs();
       stats.count(task.taskType, 'failed', durationMs);
       this.#noteFailure(error, card, durationMs);
-      this.#end(item, 'failed', null, retryCapMs);
+      return { outcome: null, refused: error instanceof GatewayError && error.isCardFault };
     }
   }
 
@@ -239,12 +230,12 @@ export class Worker extends LoopService {
       outcome,
       retryCapMs,
     });
-    if (this.#freed.length === 1) setImmediate(() => this.wake());
+    if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
   }
 }
 
 /** A refusal of one card is an answer too: the gateway works. */
 function flowOutcome(error: GatewayError | null): Parameters<FlowControl['record']>[0] {
-  if (error === null || error.failure === 'aborted') return 'ignored';
-  return error.isGatewayFault ? 'gateway_fault' : 'ok';
+  if (error?.isGatewayFault) return 'gateway_fault';
+  return error?.isCardFault ? 'ok' : 'ignored';
 }

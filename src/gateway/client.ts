@@ -72,7 +72,8 @@ export class GatewayClient implements Gateway {
     const startedAt = this.deps.clock.monotonic();
     const deadlineAt = startedAt + Math.min(timeoutMs, this.profile.timeoutMs);
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(deadlineAt, this.profile.maxResponseBytes, (ended) => {
+      const monotonic = () => this.deps.clock.monotonic();
+      const exchange = new Exchange(deadlineAt, monotonic, this.profile.maxResponseBytes, (ended) => {
         this.#sweep.delete(ended);
         const durationMs = Math.round((this.deps.clock.monotonic() - startedAt) * 10) / 10;
         const fields: LogFields = {

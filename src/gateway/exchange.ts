@@ -28,6 +28,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     readonly deadlineAt: number,
+    private readonly monotonic: () => number,
     private readonly maxBytes: number,
     private readonly settled: (exchange: Exchange) => void,
   ) {}
@@ -38,7 +39,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#done) controller.abort(new Error('deadline passed before a connection was free'));
+    // The sweep may be late (a process that was paused): a request past its deadline must not go out.
+    if (this.monotonic() >= this.deadlineAt) this.fail(lateError());
+    if (this.#done) controller.abort(lateError());
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -77,6 +80,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#done = true;
     this.settled(this);
   }
+}
+
+function lateError(): GatewayError {
+  return new GatewayError('timeout', 'no answer within the deadline');
 }
 
 function transportError(cause: Error): GatewayError {
@@ -123,8 +130,7 @@ export class DeadlineSweep {
     }
     const now = this.monotonic();
     for (const exchange of this.#inFlight) {
-      if (exchange.deadlineAt <= now)
-        exchange.fail(new GatewayError('timeout', 'no answer within the deadline'));
+      if (exchange.deadlineAt <= now) exchange.fail(lateError());
     }
   }
 }

@@ -43,14 +43,19 @@ export class GatewayError extends Error {
     super(message, { cause: details.cause });
   }
 
-  /** True when the gateway, not the card, is the problem: counts for the breaker. */
+  /** True when the gateway works and this card is the problem. */
+  get isCardFault(): boolean {
+    return this.failure === 'card' || this.failure === 'business';
+  }
+
+  /** True when the gateway is the problem: counts for the breaker. */
   get isGatewayFault(): boolean {
-    return this.failure !== 'card' && this.failure !== 'business' && this.failure !== 'aborted';
+    return !this.isCardFault && this.failure !== 'aborted';
   }
 
   /** True when the gateway certainly did not carry the call out. */
   get isRefusal(): boolean {
-    return this.failure === 'card' || this.failure === 'business' || this.failure === 'backpressure';
+    return this.isCardFault || this.failure === 'backpressure';
   }
 }
 

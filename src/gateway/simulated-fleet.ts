@@ -2,6 +2,8 @@
 // card was asked, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
 // Used by simulator.ts; no HTTP here.
 
+import { mix32 } from '../domain/phase.ts';
+
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const MAX_LOAD = 0.7;
@@ -11,21 +13,11 @@ const BASE_MB = 512;
 const STEP_MB = 0.5;
 const NOT_VERIFIED_ONE_IN = 10;
 
-function mix(hash: number): number {
-  let h = hash;
-  h ^= h >>> 16;
-  h = Math.imul(h, 0x85ebca6b);
-  h ^= h >>> 13;
-  h = Math.imul(h, 0xc2b2ae35);
-  h ^= h >>> 16;
-  return h >>> 0;
-}
-
 /** 32 bits, never 0. Cards that collide (one in a thousand at ten million) share their flow counter, nothing else. */
 function hashOf(iccid: string): number {
   let h = FNV_OFFSET;
   for (let i = 0; i < iccid.length; i += 1) h = Math.imul(h ^ iccid.charCodeAt(i), FNV_PRIME);
-  return mix(h) || 1;
+  return mix32(h) || 1;
 }
 
 /** Counts reads per card: an open-addressing table of 32-bit hashes that doubles when it fills up. */
@@ -112,7 +104,7 @@ export class SimulatedFleet {
 
   /** True for nine cards in ten, and always the same for one card. */
   realStatus(iccid: string): boolean {
-    return mix(hashOf(iccid) ^ 0x5eed) % NOT_VERIFIED_ONE_IN !== 0;
+    return mix32(hashOf(iccid) ^ 0x5eed) % NOT_VERIFIED_ONE_IN !== 0;
   }
 
   /** MB used; never goes down, and stays where it is while the card is stopped. */
@@ -122,7 +114,7 @@ export class SimulatedFleet {
     const reads = this.#stopped.has(iccid) ? this.#counters.reads(slot) : this.#counters.count(slot);
     // Every card starts at another point of its cycle, so every round over the fleet shows the same share of changes.
     const phase = (hash >>> 8) / 0x100_0000;
-    return (mix(hash) % BASE_MB) + STEP_MB * Math.floor(reads * this.changeRate + phase);
+    return (mix32(hash) % BASE_MB) + STEP_MB * Math.floor(reads * this.changeRate + phase);
   }
 
   cardStatus(iccid: string): 'active' | 'stopped' {

@@ -2,19 +2,28 @@
 // Holds no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { AlertOperations } from './alerts.ts';
 import { CardTotal } from './card-total.ts';
 import { CardOperations } from './cards.ts';
+import { CleanupOperations } from './cleanup.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
+import { TriggerOperations } from './triggers.ts';
 
 export interface Operations {
   readonly stats: StatsOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly configs: ConfigOperations;
+  readonly triggers: TriggerOperations;
+  readonly alerts: AlertOperations;
   readonly cards: CardOperations;
+  readonly cleanup: CleanupOperations;
+  readonly requests: RepeatableRequests;
 }
 
 export interface OperationsOptions {
@@ -24,9 +33,19 @@ export interface OperationsOptions {
   /** IANA zone whose calendar months usage is counted in. */
   readonly timeZone: string;
   readonly version: string;
+  /** Judges where webhooks may go. */
+  readonly guard: SsrfGuard;
 }
 
-export function openOperations({ live, records, clock, timeZone, version }: OperationsOptions): Operations {
+export function openOperations({
+  live,
+  records,
+  clock,
+  timeZone,
+  version,
+  guard,
+}: OperationsOptions): Operations {
+  const calendar = new MonthCalendar(timeZone);
   const cardTotal = new CardTotal(() => records.cards.count(), clock);
   const concurrency = new ConcurrencyOperations(live, records);
   return {
@@ -39,12 +58,16 @@ export function openOperations({ live, records, clock, timeZone, version }: Oper
       version,
     }),
     configs: new ConfigOperations(records),
+    triggers: new TriggerOperations(live, records),
+    alerts: new AlertOperations(records.alerts, guard),
+    requests: new RepeatableRequests(live),
     cards: new CardOperations({
       live,
       records,
       cardTotal,
       clock,
-      calendar: new MonthCalendar(timeZone),
+      calendar,
     }),
+    cleanup: new CleanupOperations({ live, records, clock, calendar }),
   };
 }

@@ -51,6 +51,7 @@ export class LineFile {
   #trouble: string | null = null;
   #failing = false;
   #dropped = 0;
+  #droppedBefore = 0;
   #idle: Array<() => void> = [];
 
   /** Opens the file, mode 0640. Throws the system's error when that is impossible. */
@@ -58,6 +59,11 @@ export class LineFile {
     this.#options = options;
     this.#maxWaiting = options.maxWaiting ?? 4 * 1024 * 1024;
     this.#fd = typeof options.target === 'number' ? options.target : openForAppend(options.target);
+  }
+
+  /** Lines that were not written, since the start. */
+  get dropped(): number {
+    return this.#droppedBefore + this.#dropped;
   }
 
   /** Takes a line that ends with a newline. After close() it does nothing. */
@@ -190,6 +196,7 @@ export class LineFile {
   #recovered(reason: string): void {
     const dropped = this.#dropped;
     this.#trouble = null;
+    this.#droppedBefore += dropped;
     this.#dropped = 0;
     this.#options.onProblem(`${this.#name}: written again, ${dropped} log lines were dropped`);
     if (dropped > 0) this.#options.onRecovered(dropped, reason);

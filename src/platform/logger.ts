@@ -26,6 +26,10 @@ export interface Logs {
   readonly access: Logger;
   /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
+  /** Logs what is at least this severe from now on. */
+  setLevel(level: Level): void;
+  /** Lines that could not be written, since the start. */
+  readonly droppedLines: number;
   /** Resolves when all lines logged so far are written, or cannot be. */
   flush(): Promise<void>;
   /** Writes what waits and closes the files; what is logged later is not kept. */
@@ -41,12 +45,21 @@ const STDOUT = 1;
 export function openLogs(options: LogOptions): Logs {
   const { dir } = options;
   const files: LineFile[] = [];
+  const loggers: Logger[] = [];
   const open = (target: string | number) => {
-    const { file, logger } = openLog(target, options);
+    // A child keeps the level it was born with: those made for good (one an interface, say) are told too.
+    const { file, logger } = openLog(target, options, (child) => loggers.push(child));
     files.push(file);
+    loggers.push(logger);
     return logger;
   };
   return {
+    setLevel: (level) => {
+      for (const logger of loggers) logger.level = level;
+    },
+    get droppedLines() {
+      return files.reduce((sum, file) => sum + file.dropped, 0);
+    },
     ...(dir === null ? sharedLogger(open(STDOUT)) : openDirectory(dir, open)),
     reopen: () => {
       for (const file of files) file.reopen();
@@ -79,7 +92,11 @@ function openDirectory(dir: string, open: (path: string) => Logger): Loggers {
   }
 }
 
-function openLog(target: string | number, options: LogOptions): { file: LineFile; logger: Logger } {
+function openLog(
+  target: string | number,
+  options: LogOptions,
+  onChild: (child: Logger) => void,
+): { file: LineFile; logger: Logger } {
   const { level, now = Date.now, onProblem = tellStderr } = options;
   const file = new LineFile({
     target,
@@ -91,6 +108,7 @@ function openLog(target: string | number, options: LogOptions): { file: LineFile
     {
       level,
       base: null,
+      onChild,
       formatters: { level: (label) => ({ level: label }) },
       timestamp: () => `,"time":"${formatTime(now())}"`,
     },

@@ -6,6 +6,8 @@ import type {
   AlertEvent,
   AlertRule,
   AlertRuleFields,
+  NotificationEvent,
+  NotificationStatus,
   NotifyChannel,
   Resolution,
   WatchedRule,
@@ -37,12 +39,6 @@ export interface Alert extends AlertCondition {
   /** The metric when it was resolved; null without a sample. */
   readonly resolvedValue: number | null;
 }
-
-export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed'] as const;
-export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
-
-export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.resolved'] as const;
-export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
 export interface AlertNotification {
   readonly channel: NotifyChannel;

@@ -123,7 +123,7 @@ export interface Claim {
 export interface Settlement {
   readonly item: WorkItem;
   /**
-   * done: leaves the queue. failed: due again after a backoff (lane manual: leaves, nothing is retried).
+   * done: leaves the queue. failed: due again after a backoff, see settle (lane manual: leaves, nothing is retried).
    * returned: never started; due again at once (lane manual: back to the head of the list).
    */
   readonly verdict: 'done' | 'failed' | 'returned';
@@ -162,7 +162,9 @@ export interface WorkQueue {
   /**
    * Ends items whose result is durable (or failed, or was never started). An item whose lease is no longer its own
    * (late worker, reset) is left alone and counted as fenced. Slots still held by the items are released too.
-   * Backoff of a failed item: random * min(capMs, baseMs * 2^(failures in a row - 1)).
+   * A failed item is due again after random * baseMs * 2^(failures in a row - 1). Once that backoff reaches capMs it
+   * leaves the queue instead, its failures remembered: the ring brings it back, so that cards which always fail do not
+   * fill the queue.
    */
   settle(
     taskType: TaskType,
@@ -172,6 +174,18 @@ export interface WorkQueue {
 
   /** Appends entries (`<card_id>` or `<card_id>:<trigger_id>`) to the manual list. Not idempotent by itself: callers own the trigger. */
   pushManual(taskType: TaskType, entries: readonly string[]): Promise<void>;
+
+  /**
+   * Takes the waiting entries of a trigger out of the manual list, in short steps; what runs goes on. Entries that
+   * keep their place may change their order a little. @returns how many were taken out.
+   */
+  removeManual(taskType: TaskType, triggerId: string): Promise<number>;
+
+  /** Entries of the manual list that are claimed and not settled yet. */
+  runningManual(taskType: TaskType): Promise<readonly string[]>;
+
+  /** Which of these entries neither wait in the manual list nor run. May name one that was returned just now. */
+  missingManual(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
 
   counts(taskType: TaskType): Promise<QueueCounts>;
 
@@ -256,6 +270,20 @@ export interface InitProgress {
   /** Record-store change mark up to which cards are reflected in the rings; the sync goes on from here. */
   readonly changeMark: string;
 }
+
+/** Before the first build, and where the store lost everything. */
+export const INIT_NOT_STARTED: InitProgress = {
+  status: 'pending',
+  total: 0,
+  loaded: 0,
+  lastCardId: 0,
+  batch: 0,
+  batches: 0,
+  startedAtMs: null,
+  updatedAtMs: null,
+  finishedAtMs: null,
+  changeMark: '',
+};
 
 export interface Coordination {
   /**

@@ -164,7 +164,7 @@ export type OwedCard = Pick<TriggerResult, 'triggerId' | 'cardId'>;
  */
 export interface TriggerRecords {
   /**
-   * Records a trigger and hands out its first `handOut` cards at once. One without cards is completed.
+   * Records a trigger and hands out the first `handOut` cards of a list at once; a list without cards is completed.
    * @returns the trigger, and the cards to put into the manual list now.
    */
   create(

@@ -1,6 +1,6 @@
 // The whole product for a benchmark: throwaway Redis and PostgreSQL, and the built binary as daemon and simulator, each
 // a process of its own as in production.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 // The bundle lies in node_modules/.cache/cardpoll-bench, three folders below the root.
 const BINARY = fileURLToPath(new URL('../../../bin/cardpoll.js', import.meta.url));
+
+const CLOCK_TICKS_A_SECOND = 100;
 
 export interface RunningBinary {
   readonly url: string;
@@ -78,6 +80,28 @@ export class Stack {
     await this.redis.stop();
     await this.postgres.stop();
     rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** CPU time used so far by a process and its children, seconds (Linux). What a busy machine does to rates it does not do to this. */
+export function cpuSeconds(pid: number): number {
+  let ticks = 0;
+  for (const entry of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(entry) ? readStat(entry) : null;
+    // After the name in parentheses: state, parent, ... user time and system time at 12 and 13.
+    if (stat !== null && (Number(entry) === pid || Number(stat[1]) === pid)) {
+      ticks += Number(stat[11]) + Number(stat[12]);
+    }
+  }
+  return ticks / CLOCK_TICKS_A_SECOND;
+}
+
+function readStat(pid: string): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null; // ended meanwhile
   }
 }
 

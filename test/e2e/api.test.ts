@@ -340,6 +340,7 @@ describe('the OpenAPI document', () => {
     '/readyz': ['get'],
     '/version': ['get'],
     '/openapi.json': ['get'],
+    '/metrics': ['get'],
     '/api/admin/polling-stats': ['get'],
     '/api/admin/polling-stats/queues': ['get'],
     '/api/admin/polling-stats/tasks': ['get'],

@@ -35,7 +35,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\//, 'store adapters'],
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
-  [/^(wiring|signals)\.ts$/, 'wiring'],
+  [/^(wiring|signals|reload|doctor)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 

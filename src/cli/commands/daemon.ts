@@ -14,5 +14,8 @@ export const daemon = defineCommand({
   settings: Object.values(SETTINGS).filter(
     ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
   ),
-  run: async ({ configInputs, launchers }) => launchers.daemon(await loadDaemonConfig(configInputs)),
+  run: async ({ configInputs, launchers }) => {
+    const load = () => loadDaemonConfig(configInputs);
+    return launchers.daemon(await load(), load);
+  },
 });

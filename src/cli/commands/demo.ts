@@ -39,24 +39,26 @@ export const demo = defineCommand<[], Options>({
   ],
   run: async (context, { options }) => {
     const { cards = 10_000, listen = LISTEN, dataDir = ':memory:' } = options;
-    if (listen.port === 0) {
-      throw new CardpollError('usage', 'invalid_argument', '--listen: the demo needs a port, not 0');
-    }
     context.io.stderr.write(
-      `cardpoll demo: ${cards} cards, a simulated gateway and embedded stores, which are for trying out only.\n` +
-        `API on http://${listen.host}:${listen.port}; Ctrl-C ends it.\n`,
+      `cardpoll demo: ${cards} cards, a simulated gateway and embedded stores, which are for trying out only.\n`,
     );
     const ended = new AbortController();
-    const running = context.launchers.demo({ cards, listen, dataDir }).finally(() => ended.abort());
-    const [exitCode] = await Promise.all([running, printStatus(context, listen, ended.signal)]);
-    return exitCode;
+    let status = Promise.resolve();
+    const listening = (url: string) => {
+      context.io.stderr.write(`API on ${url}; Ctrl-C ends it.\n`);
+      status = printStatus(context, url, ended.signal);
+    };
+    try {
+      return await context.launchers.demo({ cards, listen, dataDir }, listening);
+    } finally {
+      ended.abort();
+      await status;
+    }
   },
 });
 
-async function printStatus({ io }: CommandContext, listen: HostPort, ended: AbortSignal): Promise<void> {
+async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const { ApiClient } = await import('../../api/client.ts');
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  const url = `http://${host}:${listen.port}`;
   const client = new ApiClient({ url, token: null, timeoutMs: STATUS_EVERY_MS, signal: ended });
   const rest = () => sleep(STATUS_EVERY_MS, undefined, { signal: ended }).catch(() => {});
   for (; !ended.aborted; await rest()) {
@@ -64,7 +66,7 @@ async function printStatus({ io }: CommandContext, listen: HostPort, ended: Abor
       const { body } = await client.overview();
       io.stdout.write(statusLine(body, await styleFor(io)));
     } catch (error) {
-      // The stores take seconds to come up, and the API ends before the launcher does.
+      // The API ends before the launcher does.
       if (!ended.aborted && !(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
     }
   }

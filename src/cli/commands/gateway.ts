@@ -34,7 +34,12 @@ const simulate = defineCommand<[], SimulatorOptions>({
       kind: integer({ min: 1, max: 1_000_000 }),
     },
   ],
-  run: ({ launchers }, { options }) => launchers.simulate(options),
+  run: ({ io, launchers }, { options }) =>
+    launchers.simulate(options, (url) =>
+      io.stderr.write(
+        `cardpoll gateway: simulated at ${url}; ${url}/stats counts the calls; Ctrl-C ends it.\n`,
+      ),
+    ),
 });
 
 export const gateway: CommandSpec = {

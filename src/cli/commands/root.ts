@@ -1,13 +1,18 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
+import { alerts } from './alerts.ts';
 import { cards } from './cards.ts';
+import { cleanup } from './cleanup.ts';
+import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
 import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
+import { doctor } from './doctor.ts';
 import { gateway } from './gateway.ts';
 import { migrate } from './migrate.ts';
 import { stats } from './stats.ts';
+import { trigger } from './trigger.ts';
 import { version } from './version.ts';
 
 export const ROOT: CommandSpec = {
@@ -18,5 +23,20 @@ export const ROOT: CommandSpec = {
     ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
     ['cardpoll stats', 'the fleet at a glance'],
   ],
-  subcommands: [daemon, demo, stats, concurrency, configs, cards, gateway, migrate, version],
+  subcommands: [
+    daemon,
+    demo,
+    doctor,
+    stats,
+    alerts,
+    concurrency,
+    configs,
+    cleanup,
+    trigger,
+    cards,
+    gateway,
+    migrate,
+    completion,
+    version,
+  ],
 };

@@ -1,16 +1,52 @@
-// The state of the fleet in one line. Used by the demo, which prints one every two seconds.
-import type { OverviewBody } from '../../api/client.ts';
+// The state of the fleet in one line of at most 80 columns. Used by the demo, which prints one every two seconds:
+//   ● normal  10k cards  realname 165/s q12  carddata 12/s q0 97%  package 9/s q0
+// A task type shows polls a second, queue length, and its success rate when that is below 100 %.
+import type { OverviewBody, TaskBody } from '../../api/client.ts';
 import type { Style } from './style.ts';
+
+const WIDTH = 80;
+
+/** What a line shows; the first that fits is taken. */
+const LAYOUTS = [
+  { cards: true, queue: true, success: true, gap: '  ' },
+  { cards: false, queue: true, success: true, gap: '  ' },
+  { cards: false, queue: true, success: true, gap: ' ' },
+  { cards: false, queue: true, success: false, gap: ' ' },
+  { cards: false, queue: false, success: false, gap: ' ' },
+] as const;
+type Layout = (typeof LAYOUTS)[number];
 
 export function statusLine(overview: OverviewBody, style: Style): string {
   const health = style.health(overview.health);
-  const { init } = overview;
-  const loading = init.status === 'completed' ? '' : `  init ${init.status} ${init.percent} %`;
-  const tasks = overview.tasks.map((task) => {
-    const success = task.success_rate === null ? '-' : `${task.success_rate.toFixed(1)} %`;
-    const rate = `${task.rate_per_second.toFixed(1)}/s`;
-    return `${task.task_type} queue ${task.queue_length} running ${task.in_flight}/${task.concurrency.max} ${rate} ok ${success}`;
-  });
-  const cards = `${style.number(overview.cards_total).text} cards`;
-  return `${style.paint(health.text, health.colour)}  ${cards}${loading}  ${tasks.join('  |  ')}\n`;
+  const lines = LAYOUTS.map((layout) => [health.text, ...facts(overview, layout)].join(layout.gap));
+  const line = lines.find(({ length }) => length <= WIDTH) ?? lines.at(-1) ?? '';
+  return `${style.paint(health.text, health.colour)}${line.slice(health.text.length)}\n`;
+}
+
+function facts({ cards_total, init, tasks }: OverviewBody, layout: Layout): string[] {
+  return [
+    ...(layout.cards ? [`${short(cards_total)} cards`] : []),
+    ...(init.status === 'completed' ? [] : [initFact(init)]),
+    ...tasks.map((task) => taskFacts(task, layout)),
+  ];
+}
+
+function initFact({ status, percent }: OverviewBody['init']): string {
+  return `init ${status === 'stuck' ? 'stuck at ' : ''}${Math.floor(percent)}%`;
+}
+
+function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: TaskBody, layout: Layout) {
+  const rate = rate_per_second < 9.95 ? rate_per_second.toFixed(1) : short(rate_per_second);
+  const queue = layout.queue ? ` q${short(queue_length)}` : '';
+  // Rounded down, so that not quite all is never all.
+  const shown = layout.success && success_rate !== null && success_rate < 100;
+  const success = shown ? ` ${Math.floor(success_rate)}%` : '';
+  return `${task_type} ${rate}/s${queue}${success}`;
+}
+
+/** At most four characters: 999, 1.2k, 12k, 1.2M. */
+function short(value: number): string {
+  if (value < 999.5) return String(Math.round(value));
+  const [scaled, unit] = value < 999_500 ? [value / 1_000, 'k'] : [value / 1_000_000, 'M'];
+  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
 }

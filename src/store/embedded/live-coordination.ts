@@ -1,6 +1,6 @@
 // Leases, live workers and the progress of initialisation in this process's memory.
 import type { Clock } from '../../platform/clock.ts';
-import type { Coordination, InitProgress, WorkerInfo } from '../live-store.ts';
+import { type Coordination, INIT_NOT_STARTED, type InitProgress, type WorkerInfo } from '../live-store.ts';
 
 interface Lease {
   holder: string;
@@ -8,23 +8,10 @@ interface Lease {
   expiresMs: number;
 }
 
-const NOT_STARTED: InitProgress = {
-  status: 'pending',
-  total: 0,
-  loaded: 0,
-  lastCardId: 0,
-  batch: 0,
-  batches: 0,
-  startedAtMs: null,
-  updatedAtMs: null,
-  finishedAtMs: null,
-  changeMark: '',
-};
-
 export class EmbeddedCoordination implements Coordination {
   readonly #leases = new Map<string, Lease>();
   readonly #workers = new Map<string, { info: WorkerInfo; expiresMs: number }>();
-  #progress = NOT_STARTED;
+  #progress = INIT_NOT_STARTED;
 
   constructor(
     private readonly clock: Clock,

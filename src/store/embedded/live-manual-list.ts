@@ -19,6 +19,19 @@ export class ManualList {
     this.#head = 0;
   }
 
+  /** Takes out the entries that `matches` says yes to. @returns how many. */
+  remove(matches: (entry: string) => boolean): number {
+    const before = this.length;
+    this.#items = this.#items.slice(this.#head).filter((entry) => !matches(entry));
+    this.#head = 0;
+    return before - this.#items.length;
+  }
+
+  /** From the head to the tail. */
+  entries(): readonly string[] {
+    return this.#items.slice(this.#head);
+  }
+
   take(count: number): string[] {
     const taken = this.#items.slice(this.#head, this.#head + count);
     this.#head += taken.length;

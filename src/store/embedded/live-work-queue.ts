@@ -1,6 +1,7 @@
 // The work queue in this process's memory. Same rules as the scripts src/store/redis/scripts/work-*.lua, proven by
 // the same contract suite; single-threaded, so every method is atomic by itself.
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
+import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Claim, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
@@ -102,6 +103,20 @@ export class EmbeddedWorkQueue implements WorkQueue {
 
   async pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
     for (const entry of entries) this.#types[taskType].manual.append(entry);
+  }
+
+  async removeManual(taskType: TaskType, triggerId: string): Promise<number> {
+    return this.#types[taskType].manual.remove((entry) => triggerIdOf(entry) === triggerId);
+  }
+
+  async runningManual(taskType: TaskType): Promise<string[]> {
+    return [...this.#types[taskType].manualLeases.entries()].map(({ member }) => member);
+  }
+
+  async missingManual(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
+    const { manual, manualLeases } = this.#types[taskType];
+    const waiting = new Set(manual.entries());
+    return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
   }
 
   async counts(taskType: TaskType): Promise<QueueCounts> {
@@ -227,7 +242,8 @@ function settleScheduled(
   } else {
     const inARow = (type.failures.get(item.cardId) ?? 0) + 1;
     type.failures.set(item.cardId, inARow);
-    const backoffMs = random * Math.min(backoff.capMs, backoff.baseMs * 2 ** (inARow - 1));
-    type.queue.move(item.cardId, Math.floor(nowMs + backoffMs));
+    const backoffMs = backoff.baseMs * 2 ** (inARow - 1);
+    if (backoffMs < backoff.capMs) type.queue.move(item.cardId, Math.floor(nowMs + random * backoffMs));
+    else type.queue.delete(item.cardId);
   }
 }

@@ -27,12 +27,6 @@ export async function expiredPartition(
   return row?.name ?? null;
 }
 
-/** True for a table that is a partition now. */
-export async function isAttached(runner: SqlRunner, name: string): Promise<boolean> {
-  const rows = await runner.query('SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass($1)', [name]);
-  return rows.length > 0;
-}
-
 /**
  * Takes the partition out of its table. Waits for transactions that use the table but holds no lock they or later ones
  * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.

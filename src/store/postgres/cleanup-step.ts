@@ -2,7 +2,7 @@
 // progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
 import { CLEANUP_BATCH_ROWS, type CleanupBounds, type CleanupTarget } from '../../domain/cleanup.ts';
 import { countWithin } from './bounded-count.ts';
-import { detachPartition, dropDetached, expiredPartition, isAttached } from './cleanup-partition.ts';
+import { detachPartition, dropDetached, expiredPartition } from './cleanup-partition.ts';
 import { bindCondition, TARGET_TABLES, type TargetTable, walkedTable } from './cleanup-targets.ts';
 import { monthStart } from './partitions.ts';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
@@ -13,7 +13,11 @@ export interface RunItem extends CleanupBounds {
   readonly target: CleanupTarget;
   readonly changeMark: string | null;
   readonly dropping: string | null;
+  /** Place of the last row that was looked at, `(page,row)`. */
+  readonly walkedTo: string;
 }
+
+const NOT_WALKED = '(0,0)';
 
 /** Pages looked at by one statement, and statements in one transaction while they find little. */
 const WINDOW_PAGES = 128;
@@ -24,7 +28,7 @@ const PARTITION_COUNT_WITHIN_MS = 5_000;
 export async function cleanupStep(client: SqlClient, item: RunItem): Promise<number> {
   const target = TARGET_TABLES[item.target];
   if (item.dropping !== null) return dropPartition(client, item, target, item.dropping);
-  if (target.monthly) {
+  if (target.monthly && item.walkedTo === NOT_WALKED) {
     const partition = await expiredPartition(client, target.table, monthStart(item.firstKeptMonth));
     if (partition !== null) return notePartition(client, item, partition);
   }
@@ -58,7 +62,7 @@ async function dropPartition(
       [runId, position, partition],
     );
     dropped = rows[0]?.rows ?? 0;
-    await countBatches(tx, runId, rows.length);
+    if (rows.length > 0) await countBatch(tx, runId);
     // Also what a failed run had left of it.
     await tx.query('UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $1', [partition]);
   });
@@ -83,23 +87,22 @@ async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<
     walkedTo = batch.walkedTo;
   }
   await noteWalk(tx, item, { deleted, walkedTo, finished: pageOf(walkedTo) >= pages });
-  await countBatches(tx, item.runId, deleted > 0 ? 1 : 0);
+  if (deleted > 0) await countBatch(tx, item.runId);
   return deleted;
 }
 
 /** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
 async function walkedPages(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
   if (target.walked === null) return 0;
-  const table = walkedTable(target, item.firstKeptMonth);
-  if (target.monthly && !(await isAttached(tx, table))) return 0;
-  const [row] = await tx.query<{ pages: number | null }>(
-    `SELECT pg_relation_size(to_regclass($1)) / current_setting('block_size')::integer AS pages`,
-    [table],
+  const [row] = await tx.query<{ pages: number }>(
+    `SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages
+     FROM pg_class WHERE oid = to_regclass($1) AND relispartition = $2::boolean`,
+    [walkedTable(target, item.firstKeptMonth), target.monthly],
   );
   return row?.pages ?? 0;
 }
 
-/** Removes expired rows of the window in the order they lie in; stops at `limit` rows. */
+/** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */
 async function removeWindow(
   tx: SqlRunner,
   item: RunItem,
@@ -111,19 +114,18 @@ async function removeWindow(
   const { sql, params } = bindCondition(target.walked ?? 'false', item, item.changeMark);
   const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
   const [p1, p2, p3] = [1, 2, 3].map((n) => `$${params.length + n}`);
-  const [row] = await tx.query<{ found: number; deleted: number; last: string | null }>(
-    `WITH doomed AS MATERIALIZED (
+  const [row] = await tx.query<{ deleted: number; last: string | null }>(
+    `WITH edge AS MATERIALIZED (
        SELECT ctid AS at FROM ${table} WHERE ctid > ${p1}::tid AND ctid < ${p2}::tid AND (${sql})
-       ORDER BY ctid LIMIT ${p3}::integer
+       ORDER BY ctid OFFSET ${p3}::integer - 1 LIMIT 1
      ), gone AS (
-       DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT at FROM doomed)) AND (${sql}) RETURNING 1
+       DELETE FROM ${table}
+       WHERE ctid > ${p1}::tid AND ctid <= coalesce((SELECT at FROM edge), ${p2}::tid) AND (${sql}) RETURNING 1
      )
-     SELECT (SELECT count(*) FROM doomed) AS found, (SELECT count(*) FROM gone) AS deleted,
-       (SELECT max(at)::text FROM doomed) AS last`,
+     SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS last`,
     [...params, from, to, limit],
   );
-  const full = row !== undefined && row.found >= limit && row.last !== null;
-  return { deleted: row?.deleted ?? 0, walkedTo: full ? (row.last as string) : to };
+  return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
 }
 
 async function noteWalk(
@@ -143,12 +145,8 @@ async function noteWalk(
   }
 }
 
-async function countBatches(tx: SqlRunner, runId: string, batches: number): Promise<void> {
-  if (batches === 0) return;
-  await tx.query('UPDATE cleanup_runs SET batches = batches + $2::integer WHERE run_id = $1', [
-    runId,
-    batches,
-  ]);
+async function countBatch(tx: SqlRunner, runId: string): Promise<void> {
+  await tx.query('UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1', [runId]);
 }
 
 /** The page of a row's place, `(page,row)`. */

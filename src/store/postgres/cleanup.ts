@@ -2,13 +2,7 @@
 // cleanup-targets.ts.
 import { CLEANUP_TARGETS, type CleanupConfig, type CleanupTarget } from '../../domain/cleanup.ts';
 import type { MonthCalendar } from '../../domain/usage-month.ts';
-import type {
-  CleanupItem,
-  CleanupPlan,
-  CleanupRecords,
-  CleanupRun,
-  CleanupStep,
-} from '../cleanup-records.ts';
+import type { CleanupPlan, CleanupRecords, CleanupRun, CleanupStep } from '../cleanup-records.ts';
 import { planCleanup } from './cleanup-plan.ts';
 import { cleanupStep, type RunItem } from './cleanup-step.ts';
 import { monthStart } from './partitions.ts';
@@ -25,12 +19,17 @@ interface ConfigRow {
   readonly last_run_at_ms: number | null;
 }
 
+/** A run with one of its targets; a run without any has one row without a target. */
 interface RunRow {
   readonly run_id: string;
   readonly status: CleanupRun['status'];
   readonly batches: number;
   readonly started_at_ms: number;
   readonly finished_at_ms: number | null;
+  readonly target: CleanupTarget | null;
+  readonly total: number;
+  readonly deleted: number;
+  readonly error: string | null;
 }
 
 /** A running run with the first target it is not through with; null: it is through with all. */
@@ -42,6 +41,7 @@ interface NextRow {
   readonly first_kept_month: string;
   readonly change_mark: string | null;
   readonly dropping: string | null;
+  readonly walked_to: string;
 }
 
 export class SqlCleanup implements CleanupRecords {
@@ -105,7 +105,8 @@ export class SqlCleanup implements CleanupRecords {
   async step(): Promise<CleanupStep> {
     const [next] = await this.client.query<NextRow>(
       `SELECT r.run_id, i.position, i.target, (extract(epoch FROM i.cutoff) * 1000)::bigint AS cutoff_ms,
-         to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping
+         to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping,
+         i.walked_to::text AS walked_to
        FROM cleanup_runs r LEFT JOIN LATERAL (
          SELECT * FROM cleanup_run_items WHERE run_id = r.run_id AND NOT finished ORDER BY position LIMIT 1
        ) i ON true
@@ -126,9 +127,8 @@ export class SqlCleanup implements CleanupRecords {
     );
   }
 
-  async latest(): Promise<CleanupRun | null> {
-    const [run] = await this.#runs('ORDER BY started_at DESC LIMIT 1');
-    return run ?? null;
+  latest(): Promise<CleanupRun | null> {
+    return this.#run('ORDER BY started_at DESC LIMIT 1');
   }
 
   /** Another instance may have finished it: then there is nothing more to say. */
@@ -140,32 +140,31 @@ export class SqlCleanup implements CleanupRecords {
        WHERE run_id = $1 AND status = 'running' RETURNING 1`,
       [runId],
     );
-    const [run] = finished.length === 0 ? [] : await this.#runs('WHERE run_id = $1', [runId]);
-    return run === undefined ? { state: 'idle' } : { state: 'finished', run };
+    const run = finished.length === 0 ? null : await this.#run('WHERE run_id = $1', [runId]);
+    return run === null ? { state: 'idle' } : { state: 'finished', run };
   }
 
-  async #runs(which: string, params: readonly string[] = []): Promise<CleanupRun[]> {
-    const runs = await this.client.query<RunRow>(
-      `SELECT run_id, status, batches, (extract(epoch FROM started_at) * 1000)::bigint AS started_at_ms,
-         (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
-       FROM cleanup_runs ${which}`,
+  /** In one statement: batches and rows of one moment. */
+  async #run(which: string, params: readonly string[] = []): Promise<CleanupRun | null> {
+    const rows = await this.client.query<RunRow>(
+      `SELECT r.run_id, r.status, r.batches, (extract(epoch FROM r.started_at) * 1000)::bigint AS started_at_ms,
+         (extract(epoch FROM r.finished_at) * 1000)::bigint AS finished_at_ms, i.target, i.total, i.deleted, i.error
+       FROM (SELECT * FROM cleanup_runs ${which}) r LEFT JOIN cleanup_run_items i USING (run_id)
+       ORDER BY i.position`,
       params,
     );
-    const items = await this.client.query<CleanupItem & { readonly run_id: string }>(
-      `SELECT run_id, target, total, deleted, error FROM cleanup_run_items
-       WHERE run_id = ANY ($1::text[]) ORDER BY position`,
-      [runs.map((run) => run.run_id)],
-    );
-    return runs.map((run) => ({
+    const [run] = rows;
+    if (run === undefined) return null;
+    return {
       runId: run.run_id,
       status: run.status,
-      items: items
-        .filter((item) => item.run_id === run.run_id)
-        .map(({ target, total, deleted, error }) => ({ target, total, deleted, error })),
+      items: rows.flatMap(({ target, total, deleted, error }) =>
+        target === null ? [] : [{ target, total, deleted, error }],
+      ),
       batches: run.batches,
       startedAtMs: run.started_at_ms,
       finishedAtMs: run.finished_at_ms,
-    }));
+    };
   }
 }
 
@@ -188,5 +187,6 @@ function toItem(row: NextRow, position: number): RunItem {
     firstKeptMonth: row.first_kept_month,
     changeMark: row.change_mark,
     dropping: row.dropping,
+    walkedTo: row.walked_to,
   };
 }

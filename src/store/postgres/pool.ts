@@ -23,6 +23,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 40_000;
 const IDLE_CONNECTION_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 // Statements are short lookups by key over arrays of keys. Planned for the arrays' real lengths, PostgreSQL likes to read
 // whole tables of cards for ten thousand keys; planned once for any length, it uses the keys.
@@ -39,6 +40,8 @@ const types: pg.CustomTypesConfig = {
 export class PostgresClient implements SqlClient {
   readonly #pool: pg.Pool;
   readonly #where: string;
+  readonly #connected = new Set<pg.PoolClient>();
+  #cut: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
     this.#where = describe(options.url);
@@ -61,7 +64,14 @@ export class PostgresClient implements SqlClient {
     // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
     // The pool drops it, and whoever asks next learns the state of the server.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => {});
+      this.#connected.add(client);
+    });
+    this.#pool.on('remove', (client) => {
+      this.#connected.delete(client);
+      if (this.#connected.size === 0) clearTimeout(this.#cut);
+    });
   }
 
   query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
@@ -83,8 +93,15 @@ export class PostgresClient implements SqlClient {
     });
   }
 
+  /** A server that answers nothing any more does not keep the process: after a while its connections are cut. */
   async close(): Promise<void> {
-    if (!this.#pool.ended) await this.#pool.end();
+    if (this.#pool.ending) return;
+    if (this.#connected.size > 0) {
+      this.#cut = setTimeout(() => {
+        for (const client of this.#connected) client.connection.stream.destroy();
+      }, CLOSE_TIMEOUT_MS);
+    }
+    await this.#pool.end();
   }
 
   async #withConnection<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-// The record store on a PostgreSQL server (13 or later). Opened by wiring; tables come from migrations.ts.
+// The record store on a PostgreSQL server (14 or later). Opened by wiring; tables come from migrations.ts.
 import type { RecordStore } from '../record-store.ts';
 import { PostgresClient } from './pool.ts';
 import { sqlRecordStore } from './sql-record-store.ts';

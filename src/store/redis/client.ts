@@ -35,16 +35,27 @@ export class RedisClient {
   }
 
   command(name: string, ...args: RedisArgument[]): Promise<unknown> {
+    this.#gatherWrites();
     return this.#answer(this.connection.call(name, ...args));
   }
 
   /** Sent by hash; ioredis sends the text where a server does not know it (restart, failover). */
   script(name: ScriptName, keys: readonly string[], args: readonly RedisArgument[] = []): Promise<unknown> {
+    this.#gatherWrites();
     return this.#answer(this.#scripts[name](keys.length, ...keys, ...args));
   }
 
   close(): void {
     this.connection.disconnect();
+  }
+
+  /** What is sent in one turn of the event loop goes out in one system call: they are most of what a command costs. */
+  #gatherWrites(): void {
+    if (this.connection.isCluster) return;
+    const { stream } = this.connection as Redis;
+    if (stream === undefined || stream.writableCorked > 0) return;
+    stream.cork();
+    setImmediate(() => stream.uncork());
   }
 
   async #answer<T>(reply: Promise<T>): Promise<T> {

@@ -21,6 +21,7 @@ import workCounts from './scripts/work-counts.lua';
 import workPause from './scripts/work-pause.lua';
 import workReap from './scripts/work-reap.lua';
 import workRelease from './scripts/work-release.lua';
+import workRemoveManual from './scripts/work-remove-manual.lua';
 import workResetSlots from './scripts/work-reset-slots.lua';
 import workSettle from './scripts/work-settle.lua';
 import workersHeartbeat from './scripts/workers-heartbeat.lua';
@@ -49,6 +50,7 @@ const SOURCES = {
   workPause,
   workReap,
   workRelease,
+  workRemoveManual,
   workResetSlots,
   workSettle,
   workersHeartbeat,

@@ -5,15 +5,20 @@ import type { TaskType } from '../../domain/task-type.ts';
 import type { Claim, Lane, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
+import { RedisManualList } from './manual-list.ts';
 
 const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
 
 export class RedisWorkQueue implements WorkQueue {
+  readonly #manual: RedisManualList;
+
   constructor(
     private readonly client: RedisClient,
     private readonly keys: Keys,
-  ) {}
+  ) {
+    this.#manual = new RedisManualList(client, keys);
+  }
 
   async claim(
     taskType: TaskType,
@@ -68,10 +73,20 @@ export class RedisWorkQueue implements WorkQueue {
     return { fenced };
   }
 
-  async pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    await inChunks(entries, ITEMS_PER_CALL, async (chunk) => {
-      await this.client.command('RPUSH', this.keys.manual(taskType), ...chunk);
-    });
+  pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
+    return this.#manual.push(taskType, entries);
+  }
+
+  removeManual(taskType: TaskType, triggerId: string): Promise<number> {
+    return this.#manual.remove(taskType, triggerId);
+  }
+
+  runningManual(taskType: TaskType): Promise<string[]> {
+    return this.#manual.running(taskType);
+  }
+
+  missingManual(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
+    return this.#manual.missing(taskType, entries);
   }
 
   async counts(taskType: TaskType): Promise<QueueCounts> {

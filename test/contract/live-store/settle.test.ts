@@ -50,11 +50,11 @@ describeLiveStore('settle', (live) => {
     expect(before).toMatchObject({ queueLength: 2, due: 2, manualLength: 2 });
   });
 
-  it('failed work waits for its backoff, which doubles up to the cap and starts anew after a success', async () => {
+  it('failed work waits for its backoff, which doubles, and leaves the queue at the cap', async () => {
     await queueCards(live.store, [1]);
-    const backoff = { baseMs: 200, capMs: 600 };
+    const backoff = { baseMs: 200, capMs: 1_600 };
     const waits: number[] = [];
-    for (const verdict of ['failed', 'failed', 'failed', 'failed'] as const) {
+    for (const verdict of ['failed', 'failed', 'failed'] as const) {
       const { items } = await waitFor(async () => {
         const next = await claim(live.store, 1);
         return next.items.length > 0 ? next : null;
@@ -65,10 +65,15 @@ describeLiveStore('settle', (live) => {
       await waitFor(async () => (await live.store.work.counts(REALNAME)).due === 1, { everyMs: 2 });
       waits.push(performance.now() - from);
     }
-    // random is 0.5: 100, 200, then the cap of 600 halved.
-    for (const [i, expected] of [100, 200, 300, 300].entries()) {
+    // random is 0.5.
+    for (const [i, expected] of [100, 200, 400].entries()) {
       expect(waits[i]).toBeGreaterThan(expected - 25);
       expect(waits[i]).toBeLessThan(expected + 90);
+    }
+    for (let revolution = 0; revolution < 2; revolution += 1) {
+      await settle(live.store, (await claim(live.store, 1)).items, 'failed', backoff);
+      expect(await live.store.work.counts(REALNAME)).toMatchObject({ queueLength: 0, inFlight: 0 });
+      await queueCards(live.store, [1]);
     }
     await settle(live.store, (await claim(live.store, 1)).items, 'done');
     await queueCards(live.store, [1]);
@@ -82,7 +87,7 @@ describeLiveStore('settle', (live) => {
     await queueCards(live.store, [1]);
     const { items } = await claim(live.store, 1);
     await live.store.work.settle(REALNAME, [{ item: items[0] as never, verdict: 'failed', random: 0 }], {
-      baseMs: 60_000,
+      baseMs: 30_000,
       capMs: 60_000,
     });
     expect((await claim(live.store, 1)).items).toHaveLength(1);

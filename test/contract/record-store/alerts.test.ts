@@ -92,6 +92,7 @@ describeRecordStore('alerts', (db) => {
         kind: 'fired',
         alert: { ruleId: id, ruleName: FIELDS.name, value: 60_000, threshold: 50_000.5, resolvedAtMs: null },
       });
+      expect(await fire(db, id), 'firing again while it fires').toEqual([]);
       const firing = await evaluated(db, id);
       expect(firing.firing).toMatchObject({ ruleType: 'queue_backlog', comparison: '>' });
       expect(firing.sinceFiredMs).toBeGreaterThanOrEqual(0);

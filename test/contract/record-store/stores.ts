@@ -86,6 +86,8 @@ export function describeRecordStore(concern: string, suite: (context: Context) =
         'card_usage',
         'usage_records',
         'card_stops',
+        'manual_trigger_cards',
+        'manual_triggers',
       ]) {
         await deployment.sql(`DELETE FROM ${table}`);
       }

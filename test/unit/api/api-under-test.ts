@@ -4,6 +4,7 @@ import type { AdminToken } from '../../../src/api/auth.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
@@ -12,7 +13,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 export interface Reply {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
-  /** Parsed JSON. */
+  /** Parsed JSON, or the text of anything else. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of any route
   readonly body: any;
 }
@@ -44,6 +45,8 @@ export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
   readonly tokens?: readonly AdminToken[];
+  /** Default: no limit. */
+  readonly rateLimitPerMinute?: number;
 }): Promise<ApiUnderTest> {
   const live = await openRedisLiveStore({ url: stores.redisUrl });
   const records = await openPostgresRecordStore({
@@ -57,15 +60,22 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
+    guard: new SsrfGuard([]),
   });
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
   const agent = new Agent();
   const server = await openApiServer({
-    config: { host: '127.0.0.1', port: 0, tokens: stores.tokens ?? [] },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      tokens: stores.tokens ?? [],
+      rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
+    },
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems }),
+    instance: () => ({ leads: true, droppedLogLines: 3 }),
     version: '1.2.3',
   });
   const api: ApiUnderTest = {
@@ -102,7 +112,9 @@ async function send(
     body: call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json),
   });
   const text = await answer.body.text();
-  return { status: answer.statusCode, headers: answer.headers, body: text === '' ? null : JSON.parse(text) };
+  const isJson = /json/.test(String(answer.headers['content-type']));
+  const body = text === '' ? null : isJson ? JSON.parse(text) : text;
+  return { status: answer.statusCode, headers: answer.headers, body };
 }
 
 /** As much of a logger as the server asks for. */

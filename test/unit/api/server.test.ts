@@ -31,10 +31,11 @@ const total = async () => (await api.call('GET', '/api/admin/polling-stats')).bo
 describe('opening', () => {
   const open = (host: string, port: number, tokens: [] | [{ role: 'viewer'; token: string }] = []) =>
     openApiServer({
-      config: { host, port, tokens },
+      config: { host, port, tokens, rateLimitPerMinute: 0 },
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [] }),
+      instance: () => ({ leads: false, droppedLogLines: 0 }),
       version: '1.2.3',
     });
 

@@ -65,6 +65,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     daemon: unexpected,
     demo: unexpected,
     simulate: unexpected,
+    doctor: unexpected,
     migrate: unexpected,
     ...launchers,
   };

@@ -135,7 +135,6 @@ describe('the command line', () => {
     [['configs', 'enable', 'three'], /"three" is not a whole number/],
     [['stats', '-o', 'xml'], /"xml" is none of table, json, yaml/],
     [['gateway', 'simulate', '--listen', '8090'], /is not host:port/],
-    [['demo', '--listen', '127.0.0.1:0'], /needs a port/],
     [['gateway'], /a command is missing.*cardpoll gateway --help/],
     [[], /a command is missing.*cardpoll --help/],
   ])('%j: 64, one line and what helps', async (argv, expected) => {

@@ -70,6 +70,7 @@ describe('daemon configuration', () => {
       logDir: null,
       logLevel: 'info',
       adminTokens: [],
+      rateLimitPerMinute: 12_000,
       gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, interfaces: {} },
       polling: {
         leaseMs: 15_000,
@@ -82,6 +83,9 @@ describe('daemon configuration', () => {
         initPauseMs: 1_000,
         drainTimeoutMs: 30_000,
       },
+      alerts: { intervalMs: 5_000 },
+      webhooks: { allowCidrs: [], secret: null },
+      cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });
 

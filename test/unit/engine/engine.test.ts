@@ -7,6 +7,7 @@ import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
 import { gatewayProfile } from '../../../src/gateway/profile.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
+import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -46,8 +47,12 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       initBatchCards: 100_000,
       initPauseMs: 1_000,
       drainTimeoutMs: 500,
+      cleanupSchedule: 'off',
+      cleanupPauseMs: 0,
+      alertIntervalMs: 5_000,
+      webhookSecret: null,
     },
-    { live, records, gateway, flow, clock: systemClock, random: Math.random, log },
+    { live, records, gateway, flow, guard: new SsrfGuard([]), clock: systemClock, random: Math.random, log },
   );
   await engine.start();
   redis.pause();

@@ -10,7 +10,7 @@ WITH given AS MATERIALIZED (
   UPDATE alert_rules r SET
     open_alert_id = nextval('alert_history_id_seq'), last_fired_at = clock_timestamp(), revision = r.revision + 1
   FROM given g
-  WHERE g.kind = 'fired' AND r.id = g.rule_id AND r.revision = g.revision
+  WHERE g.kind = 'fired' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NULL
   RETURNING r.*, g.value
 ), opened AS (
   INSERT INTO alert_history
@@ -21,7 +21,8 @@ WITH given AS MATERIALIZED (
 ), ended AS (
   UPDATE alert_rules r SET open_alert_id = NULL, revision = r.revision + 1
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
-  WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.deleted_at IS NULL
+  WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
+    AND r.deleted_at IS NULL
   RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, g.value, g.resolution
 ), gone AS (
   DELETE FROM alert_rules r

@@ -42,8 +42,12 @@ end
 local failed, randoms = read_group(queue, '', 3)
 for i, card in ipairs(failed) do
   local in_a_row = redis.call('HINCRBY', failures, card, 1)
-  local backoff = randoms[i] * math.min(cap, base * 2 ^ (in_a_row - 1))
-  redis.call('ZADD', queue, 'XX', math.floor(now + backoff), card)
+  local backoff = base * 2 ^ (in_a_row - 1)
+  if backoff < cap then
+    redis.call('ZADD', queue, 'XX', math.floor(now + randoms[i] * backoff), card)
+  else
+    redis.call('ZREM', queue, card)
+  end
 end
 
 for _, card in ipairs(read_group(queue, '', 2)) do

@@ -1,0 +1,145 @@
+// Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
+// Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker and an
+// initialisation status are the only labels, never a card.
+//
+// Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
+// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own.
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Overview, StatsOperations } from '../operations/stats.ts';
+import type { TaskStats } from '../operations/task-stats.ts';
+import { CardpollError } from '../platform/errors.ts';
+
+/** What this instance knows of itself. */
+export interface InstanceState {
+  /** It advances the schedules of the fleet. */
+  readonly leads: boolean;
+  /** Since its start. */
+  readonly droppedLogLines: number;
+}
+
+export interface MetricsSources {
+  readonly stats: StatsOperations;
+  readonly instance: () => InstanceState;
+  readonly version: string;
+}
+
+const PREFIX = 'cardpoll_';
+const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
+
+export class Metrics {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #process = new Registry();
+
+  constructor(private readonly sources: MetricsSources) {
+    collectDefaultMetrics({ prefix: PREFIX, register: this.#process });
+  }
+
+  /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
+  async text(): Promise<string> {
+    const overview = await this.#overview();
+    const parts = [this.#process, this.#instance(overview !== null)];
+    if (overview !== null) parts.push(fleetMetrics(overview));
+    return (await Promise.all(parts.map((registry) => registry.metrics()))).join('\n');
+  }
+
+  async #overview(): Promise<Overview | null> {
+    try {
+      return await this.sources.stats.overview();
+    } catch (error) {
+      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+      throw error;
+    }
+  }
+
+  #instance(storesUp: boolean): Registry {
+    const page = new Page();
+    const { leads, droppedLogLines } = this.sources.instance();
+    page
+      .gauge('build_info', 'Version of this instance', ['version'])
+      .set({ version: this.sources.version }, 1);
+    page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
+    page.gauge('leader', '1 while this instance advances the schedules').set(leads ? 1 : 0);
+    page.counter('log_lines_dropped_total', 'Log lines this instance could not write').inc(droppedLogLines);
+    return page.registry;
+  }
+}
+
+function fleetMetrics(overview: Overview): Registry {
+  const page = new Page();
+  const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
+    const gauge = page.gauge(name, help, ['task_type']);
+    for (const task of overview.tasks) {
+      const value = read(task);
+      if (value !== null) gauge.set({ task_type: task.taskType }, value);
+    }
+  };
+  perTask('queue_length', 'Cards due, in retry and running', (task) => task.queueLength);
+  perTask('queue_due', 'Cards whose time has come and which nobody polls yet', (task) => task.due);
+  perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
+  perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);
+  perTask('schedule_lag_seconds', 'How far the schedule is behind', (task) => task.scheduleLagSeconds);
+  perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
+  perTask('concurrency_limit', 'Gateway calls allowed in flight', (task) => task.concurrency.max);
+  perTask(
+    'concurrency_usage_ratio',
+    'Share of the limit in use',
+    (task) => task.concurrency.usagePercent / 100,
+  );
+  perTask('poll_success_ratio', 'Share of polls of the last five minutes that succeeded', (task) =>
+    scaled(task.successRate, 1 / 100),
+  );
+  perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
+    scaled(task.avgDurationMs, 1 / 1000),
+  );
+  const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
+  for (const { taskType, succeeded, failed } of overview.tasks) {
+    polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
+    polls.inc({ task_type: taskType, result: 'failed' }, failed);
+  }
+  page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
+  addWorkers(page, overview);
+  addInit(page, overview);
+  return page.registry;
+}
+
+function addWorkers(page: Page, { workers }: Overview): void {
+  page.gauge('workers', 'Live instances').set(workers.length);
+  const lookUps = page.counter(
+    'card_cache_lookups_total',
+    'Look-ups in the card cache since the instance began',
+    ['worker', 'result'],
+  );
+  for (const { workerId, cacheHits, cacheMisses } of workers) {
+    lookUps.inc({ worker: workerId, result: 'hit' }, cacheHits);
+    lookUps.inc({ worker: workerId, result: 'miss' }, cacheMisses);
+  }
+}
+
+function addInit(page: Page, { init }: Overview): void {
+  const status = page.gauge('init_status', '1 for the present status of the initialisation', ['status']);
+  for (const one of INIT_STATUSES) status.set({ status: one }, one === init.status ? 1 : 0);
+  page.gauge('init_progress_ratio', 'Share of the cards that are loaded').set(init.percent / 100);
+  page.gauge('init_cards', 'Cards to load').set(init.total);
+  page.gauge('init_loaded_cards', 'Cards loaded').set(init.loaded);
+}
+
+function scaled(value: number | null, factor: number): number | null {
+  return value === null ? null : value * factor;
+}
+
+/** One scrape's worth of metrics: totals are set, not counted here, so every scrape begins anew. */
+class Page {
+  readonly registry = new Registry();
+
+  gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> {
+    return new Gauge({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
+  }
+
+  counter<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+  ): Counter<Label> {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
+  }
+}

@@ -1,0 +1,122 @@
+// /api/admin/data-cleanup-configs and /api/admin/data-cleanup: retention and cleanup runs (specification, sections 2.5
+// and 4).
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CLEANUP_TARGETS, RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
+import type { CleanupOperations } from '../../operations/cleanup.ts';
+import { body, instant, requiredOr, wholeNumber } from '../schemas/fields.ts';
+import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
+import { toWire } from '../wire.ts';
+
+const target = z.enum(CLEANUP_TARGETS);
+
+const cleanupConfig = z.object({
+  id: z.int(),
+  target,
+  retention_days: z.int(),
+  enabled: z.boolean(),
+  last_run_at: instant.nullable(),
+});
+
+const preview = z.object({
+  items: z.array(
+    z.object({
+      id: z.int(),
+      target,
+      retention_days: z.int(),
+      cutoff: instant,
+      rows: z.int(),
+      estimated: z.boolean(),
+    }),
+  ),
+  total_rows: z.int(),
+});
+
+const progress = z.object({
+  run_id: z.string().nullable(),
+  status: z.enum(['idle', 'running', 'completed', 'failed']),
+  items: z.array(z.object({ target, deleted: z.int(), total: z.int(), error: z.string().nullable() })),
+  deleted: z.int(),
+  batches: z.int(),
+  started_at: instant.nullable(),
+  finished_at: instant.nullable(),
+});
+
+const configPatch = body({
+  retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).optional(),
+  enabled: z.boolean({ error: 'must be true or false' }).optional(),
+}).refine((patch) => patch.retention_days !== undefined || patch.enabled !== undefined, {
+  path: ['retention_days'],
+  error: 'is required when enabled is not given',
+});
+
+const notAnId = { error: requiredOr('must be the number of a cleanup config') };
+const configId = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/, notAnId)
+  .transform(Number);
+
+const tags = ['data-cleanup'];
+
+export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(configRoutes(cleanup));
+    app.get(
+      '/data-cleanup/preview',
+      { schema: { tags, summary: 'Preview what a cleanup would remove', response: { 200: preview } } },
+      async () => toWire(await cleanup.preview()),
+    );
+    app.post(
+      '/data-cleanup/trigger',
+      {
+        schema: {
+          tags,
+          summary: 'Start a cleanup run',
+          response: { 202: z.object({ run_id: z.string() }) },
+        },
+      },
+      async (_, reply) => reply.status(202).send(toWire(await cleanup.trigger())),
+    );
+    app.get(
+      '/data-cleanup/progress',
+      { schema: { tags, summary: 'Follow the cleanup run', response: { 200: progress } } },
+      async () => toWire(await cleanup.progress()),
+    );
+  };
+}
+
+function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/data-cleanup-configs',
+      {
+        schema: {
+          tags,
+          summary: 'List cleanup configs',
+          querystring: pageQuery,
+          response: { 200: pageOf(cleanupConfig) },
+        },
+      },
+      async (request) => paginate(toWire(await cleanup.configs()), request.query),
+    );
+    app.put(
+      '/data-cleanup-configs/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Change how long data is kept, or whether it is cleaned',
+          params: z.object({ id: configId }),
+          body: configPatch,
+          response: { 200: cleanupConfig },
+        },
+      },
+      async ({ params, body: { retention_days: retentionDays, enabled } }) =>
+        toWire(
+          await cleanup.update(params.id, {
+            ...(retentionDays === undefined ? {} : { retentionDays }),
+            ...(enabled === undefined ? {} : { enabled }),
+          }),
+        ),
+    );
+  };
+}

@@ -1,0 +1,118 @@
+// /api/admin/polling-manual-trigger: have cards polled now, follow it, cancel it (specification, sections 2.6 and 4).
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import type { TriggerOperations } from '../../operations/triggers.ts';
+import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { pageOf, pageQuery } from '../schemas/page.ts';
+import { batchTrigger, cardIds, selectionCount, selectionQuery, trigger } from '../schemas/triggers.ts';
+import { toWire } from '../wire.ts';
+
+const tags = ['polling-manual-trigger'];
+const PATH = '/polling-manual-trigger';
+
+export function pollingManualTriggerRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(makingRoutes(triggers));
+    app.get(
+      PATH,
+      {
+        schema: {
+          tags,
+          summary: 'List manual triggers, newest first',
+          querystring: pageQuery,
+          response: { 200: pageOf(trigger) },
+        },
+      },
+      async ({ query: { page, page_size } }) => {
+        const { items, total } = await triggers.list(page, page_size);
+        return { items: toWire(items), page, page_size, total };
+      },
+    );
+    app.get(
+      `${PATH}/:trigger_id`,
+      {
+        schema: {
+          tags,
+          summary: 'Follow a manual trigger',
+          params: z.object({ trigger_id: z.string() }),
+          response: { 200: trigger },
+        },
+      },
+      async ({ params }) => toWire(await triggers.show(params.trigger_id)),
+    );
+    app.post(
+      `${PATH}/cancel`,
+      {
+        schema: {
+          tags,
+          summary: 'Cancel a manual trigger; cards that are being polled are finished',
+          body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
+          response: { 200: trigger },
+        },
+      },
+      async ({ body }) => toWire(await triggers.cancel(body.trigger_id)),
+    );
+  };
+}
+
+function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      `${PATH}/single`,
+      {
+        schema: {
+          tags,
+          summary: 'Queue one card',
+          body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }),
+          response: { 202: trigger },
+        },
+      },
+      async ({ body }, reply) =>
+        reply.status(202).send(toWire(await triggers.single(body.task_type, body.card_id))),
+    );
+    app.post(
+      `${PATH}/batch`,
+      {
+        schema: {
+          tags,
+          summary: 'Queue several cards',
+          body: body({ card_ids: cardIds, task_type: taskType }),
+          response: { 202: batchTrigger },
+        },
+      },
+      async ({ body }, reply) =>
+        reply.status(202).send(toWire(await triggers.batch(body.task_type, body.card_ids))),
+    );
+    app.post(
+      `${PATH}/by-condition`,
+      {
+        schema: {
+          tags,
+          summary: 'Queue all cards that match; without a condition the whole fleet',
+          body: body({
+            task_type: taskType,
+            carrier_id: wholeNumber(SELECTION_BOUNDS).optional(),
+            status: wholeNumber(SELECTION_BOUNDS).optional(),
+          }),
+          response: { 202: trigger },
+        },
+      },
+      async ({ body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) =>
+        reply.status(202).send(toWire(await triggers.byCondition(type, { carrierId, status }))),
+    );
+    app.get(
+      `${PATH}/preview`,
+      {
+        schema: {
+          tags,
+          summary: 'Count the cards that a condition selects',
+          querystring: z.object({ carrier_id: selectionQuery(), status: selectionQuery() }),
+          response: { 200: selectionCount },
+        },
+      },
+      async ({ query: { carrier_id: carrierId = null, status = null } }) =>
+        toWire(await triggers.count({ carrierId, status })),
+    );
+  };
+}

@@ -1,0 +1,142 @@
+// Alert rules and alerts as JSON (03, "Fields"). Used by routes/polling-alerts.ts. What needs more than one field to be
+// judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts.ts.
+import { z } from 'zod';
+import {
+  COMPARISONS,
+  COOLDOWN_SECONDS_BOUNDS,
+  NOTIFICATION_EVENTS,
+  NOTIFICATION_STATUSES,
+  NOTIFY_CHANNELS,
+  type NotifyChannel,
+  RESOLUTIONS,
+  RULE_TYPES,
+} from '../../domain/alert-rule.ts';
+import { body, instant, requiredOr, taskType, wholeNumber } from './fields.ts';
+
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
+
+const condition = {
+  rule_type: oneOf(RULE_TYPES),
+  task_type: taskType,
+  comparison: oneOf(COMPARISONS),
+  threshold: z.number({ error: requiredOr('must be a number') }),
+};
+
+const MAX_CHANNELS = 10;
+const channelsError = `must be a list of channels: ${NOTIFY_CHANNELS.join(', ')}`;
+const isChannel = (value: unknown): value is NotifyChannel =>
+  NOTIFY_CHANNELS.includes(value as NotifyChannel);
+
+// One problem for the list as a whole: clients look for the field, not for a place in it.
+const notifyChannels = z
+  .array(z.unknown(), { error: requiredOr(channelsError) })
+  .max(MAX_CHANNELS, { error: channelsError })
+  .refine((list) => list.every(isChannel), { error: channelsError })
+  .meta({ items: { type: 'string', enum: [...NOTIFY_CHANNELS] } })
+  .transform((list) => list.filter(isChannel));
+
+const fields = {
+  name: z.string({ error: requiredOr('must be text') }),
+  ...condition,
+  is_enabled: z.boolean({ error: requiredOr('must be true or false') }),
+  notify_channels: notifyChannels,
+};
+const extras = {
+  webhook_url: z.string({ error: 'must be a URL or null' }).nullable().optional(),
+  cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
+};
+
+export const newAlertRule = body({ ...fields, ...extras }).transform(toFields);
+
+export const rulePatch = body({
+  name: fields.name.optional(),
+  rule_type: fields.rule_type.optional(),
+  task_type: fields.task_type.optional(),
+  comparison: fields.comparison.optional(),
+  threshold: fields.threshold.optional(),
+  is_enabled: fields.is_enabled.optional(),
+  notify_channels: notifyChannels.optional(),
+  ...extras,
+})
+  .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+    error: 'must name at least one field to change',
+  })
+  .transform(toFields);
+
+export const alertRule = z.object({
+  id: z.int(),
+  name: z.string(),
+  ...condition,
+  is_enabled: z.boolean(),
+  notify_channels: z.array(z.enum(NOTIFY_CHANNELS)),
+  webhook_url: z.string().nullable(),
+  cooldown_seconds: z.int(),
+  created_at: instant,
+  updated_at: instant,
+});
+
+export const alert = z.object({
+  id: z.int(),
+  rule_id: z.int(),
+  rule_name: z.string(),
+  ...condition,
+  value: z.number(),
+  fired_at: instant,
+  resolved_at: instant.nullable(),
+  resolution: z.enum(RESOLUTIONS).nullable(),
+  resolved_value: z.number().nullable(),
+  notifications: z.array(
+    z.object({
+      channel: z.enum(NOTIFY_CHANNELS),
+      event: z.enum(NOTIFICATION_EVENTS),
+      status: z.enum(NOTIFICATION_STATUSES),
+      attempts: z.int(),
+      last_error: z.string().nullable(),
+    }),
+  ),
+});
+
+const ID = /^[1-9]\d{0,9}$/;
+
+/** In a path. */
+export const ruleId = z
+  .string()
+  .regex(ID, { error: requiredOr('must be the number of an alert rule') })
+  .transform(Number);
+
+/** In a query. */
+export const ruleIdQuery = z
+  .string({ error: 'must be the number of an alert rule' })
+  .regex(ID, { error: 'must be the number of an alert rule' })
+  .transform(Number);
+
+type Request = {
+  readonly rule_type?: unknown;
+  readonly task_type?: unknown;
+  readonly is_enabled?: unknown;
+  readonly notify_channels?: unknown;
+  readonly webhook_url?: unknown;
+  readonly cooldown_seconds?: unknown;
+};
+
+/** The request's fields under the names operations use. */
+function toFields<Body extends Request>({
+  rule_type,
+  task_type,
+  is_enabled,
+  notify_channels,
+  webhook_url,
+  cooldown_seconds,
+  ...same
+}: Body) {
+  return {
+    ...same,
+    ruleType: rule_type as Body['rule_type'],
+    taskType: task_type as Body['task_type'],
+    isEnabled: is_enabled as Body['is_enabled'],
+    notifyChannels: notify_channels as Body['notify_channels'],
+    webhookUrl: webhook_url as Body['webhook_url'],
+    cooldownSeconds: cooldown_seconds as Body['cooldown_seconds'],
+  };
+}

@@ -1,0 +1,239 @@
+// `cardpoll alerts rules`: list, show, create, update and delete alert rules.
+import type { AlertRuleRequest } from '../../api/client.ts';
+import { duration, fraction, integer, oneOf, text } from '../../config/kinds.ts';
+import {
+  COMPARISONS,
+  COOLDOWN_SECONDS_BOUNDS,
+  type Comparison,
+  DEFAULT_COOLDOWN_SECONDS,
+  RULE_TYPES,
+  type RuleType,
+} from '../../domain/alert-rule.ts';
+import { RECOMMENDED_CONDITIONS } from '../../domain/health.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { ask } from '../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { conditionText, ruleFields, ruleTable } from '../output/alert-tables.ts';
+import { printAnswer } from '../output/print.ts';
+import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
+
+const ID: ArgumentSpec = {
+  name: '<id>',
+  doc: 'number of the alert rule, from `cardpoll alerts rules`',
+  kind: integer({ min: 1, max: 2 ** 31 - 1 }),
+};
+const EXAMPLES = [
+  ['cardpoll alerts rules', 'all alert rules'],
+  ['cardpoll alerts rules show 3', 'one rule in full'],
+  ['cardpoll alerts rules update 3 --threshold 80000', 'the rest stays as it is'],
+] as const;
+
+interface RuleOptions {
+  readonly name?: string;
+  readonly ruleType?: RuleType;
+  readonly task?: TaskType;
+  readonly comparison?: Comparison;
+  readonly threshold?: number;
+  readonly webhookUrl?: string;
+  readonly cooldownSeconds?: number;
+}
+
+function ruleOptions(required: boolean): readonly OptionSpec[] {
+  const recommended = required ? ' (default: the recommended one)' : '';
+  return [
+    { flags: '--name <text>', doc: 'what to call it', kind: text('name'), required },
+    { flags: '--rule-type <type>', doc: RULE_TYPES.join(', '), kind: oneOf(RULE_TYPES), required },
+    { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
+    { flags: '--comparison <operator>', doc: `">" or "<"${recommended}`, kind: oneOf(COMPARISONS) },
+    {
+      flags: '--threshold <n>',
+      doc: `cards, percent or milliseconds${recommended}`,
+      kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    },
+    {
+      flags: '--webhook-url <url>',
+      doc: 'tell this webhook when it fires and when it is over',
+      kind: text('URL'),
+    },
+    {
+      flags: '--cooldown-seconds <n>',
+      doc: `after firing, quiet for so long${required ? ` (default: ${DEFAULT_COOLDOWN_SECONDS})` : ''}`,
+      kind: duration('s', COOLDOWN_SECONDS_BOUNDS),
+    },
+  ];
+}
+
+async function list(context: CommandContext, { page, pageSize }: PageOptions): Promise<number> {
+  const answer = await ask(context, 'reading alert rules', (client) => client.alertRules(page, pageSize));
+  await printAnswer(context, answer, ({ items }, style) => ruleTable(items, style));
+  return EXIT_OK;
+}
+
+const show = defineCommand<[number], unknown>({
+  name: 'show',
+  summary: 'Show one rule in full',
+  examples: EXAMPLES,
+  arguments: [ID],
+  run: async (context, { args: [id] }) => {
+    const answer = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+type CreateOptions = RuleOptions & Required<Pick<RuleOptions, 'name' | 'ruleType' | 'task'>>;
+
+const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }>({
+  name: 'create',
+  summary: 'Create an alert rule',
+  examples: [
+    [
+      'cardpoll alerts rules create --name Backlog --rule-type queue_backlog --task realname',
+      'as recommended',
+    ],
+    [
+      'cardpoll alerts rules create --name Slow --rule-type avg_duration --task package --threshold 800',
+      'own threshold, milliseconds',
+    ],
+    [
+      'cardpoll alerts rules create --name Ok --rule-type success_rate --task package --webhook-url https://h.example',
+      'with a webhook',
+    ],
+  ],
+  options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it without switching it on' }],
+  run: async (context, { options }) => {
+    const rule = {
+      ...RECOMMENDED_CONDITIONS[options.ruleType],
+      notify_channels: [],
+      ...requestOf(options),
+      name: options.name,
+      rule_type: options.ruleType,
+      task_type: options.task,
+      is_enabled: options.disabled !== true,
+    };
+    const answer = await ask(context, 'creating the alert rule', (client) => client.createAlertRule(rule));
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+interface Switches {
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+  readonly withoutWebhook?: boolean;
+}
+
+const update = defineCommand<[number], RuleOptions & Switches>({
+  name: 'update',
+  summary: 'Change an alert rule; what is not named stays as it is',
+  examples: [
+    ['cardpoll alerts rules update 3 --threshold 80000', 'another threshold'],
+    ['cardpoll alerts rules update 3 --disable', 'switch it off'],
+    ['cardpoll alerts rules update 3 --without-webhook', 'history and log only'],
+  ],
+  arguments: [ID],
+  options: [
+    ...ruleOptions(false),
+    { flags: '--enable', doc: 'switch it on' },
+    { flags: '--disable', doc: 'switch it off' },
+    { flags: '--without-webhook', doc: 'tell no webhook' },
+  ],
+  run: async (context, { args: [id], options }) => {
+    const patch = { ...requestOf(options), ...switchesOf(options) };
+    if (Object.keys(patch).length === 0) {
+      throw new CardpollError(
+        'usage',
+        'nothing_to_change',
+        'say what to change, for example --threshold 80000',
+      );
+    }
+    const answer = await ask(context, 'changing the alert rule', (client) =>
+      client.updateAlertRule(id, patch),
+    );
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+const remove = defineCommand<[number], ConfirmOptions>({
+  name: 'delete',
+  summary: 'Delete an alert rule; its history stays',
+  examples: [
+    ['cardpoll alerts rules delete 3', 'asks first'],
+    ['cardpoll alerts rules delete 3 --dry-run', 'shows what would happen'],
+    ['cardpoll alerts rules delete 3 --yes', 'for scripts'],
+  ],
+  arguments: [ID],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [id], options }) => {
+    const plan = options.yes === true && options.dryRun !== true ? [] : await deletionPlan(context, id);
+    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+    await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
+    context.io.stderr.write(`alert rule ${id} is deleted\n`);
+    return EXIT_OK;
+  },
+});
+
+async function deletionPlan(context: CommandContext, id: number): Promise<string[]> {
+  const { body } = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
+  return [
+    `Delete alert rule ${id} "${body.name}": ${body.task_type} ${conditionText(body)}.`,
+    'What it fired stays in the history; an alert that is open is resolved.',
+  ];
+}
+
+function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
+  const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(ruleType === undefined ? {} : { rule_type: ruleType }),
+    ...(task === undefined ? {} : { task_type: task }),
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
+    ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
+  };
+}
+
+function switchesOf({
+  enable,
+  disable,
+  withoutWebhook,
+  webhookUrl,
+}: Switches & RuleOptions): Partial<AlertRuleRequest> {
+  if (enable === true && disable === true) throw contradiction('--enable and --disable');
+  if (withoutWebhook === true && webhookUrl !== undefined)
+    throw contradiction('--webhook-url and --without-webhook');
+  return {
+    ...(enable === true ? { is_enabled: true } : {}),
+    ...(disable === true ? { is_enabled: false } : {}),
+    ...(withoutWebhook === true ? { notify_channels: [], webhook_url: null } : {}),
+  };
+}
+
+function contradiction(flags: string): CardpollError {
+  return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
+}
+
+export const rules = defineCommand<[], Partial<PageOptions>>({
+  name: 'rules',
+  summary: 'Show and change the alert rules (default: list)',
+  examples: EXAMPLES,
+  subcommands: [
+    defineCommand<[], PageOptions>({
+      name: 'list',
+      summary: 'Show all alert rules',
+      examples: EXAMPLES,
+      options: pageOptions(LARGEST_PAGE_SIZE),
+      run: (context, { options }) => list(context, options),
+    }),
+    show,
+    create,
+    update,
+    remove,
+  ],
+  run: (context) => list(context, { page: 1, pageSize: LARGEST_PAGE_SIZE }),
+});

@@ -1,0 +1,46 @@
+// `cardpoll alerts`: rules, what they fired, and the rules the specification recommends.
+import { integer } from '../../config/kinds.ts';
+import { ask } from '../ask.ts';
+import { type CommandSpec, defineCommand } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { historyTable } from '../output/alert-tables.ts';
+import { printAnswer } from '../output/print.ts';
+import { type PageOptions, pageOptions } from '../page-options.ts';
+import { rules } from './alert-rules.ts';
+import { recommended } from './alerts-recommended.ts';
+
+const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
+  name: 'history',
+  summary: 'Show what fired, newest first, and how its notifications went',
+  examples: [
+    ['cardpoll alerts history', 'the latest 20'],
+    ['cardpoll alerts history --rule-id 3 --page 2', 'of one rule, further back'],
+    ['cardpoll alerts history --page-size 100 -o json', 'for programs'],
+  ],
+  options: [
+    {
+      flags: '--rule-id <id>',
+      doc: 'only alerts of this rule, also of a deleted one',
+      kind: integer({ min: 1, max: 2 ** 31 - 1 }),
+    },
+    ...pageOptions(20),
+  ],
+  run: async (context, { options: { ruleId = null, page, pageSize } }) => {
+    const answer = await ask(context, 'reading the alert history', (client) =>
+      client.alertHistory(ruleId, page, pageSize),
+    );
+    await printAnswer(context, answer, ({ items }, style) => historyTable(items, style));
+    return EXIT_OK;
+  },
+});
+
+export const alerts: CommandSpec = {
+  name: 'alerts',
+  summary: 'Show and change alert rules, and what they fired',
+  examples: [
+    ['cardpoll alerts rules', 'all alert rules'],
+    ['cardpoll alerts history', 'what fired lately'],
+    ['cardpoll alerts recommended --apply', 'create the recommended rules'],
+  ],
+  subcommands: [rules, history, recommended],
+};

@@ -1,0 +1,79 @@
+// `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
+import { integer, text } from '../../config/kinds.ts';
+import { ask } from '../ask.ts';
+import { type ArgumentSpec, type CommandSpec, defineCommand } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
+import { printAnswer } from '../output/print.ts';
+import { triggerFields, triggerTable } from '../output/trigger-tables.ts';
+import { batch, byCondition, single } from './trigger-make.ts';
+
+const EXAMPLES = [
+  ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
+  ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier, after asking'],
+  ['cardpoll trigger list', 'what was triggered lately, and how far it is'],
+] as const;
+
+const TRIGGER_ID: ArgumentSpec = {
+  name: '<trigger_id>',
+  doc: 'id of the trigger, from `cardpoll trigger list`',
+  kind: text('trigger id'),
+};
+
+const cancel = defineCommand<[string], unknown>({
+  name: 'cancel',
+  summary: 'Cancel a trigger: cards that wait are not polled any more, running ones are finished',
+  examples: [
+    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
+    ['cardpoll trigger cancel 5f0c2a9be17d4c33 -o json', 'the counts so far, for programs'],
+    ['cardpoll trigger list', 'shows the ids'],
+  ],
+  arguments: [TRIGGER_ID],
+  run: async (context, { args: [triggerId] }) => {
+    const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
+    await printAnswer(context, answer, triggerFields);
+    return EXIT_OK;
+  },
+});
+
+const status = defineCommand<[string], WaitOptions>({
+  name: 'status',
+  summary: 'Show how far a trigger is',
+  examples: [
+    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'until it is over'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+  ],
+  arguments: [TRIGGER_ID],
+  options: [WAIT_OPTION],
+  run: async (context, { args: [triggerId], options }) => {
+    const trigger = await ask(context, 'reading the trigger', (client) => client.trigger(triggerId));
+    return showTrigger(context, trigger, options);
+  },
+});
+
+const list = defineCommand<[], { readonly page: number; readonly pageSize: number }>({
+  name: 'list',
+  summary: 'Show manual triggers, newest first',
+  examples: [
+    ['cardpoll trigger list', 'the latest 20'],
+    ['cardpoll trigger list --page 2', 'the 20 before them'],
+    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
+  ],
+  options: [
+    { flags: '--page <n>', doc: 'page, from 1', kind: integer({ min: 1, max: 1_000_000 }), default: 1 },
+    { flags: '--page-size <n>', doc: 'triggers a page', kind: integer({ min: 1, max: 100 }), default: 20 },
+  ],
+  run: async (context, { options: { page, pageSize } }) => {
+    const answer = await ask(context, 'reading triggers', (client) => client.triggers(page, pageSize));
+    await printAnswer(context, answer, ({ items }, style) => triggerTable(items, style));
+    return EXIT_OK;
+  },
+});
+
+export const trigger: CommandSpec = {
+  name: 'trigger',
+  summary: 'Have cards polled now, whatever the schedule says',
+  examples: EXAMPLES,
+  subcommands: [single, batch, byCondition, cancel, status, list],
+};

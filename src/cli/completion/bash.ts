@@ -1,0 +1,37 @@
+// The completion script for bash. One `case` finds the command that is being typed, another what may come next.
+import type { OptionWords, Place } from './word-list.ts';
+
+export function bashCompletion(places: readonly Place[]): string {
+  const [, ...commands] = places;
+  const words = places.map(({ path, words: own, options }) => {
+    const next = [...own.map(({ text }) => text), ...options.flatMap(({ names }) => names)];
+    return `    '${path}') words='${next.join(' ')}' ;;`;
+  });
+  const values = places.flatMap(({ path, options }) =>
+    options.filter(({ takesValue }) => takesValue).map((option) => valueCase(path, option)),
+  );
+  return `# bash completion for cardpoll. Load it with: source <(cardpoll completion bash)
+_cardpoll() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} at=cardpoll words= word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$at $word" in
+      ${commands.map(({ path }) => `'${path}'`).join('|')}) at="$at $word" ;;
+    esac
+  done
+  case "$at $previous" in
+${[...new Set(values)].join('\n')}
+  esac
+  case "$at" in
+${words.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _cardpoll cardpoll
+`;
+}
+
+/** An option that waits for its value: its words, or nothing, and then bash offers files. */
+function valueCase(path: string, { names, values }: OptionWords): string {
+  const patterns = names.map((name) => `'${path} ${name}'`).join('|');
+  return `    ${patterns}) COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`;
+}

@@ -1,0 +1,36 @@
+// The completion script for fish: one `complete` line a word, on condition that its command is being typed.
+import type { OptionWords, Place } from './word-list.ts';
+
+export function fishCompletion(places: readonly Place[]): string {
+  const [, ...commands] = places;
+  const lines = places.flatMap(({ path, words, options }) => {
+    const start = `complete -c cardpoll -n '__cardpoll_at "${path}"'`;
+    return [
+      ...words.map(({ text, doc }) => `${start} -f -a ${text} -d ${quoted(doc)}`),
+      ...options.map((option) => `${start} ${optionOf(option)}`),
+    ];
+  });
+  return `# fish completion for cardpoll. Load it with: cardpoll completion fish | source
+function __cardpoll_at
+  set -l at cardpoll
+  for word in (commandline -opc)[2..-1]
+    switch "$at $word"
+      case ${commands.map(({ path }) => `'${path}'`).join(' ')}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv[1]"
+end
+${lines.join('\n')}
+`;
+}
+
+function optionOf({ names, doc, takesValue, values }: OptionWords): string {
+  const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+  const value = values.length > 0 ? [`-x -a '${values.join(' ')}'`] : takesValue ? ['-r'] : [];
+  return [...flags, ...value, `-d ${quoted(doc)}`].join(' ');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

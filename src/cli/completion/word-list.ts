@@ -1,0 +1,57 @@
+// What can be typed where, flattened from the declarations of the commands. Used by the scripts for the shells.
+import type { CommandSpec, OptionSpec } from '../command.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, optionsOf, VERSION_OPTION } from '../global-options.ts';
+
+export interface Word {
+  readonly text: string;
+  readonly doc: string;
+}
+
+export interface OptionWords {
+  /** `-o` and `--output`. */
+  readonly names: readonly string[];
+  readonly doc: string;
+  readonly takesValue: boolean;
+  /** What the value may be, where there are few; empty: anything, files for instance. */
+  readonly values: readonly string[];
+}
+
+/** One command: what may come next once it is typed. */
+export interface Place {
+  /** `cardpoll concurrency set`. */
+  readonly path: string;
+  /** Subcommands, and the words its arguments accept. */
+  readonly words: readonly Word[];
+  /** With those of the commands above it. */
+  readonly options: readonly OptionWords[];
+}
+
+/** Every command, each before those below it. */
+export function placesOf(root: CommandSpec): Place[] {
+  const everywhere = [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].map(optionWords);
+  const visit = (spec: CommandSpec, above: string, inherited: readonly OptionWords[]): Place[] => {
+    const path = above === '' ? spec.name : `${above} ${spec.name}`;
+    const options = [...optionsOf(spec).map(optionWords), ...inherited];
+    const below = (spec.subcommands ?? []).flatMap((sub) => visit(sub, path, options));
+    return [{ path, words: wordsOf(spec), options }, ...below];
+  };
+  return visit(root, '', everywhere);
+}
+
+function wordsOf({ subcommands = [], arguments: args = [] }: CommandSpec): Word[] {
+  return [
+    ...subcommands.map(({ name, summary }) => ({ text: name, doc: summary })),
+    ...args.flatMap(({ choices = [], name }) =>
+      choices.map((text) => ({ text, doc: name.replace(/[<>[\]]/g, '') })),
+    ),
+  ];
+}
+
+function optionWords({ flags, doc, kind, choices }: OptionSpec): OptionWords {
+  return {
+    names: flags.match(/--?[\w-]+/g) ?? [],
+    doc,
+    takesValue: flags.includes('<'),
+    values: choices ?? kind?.choices ?? [],
+  };
+}

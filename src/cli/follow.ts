@@ -1,0 +1,34 @@
+// Waits for long work of the daemon: reads its progress again and again until it is done. Used by commands with
+// --wait. A daemon that restarts meanwhile is waited for, within limits: its work goes on by itself.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, ApiClient } from '../api/client.ts';
+import { CardpollError } from '../platform/errors.ts';
+import type { CommandContext } from './command.ts';
+
+const READ_EVERY_MS = 500;
+const ABSENCE_MS = 30_000;
+
+/** Resolves with the first answer that is done; Ctrl-C ends the waiting, not the work. */
+export async function follow<Body>(
+  context: CommandContext,
+  read: (client: ApiClient) => Promise<Answer<Body>>,
+  isDone: (body: Body) => boolean,
+): Promise<Answer<Body>> {
+  const { io } = context;
+  const signal = io.onInterrupt();
+  const client = await context.client();
+  let absentSinceMs: number | null = null;
+  for (;;) {
+    try {
+      const answer = await read(client);
+      absentSinceMs = null;
+      if (isDone(answer.body)) return answer;
+    } catch (error) {
+      if (!(error instanceof CardpollError) || error.kind !== 'unavailable') throw error;
+      absentSinceMs ??= io.clock.monotonic();
+      if (io.clock.monotonic() - absentSinceMs > ABSENCE_MS) throw error;
+    }
+    await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => {});
+    signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,43 @@
+// Options as declarations: those every command takes, and settings as options. Used by program.ts, which makes a parser
+// of them, by option-order.ts and by the completion scripts.
+import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
+import { oneOf } from '../config/kinds.ts';
+import type { Setting } from '../config/setting.ts';
+import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
+import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+
+/** Settings every command takes as flags. */
+export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
+  CONFIG_FILE,
+  SETTINGS.clientUrl,
+  SETTINGS.clientToken,
+  SETTINGS.clientTimeoutMs,
+];
+
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  ...GLOBAL_SETTINGS.map(settingOption),
+  { flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(OUTPUT_FORMATS) },
+  { flags: '--json', doc: 'the same as -o json' },
+  { flags: '--debug', doc: 'show the stack of errors' },
+];
+export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };
+export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this help' };
+
+/** The options a command takes besides those of the commands above it. */
+export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
+  return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
+}
+
+/** The flag of a setting takes any text: the configuration checks it together with all other sources. */
+function settingOption(setting: Setting<unknown>): OptionSpec {
+  const { choices } = setting.kind;
+  return {
+    flags: `${flagOf(setting)} <${flagPlaceholder(setting)}>`,
+    doc: flagHelp(setting),
+    ...(choices === undefined ? {} : { choices }),
+  };
+}
+
+export function flagOf(setting: Setting<unknown>): string {
+  return setting.flag ?? setting.file?.flag ?? '';
+}

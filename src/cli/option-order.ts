@@ -1,0 +1,70 @@
+// Options of a command typed before its name: `cardpoll --watch stats`. The parser knows an option only at its command
+// or after it, so this moves such options behind the command. Used by run.ts. What it does not recognise it leaves
+// where it is, for the parser to refuse.
+import type { CommandSpec } from './command.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, optionsOf, VERSION_OPTION } from './global-options.ts';
+
+interface Flag {
+  readonly takesValue: boolean;
+}
+
+/** @returns the same words, options last among those before the first argument. */
+export function optionsAfterCommand(argv: readonly string[], root: CommandSpec): string[] {
+  const words = [...argv];
+  const kept: string[] = [];
+  const moved: string[] = [];
+  let spec = root;
+  const everywhere = [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION];
+  let known = new Map([...everywhere.flatMap(flagEntries), ...flagsOf(root)]);
+  for (let word = words[0]; word !== undefined && word !== '--'; word = words[0]) {
+    if (word.startsWith('-')) {
+      const here = flagIn(known, word);
+      const flag = here ?? flagIn(flagsBelow(spec), word);
+      if (flag === null) break;
+      const length = flag.takesValue && !isAttached(word) ? 2 : 1;
+      (here === null ? moved : kept).push(...words.splice(0, length));
+    } else {
+      const sub: CommandSpec | undefined = spec.subcommands?.find(({ name }) => name === word);
+      if (sub === undefined) break;
+      spec = sub;
+      known = new Map([...known, ...flagsOf(sub)]);
+      kept.push(...words.splice(0, 1));
+    }
+  }
+  return [...kept, ...moved, ...words];
+}
+
+function flagIn(flags: ReadonlyMap<string, Flag>, word: string): Flag | null {
+  const name = word.startsWith('--') ? (word.split('=', 1)[0] ?? word) : word.slice(0, 2);
+  return flags.get(name) ?? null;
+}
+
+/** `--limit=5` and `-ojson` carry their value. */
+function isAttached(word: string): boolean {
+  return word.startsWith('--') ? word.includes('=') : word.length > 2;
+}
+
+/** Every option of the commands below, except those that take a value here and none there. */
+function flagsBelow(spec: CommandSpec): Map<string, Flag> {
+  const found = new Map<string, Flag>();
+  const contradictory = new Set<string>();
+  const visit = (one: CommandSpec): void => {
+    for (const [name, flag] of flagsOf(one)) {
+      if (found.get(name)?.takesValue === !flag.takesValue) contradictory.add(name);
+      found.set(name, flag);
+    }
+    one.subcommands?.forEach(visit);
+  };
+  spec.subcommands?.forEach(visit);
+  for (const name of contradictory) found.delete(name);
+  return found;
+}
+
+function flagsOf(spec: CommandSpec): Map<string, Flag> {
+  return new Map(optionsOf(spec).flatMap(flagEntries));
+}
+
+function flagEntries({ flags }: { readonly flags: string }): [string, Flag][] {
+  const takesValue = flags.includes('<');
+  return [...flags.matchAll(/--?[\w-]+/g)].map(([name]) => [name, { takesValue }]);
+}

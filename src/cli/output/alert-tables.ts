@@ -1,0 +1,79 @@
+// Alert rules and fired alerts as tables. Used by the alerts commands. Shows what the API says.
+import type { AlertBody, AlertRuleBody } from '../../api/client.ts';
+import type { Cell, Style } from './style.ts';
+import { renderFields, renderTable } from './table.ts';
+
+type Condition = Pick<AlertRuleBody, 'rule_type' | 'comparison' | 'threshold'>;
+
+const UNITS: Record<AlertRuleBody['rule_type'], string> = {
+  queue_backlog: '',
+  success_rate: ' %',
+  avg_duration: ' ms',
+};
+
+export function conditionText({ rule_type, comparison, threshold }: Condition): string {
+  return `${rule_type} ${comparison} ${threshold}${UNITS[rule_type]}`;
+}
+
+export function ruleTable(items: readonly AlertRuleBody[], style: Style): string {
+  const columns = [
+    { header: 'ID', cell: (row: AlertRuleBody) => style.number(row.id) },
+    { header: 'NAME', cell: (row: AlertRuleBody) => style.text(row.name) },
+    { header: 'TASK', cell: (row: AlertRuleBody) => style.text(row.task_type) },
+    { header: 'FIRES WHEN', cell: (row: AlertRuleBody) => style.text(conditionText(row)) },
+    { header: 'COOLDOWN', cell: (row: AlertRuleBody) => style.seconds(row.cooldown_seconds) },
+    { header: 'NOTIFIES', cell: (row: AlertRuleBody) => style.text(row.notify_channels.join(',')) },
+    { header: 'STATUS', cell: (row: AlertRuleBody) => statusCell(row, style) },
+  ];
+  return renderTable(items, columns, style);
+}
+
+export function ruleFields(rule: AlertRuleBody, style: Style): string {
+  return renderFields(
+    [
+      ['id', style.number(rule.id)],
+      ['name', style.text(rule.name)],
+      ['task type', style.text(rule.task_type)],
+      ['fires when', style.text(conditionText(rule))],
+      ['status', statusCell(rule, style)],
+      ['cooldown', style.seconds(rule.cooldown_seconds)],
+      ['notifies', style.text(rule.notify_channels.join(','))],
+      ['webhook URL', style.text(rule.webhook_url)],
+      ['created', style.time(rule.created_at)],
+      ['updated', style.time(rule.updated_at)],
+    ],
+    style,
+  );
+}
+
+export function historyTable(items: readonly AlertBody[], style: Style): string {
+  const columns = [
+    { header: 'ID', cell: (row: AlertBody) => style.number(row.id) },
+    { header: 'RULE', cell: (row: AlertBody) => style.text(`${row.rule_id} ${row.rule_name}`) },
+    { header: 'TASK', cell: (row: AlertBody) => style.text(row.task_type) },
+    { header: 'CONDITION', cell: (row: AlertBody) => style.text(conditionText(row)) },
+    { header: 'VALUE', cell: (row: AlertBody) => style.number(Math.round(row.value * 100) / 100) },
+    { header: 'FIRED', cell: (row: AlertBody) => style.time(row.fired_at) },
+    {
+      header: 'RESOLVED',
+      cell: ({ resolved_at }: AlertBody) =>
+        resolved_at === null ? style.text('firing', 'red') : style.time(resolved_at),
+    },
+    { header: 'NOTIFIED', cell: (row: AlertBody) => notificationsCell(row, style) },
+  ];
+  return renderTable(items, columns, style);
+}
+
+function statusCell({ is_enabled }: AlertRuleBody, style: Style): Cell {
+  return is_enabled ? style.text('enabled', 'green') : style.text('disabled', 'yellow');
+}
+
+/** One word an event, with the attempts where it took more than one. */
+function notificationsCell({ notifications }: AlertBody, style: Style): Cell {
+  const words = notifications.map(({ event, status, attempts }) => {
+    const tries = attempts > 1 ? ` after ${attempts}` : '';
+    return `${event.replace('alert.', '')} ${status}${tries}`;
+  });
+  const failed = notifications.some(({ status }) => status === 'failed');
+  return style.text(words.join(', '), failed ? 'red' : undefined);
+}

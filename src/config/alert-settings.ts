@@ -1,0 +1,32 @@
+// Settings about alerts and the webhooks they call. A part of the table in settings.ts.
+import type { AddressRange } from '../platform/ssrf-guard.ts';
+import { duration, listOf } from './kinds.ts';
+import { optional, withDefault } from './setting.ts';
+import { addressRange, webhookSecret } from './webhook-kinds.ts';
+
+const daemon = ['daemon'] as const;
+
+export const ALERTS = {
+  alertIntervalMs: withDefault({
+    env: 'CARDPOLL_ALERTS_INTERVAL_MS',
+    yaml: 'alerts.interval_ms',
+    kind: duration('ms', { min: 100, max: 600_000 }),
+    default: 5_000,
+    doc: 'Pause between two evaluations of the alert rules.',
+    scopes: daemon,
+  }),
+  webhookAllowCidrs: optional<readonly AddressRange[]>({
+    env: 'CARDPOLL_WEBHOOKS_ALLOW_CIDRS',
+    yaml: 'webhooks.allow_cidrs',
+    kind: listOf(addressRange()),
+    doc: 'Address ranges that webhooks may call although they are not public.',
+    scopes: daemon,
+  }),
+  webhookSecret: optional({
+    env: 'CARDPOLL_WEBHOOKS_SECRET',
+    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE' },
+    kind: webhookSecret(),
+    doc: 'Key with which webhooks are signed (Standard Webhooks).',
+    scopes: daemon,
+  }),
+} as const;

@@ -1,0 +1,64 @@
+// Manual triggers: an operator's wish to have cards polled now, once, whatever the schedule says (specification,
+// sections 1 and 2.6), and the entries of the manual list that carry it out.
+import type { TaskType } from './task-type.ts';
+
+export const TRIGGER_KINDS = ['single', 'batch', 'by_condition'] as const;
+export type TriggerKind = (typeof TRIGGER_KINDS)[number];
+
+/**
+ * queued: no result yet; running: results come in; completed: every card is accounted for; cancelled: what had not
+ * begun was taken back. The latter two are final.
+ */
+export const TRIGGER_STATUSES = ['queued', 'running', 'completed', 'cancelled'] as const;
+export type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
+
+/** Most cards of one batch. */
+export const MAX_BATCH_CARDS = 10_000;
+
+/** Card ids are whole numbers that JSON carries exactly. */
+export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
+
+/** Carriers and statuses are the fleet's own numbers, of 32 bits. */
+export const SELECTION_BOUNDS = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
+
+/** Which cards a by-condition trigger selects (specification, section 2.8); null leaves the attribute open. */
+export interface CardSelection {
+  readonly carrierId: number | null;
+  readonly status: number | null;
+}
+
+export interface ManualTrigger {
+  readonly triggerId: string;
+  readonly kind: TriggerKind;
+  readonly taskType: TaskType;
+  readonly status: TriggerStatus;
+  /** null unless the kind is by_condition. */
+  readonly selection: CardSelection | null;
+  /** Cards of the trigger; an estimate while `totalEstimated`, exact once all cards were handed to the workers. */
+  readonly total: number;
+  readonly totalEstimated: boolean;
+  readonly succeeded: number;
+  /** Polls that failed (nothing is tried again), and cards that were removed meanwhile. */
+  readonly failed: number;
+  readonly createdAtMs: number;
+  /** null until completed or cancelled. */
+  readonly finishedAtMs: number | null;
+}
+
+/** The result of one card of a trigger. */
+export interface TriggerResult {
+  readonly triggerId: string;
+  readonly cardId: number;
+  readonly succeeded: boolean;
+}
+
+/** The entry of the manual list for a card of a trigger. */
+export function manualEntry(cardId: number, triggerId: string): string {
+  return `${cardId}:${triggerId}`;
+}
+
+/** The trigger an entry belongs to; null for one that somebody put into the list as a bare card id. */
+export function triggerIdOf(entry: string): string | null {
+  const colon = entry.indexOf(':');
+  return colon < 0 ? null : entry.slice(colon + 1);
+}

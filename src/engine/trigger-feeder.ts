@@ -1,0 +1,140 @@
+// Brings the cards of manual triggers to the workers. Runs on the leader; the state is the record store's, so whoever
+// leads next goes on where the last one was killed. Every pass it
+//
+//   feeds       tops the manual lists up with cards handed out by the record store, a bounded number however large the
+//               trigger is; triggers of a type take turns, so that a small one never waits for a large one;
+//   takes back  takes what a cancelled trigger left, or got back from a dead worker, out of the list;
+//   audits      every few seconds, puts cards that are owed a result and are nowhere in the live store into the list
+//               again: it lost its data, or somebody died between handing out and putting them there.
+//
+// All of it is safe to do twice: a card that stands in the list twice is polled twice and counted once.
+import { manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { WorkQueue } from '../store/live-store.ts';
+import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/record-store.ts';
+
+/** The manual list is topped up to this length: seconds of work, and little memory. */
+const LIST_CARDS = 10_000;
+const CHUNK_CARDS = 2_500;
+/** Chunks of one type in a pass, also when hardly any card matches: other types and duties wait meanwhile. */
+const CHUNKS_A_PASS = 16;
+const TRIGGERS_A_PASS = 100;
+const BUSY_REST_MS = 50;
+const IDLE_REST_MS = 200;
+const NOT_LEADING_REST_MS = 500;
+const TAKE_BACK_EVERY_MS = 1_000;
+const AUDIT_EVERY_MS = 5_000;
+/** A card that was handed out this lately may still be on its way into the list. */
+const ON_ITS_WAY_MS = 5_000;
+const OWED_A_CALL = 10_000;
+
+export class TriggerFeeder extends LoopService {
+  #tookBackAt = Number.NEGATIVE_INFINITY;
+  #auditedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly deps: {
+      readonly triggers: TriggerRecords;
+      readonly work: WorkQueue;
+      readonly fence: () => number | null;
+      readonly clock: Clock;
+      readonly log: Logger;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('trigger-feeder', deps.onError);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() === null) {
+      this.#auditedAt = Number.NEGATIVE_INFINITY;
+      return NOT_LEADING_REST_MS;
+    }
+    const found = await this.deps.triggers.feeding(TRIGGERS_A_PASS);
+    const cancelled = found.filter((trigger) => trigger.status === 'cancelled');
+    const hungry = found.filter((trigger) => trigger.status !== 'cancelled');
+    if (cancelled.length > 0) await this.#takeBack(cancelled);
+    for (const taskType of TASK_TYPES) {
+      const ofType = hungry.filter((trigger) => trigger.taskType === taskType);
+      if (ofType.length > 0) await this.#feed(taskType, ofType);
+    }
+    await this.#audit();
+    return hungry.length > 0 ? BUSY_REST_MS : IDLE_REST_MS;
+  }
+
+  async #feed(taskType: TaskType, triggers: readonly FeedingTrigger[]): Promise<void> {
+    const { manualLength } = await this.deps.work.counts(taskType);
+    let room = LIST_CARDS - manualLength;
+    const turns = [...triggers];
+    for (let chunks = 0; chunks < CHUNKS_A_PASS && room > 0; chunks += 1) {
+      const trigger = turns.shift();
+      if (trigger === undefined || this.deps.fence() === null) return;
+      const share = Math.min(CHUNK_CARDS, Math.ceil(room / (turns.length + 1)));
+      const { cardIds, more } = await this.deps.triggers.handOut(trigger.triggerId, share);
+      await this.#push(
+        taskType,
+        cardIds.map((cardId) => ({ triggerId: trigger.triggerId, cardId })),
+      );
+      room -= cardIds.length;
+      if (more) turns.push(trigger);
+    }
+  }
+
+  async #takeBack(cancelled: readonly FeedingTrigger[]): Promise<void> {
+    const now = this.deps.clock.monotonic();
+    if (now - this.#tookBackAt < TAKE_BACK_EVERY_MS) return;
+    for (const { triggerId, taskType } of cancelled) {
+      const { work, triggers } = this.deps;
+      await work.removeManual(taskType, triggerId);
+      const running = (await work.runningManual(taskType)).filter(
+        (entry) => triggerIdOf(entry) === triggerId,
+      );
+      await triggers.takeBack(
+        triggerId,
+        running.map((entry) => Number.parseInt(entry, 10)),
+      );
+    }
+    this.#tookBackAt = now;
+  }
+
+  async #audit(): Promise<void> {
+    const now = this.deps.clock.monotonic();
+    if (now - this.#auditedAt < AUDIT_EVERY_MS) return;
+    for (const taskType of TASK_TYPES) {
+      const lost = await this.#putBackLost(taskType);
+      if (lost > 0) {
+        this.deps.log.warn({ task_type: taskType, cards: lost }, 'triggered cards were lost: queued again');
+      }
+    }
+    this.#auditedAt = now;
+  }
+
+  /** @returns how many cards were put into the list again. */
+  async #putBackLost(taskType: TaskType): Promise<number> {
+    const { triggers, work } = this.deps;
+    let lost = 0;
+    let after: OwedCard | null = null;
+    do {
+      const owed: readonly OwedCard[] = await triggers.owed(taskType, ON_ITS_WAY_MS, after, OWED_A_CALL);
+      const missing = new Set(await work.missingManual(taskType, owed.map(entryOf)));
+      const candidates = owed.filter((card) => missing.has(entryOf(card)));
+      // Some of them were accounted for while the list was searched.
+      const again = candidates.length === 0 ? [] : await triggers.handOutAgain(candidates);
+      await this.#push(taskType, again);
+      lost += again.length;
+      after = owed.length < OWED_A_CALL ? null : (owed.at(-1) ?? null);
+    } while (after !== null && this.deps.fence() !== null);
+    return lost;
+  }
+
+  async #push(taskType: TaskType, cards: readonly OwedCard[]): Promise<void> {
+    if (cards.length > 0) await this.deps.work.pushManual(taskType, cards.map(entryOf));
+  }
+}
+
+function entryOf({ cardId, triggerId }: OwedCard): string {
+  return manualEntry(cardId, triggerId);
+}

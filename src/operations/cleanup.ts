@@ -1,0 +1,144 @@
+// Cleanup: retention, what a run would remove, begin one, follow it. Used by the admin API. A run that was begun is
+// carried out by whichever instance leads; nothing here removes a row.
+import { randomUUID } from 'node:crypto';
+import { type CleanupConfig, type CleanupTarget, RETENTION_DAYS_BOUNDS } from '../domain/cleanup.ts';
+import type { MonthCalendar } from '../domain/usage-month.ts';
+import type { Clock } from '../platform/clock.ts';
+import { CardpollError } from '../platform/errors.ts';
+import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/cleanup-records.ts';
+import type { LiveStore } from '../store/live-store.ts';
+import type { RecordStore } from '../store/record-store.ts';
+import { requireWithin } from './bounds.ts';
+
+const MAX_ID = 2 ** 31 - 1;
+
+export interface Retention {
+  readonly id: number;
+  readonly target: CleanupTarget;
+  readonly retentionDays: number;
+  readonly enabled: boolean;
+  readonly lastRunAt: Date | null;
+}
+
+export interface RetentionPatch {
+  readonly retentionDays?: number;
+  readonly enabled?: boolean;
+}
+
+export interface CleanupPreview {
+  readonly items: readonly CleanupPreviewItem[];
+  readonly totalRows: number;
+}
+
+export interface CleanupPreviewItem {
+  readonly id: number;
+  readonly target: CleanupTarget;
+  readonly retentionDays: number;
+  /** What is older goes. */
+  readonly cutoff: Date;
+  readonly rows: number;
+  /** True where counting takes too long and `rows` is the database's own estimate. */
+  readonly estimated: boolean;
+}
+
+export interface CleanupProgress {
+  /** null and `idle` before the first run. */
+  readonly runId: string | null;
+  readonly status: CleanupRun['status'] | 'idle';
+  readonly items: readonly CleanupItem[];
+  readonly deleted: number;
+  readonly batches: number;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+const IDLE: CleanupProgress = {
+  runId: null,
+  status: 'idle',
+  items: [],
+  deleted: 0,
+  batches: 0,
+  startedAt: null,
+  finishedAt: null,
+};
+
+export class CleanupOperations {
+  constructor(
+    private readonly deps: {
+      readonly live: Pick<LiveStore, 'coordination'>;
+      readonly records: Pick<RecordStore, 'cleanup'>;
+      readonly clock: Clock;
+      readonly calendar: MonthCalendar;
+    },
+  ) {}
+
+  /** By id. */
+  async configs(): Promise<Retention[]> {
+    return (await this.deps.records.cleanup.configs()).map(toRetention);
+  }
+
+  /** In force from the next run on. Throws `not_found` for an unknown id, `invalid` for days out of bounds. */
+  async update(id: number, patch: RetentionPatch): Promise<Retention> {
+    const { retentionDays } = patch;
+    if (retentionDays !== undefined) requireWithin(RETENTION_DAYS_BOUNDS, { retentionDays });
+    const known = Number.isInteger(id) && id > 0 && id <= MAX_ID;
+    const updated = known ? await this.deps.records.cleanup.updateConfig(id, patch) : null;
+    if (updated === null) {
+      throw new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
+        hint: '`cardpoll cleanup configs` shows the ids',
+      });
+    }
+    return toRetention(updated);
+  }
+
+  /** What a run would remove now, of the enabled configs. */
+  async preview(): Promise<CleanupPreview> {
+    const { items } = await this.#plan();
+    return {
+      items: items.map(({ id, target, retentionDays, cutoffMs, rows, estimated }) => ({
+        id,
+        target,
+        retentionDays,
+        cutoff: new Date(cutoffMs),
+        rows,
+        estimated,
+      })),
+      totalRows: items.reduce((sum, item) => sum + item.rows, 0),
+    };
+  }
+
+  /** Begins a run. Throws `conflict` while one runs. */
+  async trigger(): Promise<{ runId: string }> {
+    const runId = randomUUID();
+    if (await this.deps.records.cleanup.begin(runId, await this.#plan(), null)) return { runId };
+    throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
+      hint: 'follow it with `cardpoll cleanup progress`',
+    });
+  }
+
+  /** Of the running run, else of the last one. */
+  async progress(): Promise<CleanupProgress> {
+    const run = await this.deps.records.cleanup.latest();
+    if (run === null) return IDLE;
+    const { runId, status, items, batches, startedAtMs, finishedAtMs } = run;
+    return {
+      runId,
+      status,
+      items,
+      deleted: items.reduce((sum, item) => sum + item.deleted, 0),
+      batches,
+      startedAt: new Date(startedAtMs),
+      finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
+    };
+  }
+
+  async #plan(): Promise<CleanupPlan> {
+    const { live, records, clock, calendar } = this.deps;
+    const { changeMark } = await live.coordination.initProgress();
+    return records.cleanup.plan({ nowMs: clock.now(), calendar, changeMark: changeMark || null });
+  }
+}
+
+function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {
+  return { ...config, lastRunAt: lastRunAtMs === null ? null : new Date(lastRunAtMs) };
+}

@@ -1,0 +1,66 @@
+// Lets a client send a changing request again when it did not hear the answer: a request with a key of the client's
+// choice runs once, on whichever instance it arrives; later attempts within a day get the first one's answer. Used by
+// the admin API for POST with Idempotency-Key. Keeps no answer that says the service failed: those are worth a try.
+//
+// Kept in the live store: claim and answer are wanted within milliseconds, by every instance, for a day at most, and
+// its keys end by themselves. What a lost live store forgets is no worse than a request without a key.
+import { randomUUID } from 'node:crypto';
+import { CardpollError } from '../platform/errors.ts';
+import type { LiveStore, RequestAnswer } from '../store/live-store.ts';
+
+export const KEEP_ANSWERS_MS = 24 * 3_600_000;
+/** Longer than any request takes; after it the key of an instance that died is free. */
+const LEASE_MS = 60_000;
+
+/** The right to run a request, to be given back with its answer. */
+export interface Ticket {
+  readonly key: string;
+  readonly attempt: string;
+}
+
+export type Admission =
+  | { readonly ticket: Ticket; readonly answer: null }
+  | { readonly ticket: null; readonly answer: RequestAnswer };
+
+export class RepeatableRequests {
+  constructor(private readonly live: LiveStore) {}
+
+  /**
+   * @param fingerprint equal for equal requests.
+   * @returns the right to run the request, or the answer it got before.
+   * Throws `invalid` for a key that stands for another request, `conflict` while another attempt runs, `unavailable`.
+   */
+  async admit(key: string, fingerprint: string): Promise<Admission> {
+    const attempt = randomUUID();
+    const claim = await this.live.requests.claim(key, { attempt, fingerprint, leaseMs: LEASE_MS });
+    switch (claim.state) {
+      case 'granted':
+        return { ticket: { key, attempt }, answer: null };
+      case 'answered':
+        return { ticket: null, answer: claim.answer };
+      case 'different':
+        throw new CardpollError(
+          'invalid',
+          'idempotency_key_reused',
+          'this Idempotency-Key was sent with another request before',
+          {
+            hint: 'use a new key for every new request',
+            fields: [{ field: 'idempotency-key', message: 'stands for another request' }],
+          },
+        );
+      case 'running':
+        throw new CardpollError(
+          'conflict',
+          'idempotency_request_running',
+          'a request with this Idempotency-Key is still running',
+          { hint: 'send it again in a second to get its answer' },
+        );
+    }
+  }
+
+  async finish({ key, attempt }: Ticket, answer: RequestAnswer): Promise<void> {
+    const { requests } = this.live;
+    if (answer.status >= 500) await requests.abandon(key, attempt);
+    else await requests.complete(key, attempt, answer, KEEP_ANSWERS_MS);
+  }
+}

@@ -1,0 +1,204 @@
+// Manual triggers: make one for a card, a list or a condition, follow it, cancel it. Used by the admin API. What the
+// workers can begin at once is put into the manual list here; the rest, and whatever gets lost, is brought there by
+// whichever instance leads.
+import { randomBytes } from 'node:crypto';
+import {
+  CARD_ID_BOUNDS,
+  type CardSelection,
+  MAX_BATCH_CARDS,
+  type ManualTrigger,
+  manualEntry,
+  SELECTION_BOUNDS,
+  triggerIdOf,
+} from '../domain/manual-trigger.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { CardpollError } from '../platform/errors.ts';
+import type { LiveStore } from '../store/live-store.ts';
+import type { NewTrigger, RecordStore } from '../store/record-store.ts';
+import { requireWithin } from './bounds.ts';
+
+const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
+
+const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
+
+/** Cards put into the manual list without waiting for the leader. */
+const AT_ONCE = 1_000;
+/** A caller waits this long for an exact count of the cards a condition selects. */
+const COUNT_WITHIN_MS = 1_000;
+
+export interface TriggerReport
+  extends Pick<
+    ManualTrigger,
+    | 'triggerId'
+    | 'kind'
+    | 'taskType'
+    | 'status'
+    | 'selection'
+    | 'total'
+    | 'totalEstimated'
+    | 'succeeded'
+    | 'failed'
+  > {
+  /** Not begun: in the manual list or still to be put there. 0 once cancelled. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+export interface BatchReport extends TriggerReport {
+  /** Cards of the request that do not exist; they are no part of the trigger. */
+  readonly unknownCardIds: readonly number[];
+}
+
+export interface SelectionCount {
+  readonly matching: number;
+  /** True where counting takes too long and `matching` is the database's own estimate. */
+  readonly estimated: boolean;
+}
+
+export class TriggerOperations {
+  constructor(
+    private readonly live: LiveStore,
+    private readonly records: RecordStore,
+  ) {}
+
+  /** Throws `not_found` for an unknown card. */
+  async single(taskType: TaskType, cardId: number): Promise<TriggerReport> {
+    requireWithin(CARD_ID_BOUNDS, { cardId });
+    const known = await this.records.triggers.knownCards([cardId]);
+    if (known.length === 0) {
+      throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardId}`);
+    }
+    return this.#create(taskType, { kind: 'single', cardIds: [cardId] });
+  }
+
+  /** Repeated ids count once. Throws `invalid` for an empty list or one of more than 10,000 cards. */
+  async batch(taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
+    requireBatch(cardIds);
+    const known = new Set(await this.records.triggers.knownCards(cardIds));
+    const distinct = [...new Set(cardIds)];
+    const report = await this.#create(taskType, {
+      kind: 'batch',
+      cardIds: distinct.filter((cardId) => known.has(cardId)),
+    });
+    return { ...report, unknownCardIds: distinct.filter((cardId) => !known.has(cardId)) };
+  }
+
+  /** Every card that matches, now or when its turn comes; with nothing selected by, the whole fleet. */
+  async byCondition(taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
+    const { matching: total, estimated: totalEstimated } = await this.count(selection);
+    return this.#create(taskType, { kind: 'by_condition', selection, total, totalEstimated });
+  }
+
+  /** How many cards a condition selects. */
+  async count(selection: CardSelection): Promise<SelectionCount> {
+    requireSelection(selection);
+    const { count, estimated } = await this.records.triggers.countSelected(selection, COUNT_WITHIN_MS);
+    return { matching: count, estimated };
+  }
+
+  /** Throws `not_found` for an unknown id, `conflict` for a trigger that is over. What runs goes on. */
+  async cancel(triggerId: string): Promise<TriggerReport> {
+    await this.#find(triggerId);
+    const cancelled = await this.records.triggers.cancel(triggerId);
+    if (cancelled === null) {
+      throw new CardpollError('conflict', 'trigger_finished', `manual trigger ${triggerId} is over already`);
+    }
+    await this.live.work.removeManual(cancelled.taskType, triggerId);
+    return this.#report(cancelled);
+  }
+
+  /** Throws `not_found` for an unknown id. */
+  async show(triggerId: string): Promise<TriggerReport> {
+    return this.#report(await this.#find(triggerId));
+  }
+
+  /** Newest first. @param page from 1 */
+  async list(page: number, pageSize: number): Promise<{ items: TriggerReport[]; total: number }> {
+    const { items, total } = await this.records.triggers.list(page, pageSize);
+    const running = await this.#running(items);
+    return { items: items.map((trigger) => reportOf(trigger, running.get(trigger.triggerId) ?? 0)), total };
+  }
+
+  async #create(taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
+    const triggerId = randomBytes(8).toString('hex');
+    const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
+    const { trigger, cardIds } = await this.records.triggers.create({ triggerId, taskType, cards }, atOnce);
+    await this.#push(
+      taskType,
+      cardIds.map((cardId) => manualEntry(cardId, triggerId)),
+    );
+    return reportOf(trigger, 0);
+  }
+
+  async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
+    if (entries.length === 0) return;
+    try {
+      await this.live.work.pushManual(taskType, entries);
+    } catch (error) {
+      // The trigger is durable, so it is accepted: the leader finds its cards missing from the list and puts them there.
+      if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
+    }
+  }
+
+  async #find(triggerId: string): Promise<ManualTrigger> {
+    const trigger = WELL_FORMED_ID.test(triggerId) ? await this.records.triggers.find(triggerId) : null;
+    if (trigger === null) {
+      throw new CardpollError('not_found', 'trigger_not_found', `there is no manual trigger ${triggerId}`, {
+        hint: '`cardpoll trigger list` shows the ids',
+      });
+    }
+    return trigger;
+  }
+
+  async #report(trigger: ManualTrigger): Promise<TriggerReport> {
+    return reportOf(trigger, (await this.#running([trigger])).get(trigger.triggerId) ?? 0);
+  }
+
+  /** Running cards by trigger, for those of the triggers that may have any. */
+  async #running(triggers: readonly ManualTrigger[]): Promise<Map<string, number>> {
+    const open = triggers.filter(({ status }) => status !== 'completed');
+    const running = new Map<string, number>();
+    for (const taskType of TASK_TYPES.filter((type) => open.some((trigger) => trigger.taskType === type))) {
+      for (const entry of await this.live.work.runningManual(taskType)) {
+        const triggerId = triggerIdOf(entry);
+        if (triggerId !== null) running.set(triggerId, (running.get(triggerId) ?? 0) + 1);
+      }
+    }
+    return running;
+  }
+}
+
+function reportOf(
+  { createdAtMs, finishedAtMs, ...trigger }: ManualTrigger,
+  leasedCards: number,
+): TriggerReport {
+  // A card is counted a moment before its lease ends.
+  const left = trigger.total - trigger.succeeded - trigger.failed;
+  const running = Math.max(0, Math.min(leasedCards, left));
+  return {
+    ...trigger,
+    waiting: trigger.status === 'cancelled' ? 0 : left - running,
+    running,
+    createdAt: new Date(createdAtMs),
+    finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
+  };
+}
+
+function requireBatch(cardIds: readonly number[]): void {
+  if (cardIds.length < BATCH_BOUNDS.min || cardIds.length > BATCH_BOUNDS.max) {
+    const message = `must hold ${BATCH_BOUNDS.min} to ${BATCH_BOUNDS.max} card ids`;
+    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', {
+      fields: [{ field: 'cardIds', message }],
+    });
+  }
+  requireWithin(CARD_ID_BOUNDS, Object.fromEntries(cardIds.map((cardId, i) => [`cardIds.${i}`, cardId])));
+}
+
+function requireSelection({ carrierId, status }: CardSelection): void {
+  requireWithin(SELECTION_BOUNDS, {
+    ...(carrierId === null ? {} : { carrierId }),
+    ...(status === null ? {} : { status }),
+  });
+}

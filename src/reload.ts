@@ -1,0 +1,73 @@
+// What SIGHUP does to the configuration of a running daemon: reads everything anew, puts in force what can change while
+// it runs, and names what needs a restart. All or nothing: a configuration that cannot work changes nothing. Built by
+// wiring.ts, which knows how settings are put in force.
+import { isDeepStrictEqual } from 'node:util';
+import { snakeCase } from './api/wire.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
+import { CardpollError, messageOf } from './platform/errors.ts';
+import type { Logger } from './platform/logger.ts';
+
+/** The settings that may change while the daemon runs. */
+export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
+
+const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute'] as const;
+
+export interface ReloaderDeps {
+  /** What is in force. */
+  readonly config: DaemonConfig;
+  /** Reads the configuration anew. Throws CardpollError `config`. */
+  readonly load: () => Promise<DaemonConfig>;
+  /** Puts settings in force, or throws and changes nothing. */
+  readonly apply: (settings: LiveSettings) => void;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export class Reloader {
+  #config: DaemonConfig;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly deps: ReloaderDeps) {
+    this.#config = deps.config;
+  }
+
+  /** One reload after the other. Never throws: what went wrong is in the log. */
+  reload(): Promise<void> {
+    this.#last = this.#last.then(() => this.#reloadOnce());
+    return this.#last;
+  }
+
+  async #reloadOnce(): Promise<void> {
+    const { load, apply, log } = this.deps;
+    try {
+      const config = await load();
+      const changed = changedSettings(this.#config, config);
+      const live = LIVE.filter((name) => changed.includes(snakeCase(name)));
+      apply(config);
+      for (const name of LIVE) this.#config = { ...this.#config, [name]: config[name] };
+      log.info({ changed: live.map(snakeCase) }, 'configuration reloaded');
+      const waiting = changedSettings(this.#config, config);
+      if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings that need a restart');
+    } catch (error) {
+      const hint = error instanceof CardpollError ? error.hint : undefined;
+      log.error(
+        { reason: messageOf(error), hint },
+        'configuration not reloaded, the present one stays in force',
+      );
+    }
+  }
+}
+
+/** Paths of the settings that differ, without their values: some are secrets. */
+function changedSettings(before: object, after: object, path = ''): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) => {
+    const [from, to] = [before, after].map((config) => (config as Record<string, unknown>)[name]);
+    if (isDeepStrictEqual(from, to)) return [];
+    const here = path + snakeCase(name);
+    return isSection(from) && isSection(to) ? changedSettings(from, to, `${here}.`) : [here];
+  });
+}
+
+function isSection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,234 @@
+// Rows a second that a cleanup removes (in transactions of at most 10,000 rows, with the pauses in between), against
+// one big DELETE of as many rows in the same run; and what the cleanup costs the polling meanwhile.
+//
+//   npm run bench:cleanup -- [--rows 2000000] [--polling] [--cards 100000] [--limit 64]
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import type { CleanupProgressBody } from '../../src/api/client.ts';
+import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { getJson, putJson, type RunningBinary, Stack } from './stack.ts';
+import { perSecond, printTable } from './table.ts';
+
+const INTERVAL_SECONDS = 10;
+const WARM_UP_MS = 8_000;
+const BASELINE_MS = 8_000;
+const DAY_MS = 86_400_000;
+
+interface Removed {
+  readonly rowsPerSecond: number;
+  /** Most rows that went between two looks at the progress, for each batch that ended between them. */
+  readonly largestBatch: number;
+}
+
+interface PollingCost {
+  readonly before: number;
+  readonly during: number;
+  readonly after: number;
+}
+
+export async function run(argv: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      rows: { type: 'string', default: '2000000' },
+      polling: { type: 'boolean', default: false },
+      cards: { type: 'string', default: '100000' },
+      limit: { type: 'string', default: '64' },
+    },
+  });
+  const rows = Number(values.rows);
+  const stack = await Stack.start();
+  try {
+    const bench = await CleanupBench.open(stack, rows, values.polling ? Number(values.cards) : 0);
+    const big = await bench.bigDelete();
+    const withoutPauses = await bench.cleanup('0');
+    const paused = await bench.cleanup('50');
+    const cost = values.polling ? await bench.whilePolling(Number(values.limit)) : null;
+    await bench.close();
+    report(rows, big, withoutPauses, paused, cost);
+  } finally {
+    await stack.stop();
+  }
+}
+
+class CleanupBench {
+  private constructor(
+    private readonly stack: Stack,
+    private readonly rows: number,
+    private readonly cards: number,
+    private readonly database: pg.Client,
+  ) {}
+
+  static async open(stack: Stack, rows: number, cards: number): Promise<CleanupBench> {
+    await stack.insertCards(cards);
+    const database = new pg.Client({ connectionString: stack.postgres.url });
+    await database.connect();
+    return new CleanupBench(stack, rows, cards, database);
+  }
+
+  /** Rows a second of one DELETE. */
+  async bigDelete(): Promise<number> {
+    const daemon = await this.#daemon('http://127.0.0.1:9', '0');
+    await daemon.stop(); // it has created the partitions
+    const cutoff = await this.#fill();
+    const from = performance.now();
+    await this.database.query('DELETE FROM usage_records WHERE recorded_at < $1', [cutoff]);
+    return this.rows / ((performance.now() - from) / 1_000);
+  }
+
+  async cleanup(pauseMs: string): Promise<Removed> {
+    await this.#fill();
+    const daemon = await this.#daemon('http://127.0.0.1:9', pauseMs);
+    const removed = await this.#runCleanup(daemon.url);
+    await daemon.stop();
+    return removed;
+  }
+
+  async whilePolling(limit: number): Promise<PollingCost> {
+    await this.#fill();
+    const simulator = await this.stack.startSimulator();
+    const daemon = await this.#daemon(simulator.url, '50');
+    const admin = `${daemon.url}/api/admin`;
+    for (const type of TASK_TYPES)
+      await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
+    for (const id of [1, 2, 3, 4])
+      await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: INTERVAL_SECONDS });
+    await waitFor(
+      async () => {
+        const { items } = await getJson<{ items: Array<{ scheduled_cards: number }> }>(
+          `${admin}/polling-stats/queues`,
+        );
+        return items.every((item) => item.scheduled_cards === this.cards);
+      },
+      { timeoutMs: 120_000, what: 'all cards to be scheduled' },
+    );
+    const rate = (work: () => Promise<unknown>) => callRate(simulator.url, work);
+    await elapsed(WARM_UP_MS);
+    const before = await rate(() => elapsed(BASELINE_MS));
+    const during = await rate(() => this.#runCleanup(daemon.url));
+    const after = await rate(() => elapsed(BASELINE_MS));
+    await daemon.stop();
+    await simulator.stop();
+    return { before, during, after };
+  }
+
+  close(): Promise<void> {
+    return this.database.end();
+  }
+
+  #daemon(gatewayUrl: string, pauseMs: string): Promise<RunningBinary> {
+    return this.stack.startDaemon(gatewayUrl, {
+      CARDPOLL_CLEANUP_PAUSE_MS: pauseMs,
+      CARDPOLL_CLEANUP_SCHEDULE: 'off',
+    });
+  }
+
+  /**
+   * Puts expired rows into the month the retention ends in, so that they go one by one, not with their partition.
+   * @returns the instant they have expired by.
+   */
+  async #fill(): Promise<string> {
+    const retentionDays = midMonthRetention();
+    const cutoff = new Date(Date.now() - retentionDays * DAY_MS);
+    const month = `${cutoff.toISOString().slice(0, 7)}-01`;
+    const partition = `usage_records_${month.slice(0, 7).replace('-', '_')}`;
+    await this.database.query(`CREATE TABLE IF NOT EXISTS ${partition} PARTITION OF usage_records
+      FOR VALUES FROM ('${month}') TO (date '${month}' + interval '1 month')`);
+    await this.database.query(`TRUNCATE ${partition}`);
+    await this.database.query('UPDATE cleanup_configs SET retention_days = $1 WHERE id = 1', [retentionDays]);
+    await this.database.query(
+      `INSERT INTO usage_records SELECT i, $1::date, $1::timestamptz + interval '1 day', 1, 1
+       FROM generate_series(1, $2::integer) i`,
+      [month, this.rows],
+    );
+    await this.database.query(`VACUUM ANALYZE ${partition}`);
+    await this.database.query('CHECKPOINT');
+    return cutoff.toISOString();
+  }
+
+  async #runCleanup(url: string): Promise<Removed> {
+    const cleanup = `${url}/api/admin/data-cleanup`;
+    const from = performance.now();
+    const response = await fetch(`${cleanup}/trigger`, { method: 'POST' });
+    if (response.status !== 202) throw new Error(`trigger: ${response.status} ${await response.text()}`);
+    let seen = { deleted: 0, batches: 0 };
+    let largestBatch = 0;
+    const ended = await waitFor(
+      async () => {
+        const now = await getJson<CleanupProgressBody>(`${cleanup}/progress`);
+        const batches = now.batches - seen.batches;
+        if (batches > 0) largestBatch = Math.max(largestBatch, (now.deleted - seen.deleted) / batches);
+        seen = now;
+        return now.status === 'running' ? null : now;
+      },
+      { timeoutMs: 600_000, everyMs: 20, what: 'the cleanup to end' },
+    );
+    if (ended.status !== 'completed' || ended.deleted !== this.rows)
+      throw new Error(`the cleanup ended as ${JSON.stringify(ended)}`);
+    return { rowsPerSecond: this.rows / ((performance.now() - from) / 1_000), largestBatch };
+  }
+}
+
+/** Around 180 days, such that the retention ends well inside a month. */
+function midMonthRetention(): number {
+  const days = Array.from({ length: 20 }, (_, i) => 180 + i);
+  return days.find((one) => new Date(Date.now() - one * DAY_MS).getUTCDate() > 5) ?? 180;
+}
+
+async function callRate(simulatorUrl: string, work: () => Promise<unknown>): Promise<number> {
+  const calls = async () => (await getJson<{ requests: number }>(`${simulatorUrl}/stats`)).requests;
+  const [from, callsFrom] = [performance.now(), await calls()];
+  await work();
+  return ((await calls()) - callsFrom) / ((performance.now() - from) / 1_000);
+}
+
+function elapsed(ms: number): Promise<unknown> {
+  const until = performance.now() + ms;
+  return waitFor(() => performance.now() >= until, { timeoutMs: ms + 5_000, everyMs: 50 });
+}
+
+function report(
+  rows: number,
+  big: number,
+  withoutPauses: Removed,
+  paused: Removed,
+  cost: PollingCost | null,
+): void {
+  const largestBatch = Math.max(withoutPauses.largestBatch, paused.largestBatch);
+  if (largestBatch > CLEANUP_BATCH_ROWS) throw new Error(`a batch removed ${largestBatch} rows`);
+  const row = (name: string, rate: number) => [name, perSecond(rate), (rate / big).toFixed(2)];
+  printTable(
+    ['', 'rows a second', 'ratio'],
+    [
+      row('one big DELETE', big),
+      row('cleanup without pauses', withoutPauses.rowsPerSecond),
+      row('cleanup, 50 ms pauses', paused.rowsPerSecond),
+    ],
+  );
+  const drop = cost === null ? null : 1 - cost.during / ((cost.before + cost.after) / 2);
+  if (cost !== null && drop !== null) {
+    printTable(
+      ['polls a second', ''],
+      [
+        ['before', perSecond(cost.before)],
+        ['during the cleanup', perSecond(cost.during)],
+        ['after', perSecond(cost.after)],
+        ['drop', `${(100 * drop).toFixed(1)} %`],
+      ],
+    );
+  }
+  const line = {
+    bench: 'cleanup',
+    rows,
+    rows_per_second: Math.round(paused.rowsPerSecond),
+    rows_per_second_without_pauses: Math.round(withoutPauses.rowsPerSecond),
+    big_delete_rows_per_second: Math.round(big),
+    largest_batch_rows: largestBatch,
+    ...(drop === null ? {} : { polling_drop: Number(drop.toFixed(3)) }),
+    ratio: Number((paused.rowsPerSecond / big).toFixed(3)),
+    ratio_without_pauses: Number((withoutPauses.rowsPerSecond / big).toFixed(3)),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}

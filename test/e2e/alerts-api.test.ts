@@ -1,0 +1,211 @@
+// Alert rules and history over real HTTP and PostgreSQL: what they answer, and every refusal.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { type ApiUnderTest, type Reply, startApi } from '../unit/api/api-under-test.ts';
+
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  const redis = await freshRedis();
+  api = await startApi({ redisUrl: redis.url, databaseUrl: await freshDatabase() });
+});
+afterAll(() => api.close());
+
+const RULES = '/api/admin/polling-alert-rules';
+const HISTORY = '/api/admin/polling-alert-history';
+const RFC_3339_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const RULE = {
+  name: '队列积压',
+  rule_type: 'queue_backlog',
+  task_type: 'realname',
+  threshold: 50_000,
+  comparison: '>',
+  is_enabled: true,
+  notify_channels: ['webhook'],
+  webhook_url: 'https://hooks.example.com/a?b=1',
+};
+
+beforeEach(async () => {
+  const { items } = await api.records.alerts.rules({ offset: 0, limit: 1_000 });
+  for (const { id } of items) await api.records.alerts.deleteRule(id);
+});
+
+async function create(over: object = {}): Promise<Reply['body']> {
+  const reply = await api.call('POST', RULES, { json: { ...RULE, ...over } });
+  expect(reply).toMatchObject({ status: 201 });
+  return reply.body;
+}
+
+function fieldsOf(reply: Reply): string[] {
+  expect(reply.status).toBe(422);
+  expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
+  return reply.body.errors.map((error: { field: string }) => error.field);
+}
+
+describe('alert rules', () => {
+  it('are created with defaults, shown, listed, changed and deleted', async () => {
+    const rule = await create();
+    expect(rule).toEqual({
+      ...RULE,
+      id: expect.any(Number),
+      cooldown_seconds: 300,
+      created_at: expect.stringMatching(RFC_3339_UTC),
+      updated_at: expect.stringMatching(RFC_3339_UTC),
+    });
+    expect(await api.call('GET', `${RULES}/${rule.id}`)).toMatchObject({ status: 200, body: rule });
+    const second = await create({
+      name: 'b',
+      notify_channels: [],
+      webhook_url: undefined,
+      cooldown_seconds: 0,
+    });
+    expect(second).toMatchObject({ notify_channels: [], webhook_url: null, cooldown_seconds: 0 });
+    expect((await api.call('GET', RULES)).body).toEqual({
+      items: [rule, second],
+      page: 1,
+      page_size: 20,
+      total: 2,
+    });
+    expect((await api.call('GET', `${RULES}?page=2&page_size=1`)).body).toMatchObject({
+      items: [{ id: second.id }],
+      total: 2,
+    });
+
+    const changed = await api.call('PUT', `${RULES}/${rule.id}`, {
+      json: { threshold: 1.5, is_enabled: false },
+    });
+    expect(changed).toMatchObject({ status: 200, body: { ...RULE, threshold: 1.5, is_enabled: false } });
+    const whole = { ...RULE, name: 'whole', webhook_url: null, notify_channels: [], cooldown_seconds: 60 };
+    expect(await api.call('PUT', `${RULES}/${rule.id}`, { json: whole })).toMatchObject({ body: whole });
+
+    expect(await api.call('DELETE', `${RULES}/${rule.id}`)).toMatchObject({ status: 204, body: null });
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const json = method === 'PUT' ? { json: { threshold: 1 } } : {};
+      expect(await api.call(method, `${RULES}/${rule.id}`, json)).toMatchObject({
+        status: 404,
+        body: { code: 'alert_rule_not_found' },
+      });
+    }
+  });
+
+  it.each(['0', '-1', 'x', '1.5', '99999999999', '9999999999', '%00'])(
+    'are not found under %s',
+    async (id) => {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const json = method === 'PUT' ? { json: { threshold: 1 } } : {};
+        expect(await api.call(method, `${RULES}/${id}`, json)).toMatchObject({ status: 404 });
+      }
+    },
+  );
+
+  it.each([
+    [{}, ['name', 'rule_type', 'task_type', 'comparison', 'threshold', 'is_enabled', 'notify_channels']],
+    [{ ...RULE, name: '' }, ['name']],
+    [{ ...RULE, name: '   ' }, ['name']],
+    [{ ...RULE, name: 'x'.repeat(101) }, ['name']],
+    [{ ...RULE, name: 'a\u0000b' }, ['name']],
+    [{ ...RULE, name: 7 }, ['name']],
+    [{ ...RULE, rule_type: 'queue' }, ['rule_type']],
+    [{ ...RULE, task_type: 'sms' }, ['task_type']],
+    [{ ...RULE, comparison: '>=' }, ['comparison']],
+    [{ ...RULE, threshold: '5' }, ['threshold']],
+    [{ ...RULE, threshold: -1 }, ['threshold']],
+    [{ ...RULE, threshold: null }, ['threshold']],
+    [{ ...RULE, rule_type: 'success_rate', threshold: 100.5 }, ['threshold']],
+    [{ ...RULE, is_enabled: 1 }, ['is_enabled']],
+    [{ ...RULE, notify_channels: 'webhook' }, ['notify_channels']],
+    [{ ...RULE, notify_channels: ['webhook', 'pigeon'] }, ['notify_channels']],
+    [{ ...RULE, notify_channels: [null] }, ['notify_channels']],
+    [{ ...RULE, webhook_url: null }, ['webhook_url']],
+    [{ ...RULE, webhook_url: undefined }, ['webhook_url']],
+    [{ ...RULE, webhook_url: '' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 5 }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'ftp://example.com' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'http://user:pw@example.com' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'http://169.254.169.254/latest/meta-data' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'http://2130706433:7480/' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'http://[::ffff:127.0.0.1]/' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: 'http://localhost/' }, ['webhook_url']],
+    [{ ...RULE, webhook_url: `http://example.com/${'x'.repeat(2_048)}` }, ['webhook_url']],
+    [{ ...RULE, notify_channels: [], webhook_url: 'http://127.0.0.1/' }, ['webhook_url']],
+    [{ ...RULE, cooldown_seconds: -1 }, ['cooldown_seconds']],
+    [{ ...RULE, cooldown_seconds: 1.5 }, ['cooldown_seconds']],
+    [{ ...RULE, cooldown_seconds: null }, ['cooldown_seconds']],
+    [{ ...RULE, id: 5 }, ['id']],
+    [{ ...RULE, name: '', threshold: -1, webhook_url: null }, ['name', 'threshold', 'webhook_url']],
+  ])('refuse %j and name %j', async (json, fields) => {
+    expect(fieldsOf(await api.call('POST', RULES, { json }))).toEqual(fields);
+    expect((await api.call('GET', RULES)).body.total).toBe(0);
+  });
+
+  it('are checked as a whole when a part of them changes', async () => {
+    const { id } = await create({ threshold: 500 });
+    const put = (json: object) => api.call('PUT', `${RULES}/${id}`, { json });
+    expect(fieldsOf(await put({ rule_type: 'success_rate' }))).toEqual(['threshold']);
+    expect(fieldsOf(await put({ webhook_url: null }))).toEqual(['webhook_url']);
+    expect(fieldsOf(await put({}))).toEqual(['body']);
+    expect(fieldsOf(await put({ name: null }))).toEqual(['name']);
+    expect(await put({ rule_type: 'success_rate', threshold: 90, comparison: '<' })).toMatchObject({
+      status: 200,
+    });
+    expect(await put({ notify_channels: [], webhook_url: null })).toMatchObject({ status: 200 });
+    expect(fieldsOf(await put({ notify_channels: ['webhook'] }))).toEqual(['webhook_url']);
+  });
+});
+
+describe('alert history', () => {
+  it('is paged, newest first, by rule, and stays when the rule goes', async () => {
+    const first = await create();
+    const second = await create({ name: 'second', notify_channels: [], webhook_url: undefined });
+    const { alerts } = api.records;
+    const rules = await alerts.toEvaluate();
+    await alerts.apply(
+      rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 60_000 } })),
+    );
+    const { body } = await api.call('GET', `${HISTORY}?rule_id=${first.id}`);
+    expect(body).toEqual({
+      page: 1,
+      page_size: 20,
+      total: 1,
+      items: [
+        {
+          id: expect.any(Number),
+          rule_id: first.id,
+          rule_name: RULE.name,
+          rule_type: 'queue_backlog',
+          task_type: 'realname',
+          comparison: '>',
+          threshold: 50_000,
+          value: 60_000,
+          fired_at: expect.stringMatching(RFC_3339_UTC),
+          resolved_at: null,
+          resolution: null,
+          resolved_value: null,
+          notifications: [
+            { channel: 'webhook', event: 'alert.fired', status: 'pending', attempts: 0, last_error: null },
+          ],
+        },
+      ],
+    });
+    await api.call('DELETE', `${RULES}/${first.id}`);
+    const page = await api.call('GET', `${HISTORY}?page=1&page_size=1`);
+    expect(page.body).toMatchObject({ page_size: 1, total: 2, items: [{ rule_id: second.id }] });
+    expect((await api.call('GET', `${HISTORY}?page=2&page_size=1`)).body.items).toMatchObject([
+      { rule_id: first.id, rule_name: RULE.name },
+    ]);
+    expect((await api.call('GET', `${HISTORY}?rule_id=9999999999`)).body).toMatchObject({
+      items: [],
+      total: 0,
+    });
+  });
+
+  it.each([
+    ['rule_id=0', 'rule_id'],
+    ['rule_id=x', 'rule_id'],
+    ['rule_id=1&rule_id=2', 'rule_id'],
+    ['page=0', 'page'],
+    ['page_size=101', 'page_size'],
+  ])('refuses the query %s', async (query, field) => {
+    expect(fieldsOf(await api.call('GET', `${HISTORY}?${query}`))).toEqual([field]);
+  });
+});

@@ -1,0 +1,74 @@
+// The client's POST and a connection that breaks: sent again once, under the same key.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { ApiClient } from '../../../src/api/client.ts';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly key: string | undefined;
+  readonly body: string;
+}
+
+/** A server that breaks the connection of its first requests. */
+async function server(breaks: number, answer: (response: ServerResponse) => void) {
+  const seen: Seen[] = [];
+  const http = createServer(async (request: IncomingMessage, response) => {
+    const body = await text(request);
+    seen.push({ method: request.method, key: request.headers['idempotency-key'] as string, body });
+    if (seen.length <= breaks) request.socket.resetAndDestroy();
+    else answer(response);
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  onTestFinished(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const client = new ApiClient({
+    url,
+    token: null,
+    timeoutMs: 10_000,
+    signal: new AbortController().signal,
+  });
+  return { seen, client };
+}
+
+const ok = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{"task_type":"realname"}');
+};
+
+it('sends a POST again once, under the same key', async () => {
+  const { seen, client } = await server(1, ok);
+  expect((await client.resetConcurrency('realname')).body).toEqual({ task_type: 'realname' });
+  expect(seen).toHaveLength(2);
+  expect(seen[0]).toEqual(seen[1]);
+  expect(seen[0]).toMatchObject({ method: 'POST', key: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+});
+
+it('uses another key for another request', async () => {
+  const { seen, client } = await server(0, ok);
+  await client.resetConcurrency('realname');
+  await client.resetConcurrency('realname');
+  expect(new Set(seen.map(({ key }) => key)).size).toBe(2);
+});
+
+it('gives up when the connection breaks twice', async () => {
+  const { seen, client } = await server(2, ok);
+  await expect(client.resetConcurrency('realname')).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(seen).toHaveLength(2);
+});
+
+it('does not repeat what was answered, nor other methods', async () => {
+  const busy = await server(0, (response) => {
+    response.writeHead(503).end();
+  });
+  await expect(busy.client.resetConcurrency('realname')).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(busy.seen).toHaveLength(1);
+  const { seen, client } = await server(1, ok);
+  await expect(client.setConcurrency('realname', 5)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(seen).toMatchObject([{ method: 'PUT', key: undefined }]);
+});

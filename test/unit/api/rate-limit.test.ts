@@ -1,0 +1,100 @@
+// Requests a minute, and failures to authenticate, over real HTTP.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
+
+const STATS = '/api/admin/polling-configs';
+const TOKENS = [
+  { role: 'viewer' as const, token: 'viewer-token-viewer-token' },
+  { role: 'operator' as const, token: 'operator-token-operator-token' },
+];
+const bearer = (token: string | undefined) => ({ headers: { authorization: `Bearer ${token}` } });
+const [VIEWER, OPERATOR] = TOKENS.map(({ token }) => bearer(token));
+
+let stores: { redisUrl: string; databaseUrl: string };
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
+  api = await startApi({ ...stores, tokens: TOKENS, rateLimitPerMinute: 15 });
+});
+afterAll(() => api.close());
+
+function expectLimited(reply: Reply): void {
+  expect(reply.status).toBe(429);
+  expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(reply.body).toMatchObject({
+    type: 'urn:cardpoll:problem:rate_limited',
+    title: 'Too Many Requests',
+    status: 429,
+    detail: expect.stringMatching(/\w/),
+    code: 'rate_limited',
+    instance: expect.stringMatching(/^\//),
+  });
+  for (const name of ['retry-after', 'ratelimit-reset']) {
+    expect(Number(reply.headers[name])).toBeGreaterThan(0);
+    expect(Number(reply.headers[name])).toBeLessThanOrEqual(60);
+  }
+  expect(reply.headers['ratelimit-remaining']).toBe('0');
+}
+
+describe('callers', () => {
+  it('may send so many requests a minute, each token for itself; probes are exempt', async () => {
+    for (let left = 14; left >= 0; left -= 1) {
+      const reply = await api.call('GET', STATS, VIEWER);
+      expect(reply.status).toBe(200);
+      expect(reply.headers).toMatchObject({ 'ratelimit-limit': '15', 'ratelimit-remaining': String(left) });
+    }
+    expectLimited(await api.call('GET', STATS, VIEWER));
+    expectLimited(await api.call('GET', '/metrics', VIEWER));
+    expect((await api.call('GET', STATS, OPERATOR)).status).toBe(200);
+    for (const probe of ['/livez', '/readyz', '/version', '/openapi.json']) {
+      const reply = await api.call('GET', probe);
+      expect(reply.status).toBe(200);
+      expect(reply.headers).not.toHaveProperty('ratelimit-limit');
+    }
+  });
+
+  it('take another limit at once', async () => {
+    api.server.replaceAccess({ tokens: TOKENS, rateLimitPerMinute: 0 });
+    const free = await api.call('GET', STATS, VIEWER);
+    expect(free.status).toBe(200);
+    expect(free.headers).not.toHaveProperty('ratelimit-limit');
+    api.server.replaceAccess({ tokens: TOKENS, rateLimitPerMinute: 15 });
+    expectLimited(await api.call('GET', STATS, VIEWER));
+  });
+});
+
+describe('without tokens', () => {
+  it('an address is a caller', async () => {
+    const open = await startApi({ ...stores, rateLimitPerMinute: 2 });
+    expect((await open.call('GET', STATS)).status).toBe(200);
+    expect((await open.call('GET', STATS)).status).toBe(200);
+    expectLimited(await open.call('GET', STATS));
+    await open.close();
+  });
+});
+
+describe('an address that fails to authenticate', () => {
+  it('is turned away after a few tries, whatever it shows then', async () => {
+    const own = await startApi({ ...stores, tokens: TOKENS, rateLimitPerMinute: 100 });
+    for (let tries = 0; tries < 10; tries += 1) {
+      expect((await own.call('GET', STATS, bearer(`guess-${tries}`))).status).toBe(401);
+    }
+    expectLimited(await own.call('GET', STATS, bearer('guess-11')));
+    expectLimited(await own.call('GET', STATS, OPERATOR));
+    expect((await own.call('GET', '/livez')).status).toBe(200);
+    await own.close();
+  });
+});
+
+describe('replacing tokens', () => {
+  it('lets the new ones in and the old ones not, and refuses what cannot work', async () => {
+    const own = await startApi({ ...stores, tokens: TOKENS });
+    const added = { role: 'operator' as const, token: 'another-operator-token' };
+    own.server.replaceAccess({ tokens: [added], rateLimitPerMinute: 0 });
+    expect((await own.call('GET', STATS, OPERATOR)).status).toBe(401);
+    expect((await own.call('GET', STATS, bearer(added.token))).status).toBe(200);
+    await own.close();
+  });
+});

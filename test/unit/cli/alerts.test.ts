@@ -1,0 +1,226 @@
+// The alerts commands: what they send and what they show.
+import { describe, expect, it } from 'vitest';
+import type { AlertBody, AlertRuleBody } from '../../../src/api/client.ts';
+import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const RULE: AlertRuleBody = {
+  id: 3,
+  name: '积压\u001b[31m',
+  rule_type: 'queue_backlog',
+  task_type: 'realname',
+  comparison: '>',
+  threshold: 50_000,
+  is_enabled: true,
+  notify_channels: ['webhook'],
+  webhook_url: 'https://hooks.example/x',
+  cooldown_seconds: 300,
+  created_at: '2026-11-20T10:00:00.000Z',
+  updated_at: '2026-11-21T09:00:00.000Z',
+};
+const ALERT: AlertBody = {
+  id: 12,
+  rule_id: 3,
+  rule_name: '积压',
+  rule_type: 'success_rate',
+  task_type: 'package',
+  comparison: '<',
+  threshold: 90,
+  value: 89.123456,
+  fired_at: '2026-11-21T09:58:00.000Z',
+  resolved_at: null,
+  resolution: null,
+  resolved_value: null,
+  notifications: [
+    {
+      channel: 'webhook',
+      event: 'alert.fired',
+      status: 'delivered',
+      attempts: 2,
+      last_error: 'answered 500',
+    },
+  ],
+};
+const page = (items: readonly unknown[]) => ({ items, page: 1, page_size: 20, total: items.length });
+const CREATE = ['alerts', 'rules', 'create', '--name', 'n', '--task', 'package'];
+
+describe('alerts rules', () => {
+  it.each([[['alerts', 'rules']], [['alerts', 'rules', 'list']]])('%j lists them', async (argv) => {
+    const { env, requests } = await daemonThatSays(json(page([RULE])));
+    const { code, stdout } = await cli(argv, { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe('3\t积压 [31m\trealname\tqueue_backlog > 50000\t300\twebhook\tenabled\n');
+    expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-rules?page=1&page_size=100');
+  });
+
+  it('shows one, and as JSON exactly what the API answered', async () => {
+    const { env } = await daemonThatSays(json(RULE));
+    expect((await cli(['alerts', 'rules', 'show', '3'], { env })).stdout).toContain(
+      'webhook URL\thttps://hooks.example/x\n',
+    );
+    expect((await cli(['alerts', 'rules', 'show', '3', '--json'], { env })).stdout).toBe(
+      `${JSON.stringify(RULE)}\n`,
+    );
+  });
+
+  it.each([
+    [
+      [...CREATE, '--rule-type', 'success_rate'],
+      'POST /api/admin/polling-alert-rules',
+      {
+        name: 'n',
+        rule_type: 'success_rate',
+        task_type: 'package',
+        comparison: '<',
+        threshold: 90,
+        is_enabled: true,
+        notify_channels: [],
+      },
+    ],
+    [
+      [
+        ...[
+          ...CREATE,
+          '--rule-type',
+          'avg_duration',
+          '--threshold',
+          '800.5',
+          '--comparison',
+          '<',
+          '--disabled',
+        ],
+        ...['--webhook-url', 'https://h.example/', '--cooldown-seconds', '10m'],
+      ],
+      'POST /api/admin/polling-alert-rules',
+      {
+        name: 'n',
+        rule_type: 'avg_duration',
+        task_type: 'package',
+        comparison: '<',
+        threshold: 800.5,
+        is_enabled: false,
+        notify_channels: ['webhook'],
+        webhook_url: 'https://h.example/',
+        cooldown_seconds: 600,
+      },
+    ],
+    [
+      ['alerts', 'rules', 'update', '3', '--threshold', '80000'],
+      'PUT /api/admin/polling-alert-rules/3',
+      { threshold: 80_000 },
+    ],
+    [
+      ['alerts', 'rules', 'update', '3', '--disable', '--without-webhook'],
+      'PUT /api/admin/polling-alert-rules/3',
+      { is_enabled: false, notify_channels: [], webhook_url: null },
+    ],
+    [
+      ['alerts', 'rules', 'update', '3', '--enable'],
+      'PUT /api/admin/polling-alert-rules/3',
+      { is_enabled: true },
+    ],
+  ])('%j sends %s %j', async (argv, line, body) => {
+    const { env, requests } = await daemonThatSays(json(RULE, argv.includes('create') ? 201 : 200));
+    expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+  });
+
+  it.each([
+    [['alerts', 'rules', 'update', '3'], /say what to change/],
+    [['alerts', 'rules', 'update', '3', '--enable', '--disable'], /--enable and --disable contradict/],
+    [
+      ['alerts', 'rules', 'update', '3', '--webhook-url', 'http://h', '--without-webhook'],
+      /--webhook-url and --without-webhook contradict/,
+    ],
+    [CREATE, /--rule-type/],
+    [[...CREATE, '--rule-type', 'backlog'], /--rule-type/],
+    [[...CREATE, '--rule-type', 'avg_duration', '--threshold', '-5'], /threshold/],
+    [['alerts', 'rules', 'lst'], /did you mean list.*cardpoll alerts rules --help/i],
+    [['alerts', 'rule'], /did you mean rules/i],
+    [['alerts'], /command is missing.*cardpoll alerts --help/],
+  ])('%j is refused before anything is sent', async (argv, message) => {
+    const { env, requests } = await daemonThatSays(json(RULE));
+    const { code, stderr } = await cli(argv, { env });
+    expect([code, requests.length]).toEqual([64, 0]);
+    expect(stderr).toMatch(message);
+  });
+
+  const deletion = () =>
+    daemonThatSays((request, response) => {
+      if (request.line.startsWith('DELETE')) response.writeHead(204).end();
+      else json(RULE)(request, response);
+    });
+  const remove = ['alerts', 'rules', 'delete', '3'];
+
+  it('are deleted after the plan was agreed to', async () => {
+    const { env, requests } = await deletion();
+    const asked = await cli(remove, { env, tty: true, input: 'y\n' });
+    expect(asked.code).toBe(0);
+    expect(asked.stderr).toMatch(/Delete alert rule 3 .*queue_backlog > 50000[\s\S]*Go ahead\? \[y\/N\]/);
+    expect(requests.at(-1)?.line).toBe('DELETE /api/admin/polling-alert-rules/3');
+    expect((await cli(remove, { env })).code).toBe(64);
+    expect((await cli([...remove, '--dry-run'], { env })).stdout).toContain('stays in the history');
+    expect((await cli(remove, { env, tty: true, input: 'n\n' })).code).toBe(1);
+    expect(requests.filter(({ line }) => line.startsWith('DELETE'))).toHaveLength(1);
+    expect(await cli([...remove, '--yes'], { env })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'alert rule 3 is deleted\n',
+    });
+  });
+});
+
+describe('alerts history', () => {
+  it('shows what fired and how the webhook went', async () => {
+    const { env, requests } = await daemonThatSays(json(page([ALERT])));
+    const { stdout } = await cli(['alerts', 'history', '--rule-id', '3', '--page', '2'], { env });
+    expect(stdout).toBe(
+      '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tfired delivered after 2\n',
+    );
+    expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?page=2&page_size=20&rule_id=3');
+  });
+
+  it('asks for all rules without a filter', async () => {
+    const { env, requests } = await daemonThatSays(json(page([])));
+    expect((await cli(['alerts', 'history', '--page-size', '100'], { env })).code).toBe(0);
+    expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?page=1&page_size=100');
+  });
+});
+
+describe('alerts recommended', () => {
+  const daemon = (existing: readonly AlertRuleBody[]) =>
+    daemonThatSays((request, response) => {
+      if (request.line.startsWith('GET')) json(page(existing))(request, response);
+      else json({ ...RULE, ...JSON.parse(request.body), id: 100 }, 201)(request, response);
+    });
+  const present = { ...RULE, name: recommendedAlerts()[0]?.name ?? '' };
+
+  it('tells which are missing and creates nothing', async () => {
+    const { env, requests } = await daemon([present]);
+    const { code, stdout } = await cli(['alerts', 'recommended'], { env });
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.includes('missing'))).toHaveLength(8);
+    expect(stdout).toContain('Queue backlog: realname\tqueue_backlog > 50000\tpresent\t3\n');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('creates those that are missing', async () => {
+    const { env, requests } = await daemon([present]);
+    const argv = ['alerts', 'recommended', '--apply', '--webhook-url', 'https://h.example', '--json'];
+    const { stdout } = await cli(argv, { env });
+    const states = JSON.parse(stdout).items.map(({ state }: { state: string }) => state);
+    expect(states).toEqual(['present', ...Array(8).fill('created')]);
+    const sent = requests.filter(({ line }) => line.startsWith('POST')).map(({ body }) => JSON.parse(body));
+    expect(sent).toHaveLength(8);
+    expect(sent.at(-1)).toEqual({
+      name: 'Average duration: package',
+      rule_type: 'avg_duration',
+      task_type: 'package',
+      comparison: '>',
+      threshold: 2_000,
+      is_enabled: true,
+      notify_channels: ['webhook'],
+      webhook_url: 'https://h.example',
+    });
+  });
+});

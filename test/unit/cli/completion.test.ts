@@ -1,0 +1,83 @@
+// The completion scripts, made from the declarations; bash's is run by a real bash.
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../../src/cli/commands/root.ts';
+import { placesOf } from '../../../src/cli/completion/word-list.ts';
+import { cli } from './cli-under-test.ts';
+
+async function script(shell: string): Promise<string> {
+  const { code, stdout, stderr } = await cli(['completion', shell]);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+describe('bash', () => {
+  async function offered(...typed: string[]): Promise<string[]> {
+    const probe = `${await script('bash')}
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const out = execFileSync('bash', ['--norc', '-uc', probe, 'bash', 'cardpoll', ...typed], {
+      encoding: 'utf8',
+    });
+    return out.split('\n').filter((line) => line !== '');
+  }
+
+  it.each([
+    [['sta'], ['stats']],
+    [['stats', 'qu'], ['queues']],
+    [['stats', '--wa'], ['--watch']],
+    [['concurrency', 're'], ['reset']],
+    [['--debug', 'concurrency', 'set', 'real'], ['realname']],
+    [
+      ['stats', '-o', ''],
+      ['table', 'json', 'yaml'],
+    ],
+    [['-o', 'js'], ['json']],
+    [
+      ['daemon', '--log-level', ''],
+      ['debug', 'info', 'warn', 'error'],
+    ],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['cards', 'import', '--config', 'x'], []],
+    [['nonsense', '--deb'], ['--debug']],
+  ])('%j offers %j', async (typed, expected) => {
+    const words = await offered(...typed);
+    expect(words.slice(0, expected.length)).toEqual(expected);
+    if (expected.length < 2) expect(words).toEqual(expected);
+  });
+
+  it('offers every command and, for each, every option that its help names', async () => {
+    for (const { path } of placesOf(ROOT)) {
+      const [, ...words] = path.split(' ');
+      const help = (await cli([...words, '--help'])).stdout.split('\nUsage:')[1] ?? '';
+      const named = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map((match) => match[1]);
+      expect(await offered(...words, '--'), path).toEqual(expect.arrayContaining(named));
+    }
+  });
+});
+
+describe('zsh and fish', () => {
+  it('know every command with its meaning', async () => {
+    const [zsh, fish] = [await script('zsh'), await script('fish')];
+    for (const { path, words } of placesOf(ROOT)) {
+      expect(zsh).toContain(`    '${path}') candidates=(`);
+      expect(zsh).toContain('compdef _cardpoll cardpoll');
+      for (const { text } of words) {
+        expect(zsh).toContain(`'${text}:`);
+        expect(fish).toContain(`complete -c cardpoll -n '__cardpoll_at "${path}"' -f -a ${text} -d '`);
+      }
+    }
+    // Unquoted apostrophes in a description would end a word early.
+    for (const line of `${zsh}\n${fish}`.split('\n')) {
+      expect(line.replace(/'\\''|\\'/g, '').split("'").length % 2, line).toBe(1);
+    }
+  });
+});
+
+it('refuses other shells', async () => {
+  const { code, stderr } = await cli(['completion', 'bsh']);
+  expect(code).toBe(64);
+  expect(stderr).toMatch(/did you mean bash\?/);
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { cronSchedule } from '../../../src/config/cron-schedule.ts';
+
+describe('a schedule', () => {
+  it.each(['30 3 * * *', '*/10 * * * * *', '0 4 * * SUN', 'off'])('may be %j', (text) => {
+    expect(cronSchedule().parse(` ${text} `)).toEqual({ ok: true, value: text });
+  });
+
+  it('is off where YAML says off without quotes', () => {
+    expect(cronSchedule().parse(false)).toEqual({ ok: true, value: 'off' });
+  });
+
+  it.each([
+    ['daily', 'five or six'],
+    ['61 3 * * *', 'minute'],
+    ['0 0 31 2 *', 'it never comes due'],
+    ['', 'five or six'],
+    [true, 'five or six'],
+  ])('may not be %j', (raw, reason) => {
+    expect(cronSchedule().parse(raw)).toMatchObject({ ok: false, problem: expect.stringContaining(reason) });
+  });
+});

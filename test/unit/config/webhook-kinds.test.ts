@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { addressRange, webhookSecret } from '../../../src/config/webhook-kinds.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'cardpoll-webhooks-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const flags = { '--gateway-url': 'http://gateway' };
+
+describe('addressRange', () => {
+  it.each([
+    ['10.0.0.0/8', { address: '10.0.0.0', prefix: 8 }],
+    ['127.0.0.1', { address: '127.0.0.1', prefix: 32 }],
+    ['fd00::/8', { address: 'fd00::', prefix: 8 }],
+    ['::1', { address: '::1', prefix: 128 }],
+  ])('takes %s', (raw, value) => {
+    expect(addressRange().parse(raw)).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    '',
+    'localhost',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::1/129',
+    '10.0.0.0/8/8',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    7,
+  ])('refuses %j', (raw) => {
+    expect(addressRange().parse(raw).ok).toBe(false);
+  });
+});
+
+describe('webhookSecret', () => {
+  it('takes 24 to 64 bytes in base64 behind whsec_, and never quotes them', () => {
+    for (const bytes of [24, 25, 26, 64]) {
+      const secret = `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
+      expect(webhookSecret().parse(` ${secret}\n`)).toEqual({ ok: true, value: secret });
+    }
+    for (const wrong of [
+      SECRET.slice(6),
+      'whsec_short',
+      `${SECRET}!`,
+      `whsec_${'A'.repeat(100)}`,
+      'whsec_=',
+    ]) {
+      const parsed = webhookSecret().parse(wrong);
+      expect(parsed.ok).toBe(false);
+      expect(JSON.stringify(parsed)).not.toContain(wrong);
+    }
+  });
+});
+
+describe('settings', () => {
+  it('take ranges from variable and file, the secret from variable or secret file', async () => {
+    const yaml = join(directory, 'cardpoll.yaml');
+    writeFileSync(yaml, 'webhooks: { allow_cidrs: [10.1.0.0/16, "::1"] }\nalerts: { interval_ms: 1s }\n');
+    const secretFile = join(directory, 'secret');
+    writeFileSync(secretFile, `${SECRET}\n`, { mode: 0o600 });
+    const config = await loadDaemonConfig({
+      flags: { ...flags, '--config': yaml },
+      env: { CARDPOLL_WEBHOOKS_SECRET_FILE: secretFile },
+    });
+    expect(config).toMatchObject({
+      alerts: { intervalMs: 1_000 },
+      webhooks: {
+        secret: SECRET,
+        allowCidrs: [
+          { address: '10.1.0.0', prefix: 16 },
+          { address: '::1', prefix: 128 },
+        ],
+      },
+    });
+    const env = { CARDPOLL_WEBHOOKS_SECRET: SECRET, CARDPOLL_WEBHOOKS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.1' };
+    expect(await loadDaemonConfig({ flags, env })).toMatchObject({
+      webhooks: { secret: SECRET, allowCidrs: [{ prefix: 8 }, { prefix: 32 }] },
+    });
+  });
+
+  it('never take the secret from the config file', async () => {
+    const yaml = join(directory, 'secret.yaml');
+    writeFileSync(yaml, `webhooks: { secret: ${SECRET} }\n`);
+    await expect(loadDaemonConfig({ flags: { ...flags, '--config': yaml }, env: {} })).rejects.toMatchObject({
+      kind: 'config',
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AlertCondition,
+  nextEvent,
+  RULE_TYPES,
+  sampleOf,
+  thresholdBounds,
+  type WatchedRule,
+} from '../../../src/domain/alert-rule.ts';
+import { healthOf } from '../../../src/domain/health.ts';
+import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
+import { pollRatesOf } from '../../../src/domain/task-metrics.ts';
+
+const BACKLOG: AlertCondition = {
+  ruleType: 'queue_backlog',
+  taskType: 'realname',
+  comparison: '>',
+  threshold: 100,
+};
+const FIRING = { firing: BACKLOG, sinceFiredMs: 1_000 };
+
+function watched({
+  rule,
+  ...state
+}: Partial<Omit<WatchedRule, 'rule'>> & { rule?: Partial<WatchedRule['rule']> } = {}): WatchedRule {
+  return {
+    rule: { ...BACKLOG, isEnabled: true, cooldownSeconds: 300, ...rule },
+    isDeleted: false,
+    firing: null,
+    sinceFiredMs: null,
+    ...state,
+  };
+}
+
+const fired = (value: number) => ({ kind: 'fired', value });
+const resolved = (value: number | null, resolution: string) => ({ kind: 'resolved', value, resolution });
+
+describe('nextEvent', () => {
+  it.each<[string, WatchedRule, number | null, unknown]>([
+    ['quiet below the threshold', watched(), 99, null],
+    ['quiet at the threshold', watched(), 100, null],
+    ['fires above it', watched(), 100.5, fired(100.5)],
+    ['fires below it with <', watched({ rule: { comparison: '<' } }), 99, fired(99)],
+    ['quiet at it with <', watched({ rule: { comparison: '<' } }), 100, null],
+    ['quiet without a sample', watched(), null, null],
+    ['quiet while disabled', watched({ rule: { isEnabled: false } }), 500, null],
+    ['quiet once deleted', watched({ isDeleted: true }), 500, null],
+    ['quiet in its cooldown', watched({ sinceFiredMs: 299_999 }), 500, null],
+    ['fires after its cooldown', watched({ sinceFiredMs: 300_000 }), 500, fired(500)],
+    [
+      'fires at once without a cooldown',
+      watched({ sinceFiredMs: 0, rule: { cooldownSeconds: 0 } }),
+      500,
+      fired(500),
+    ],
+    ['fires once only', watched(FIRING), 500, null],
+    ['goes on firing after its cooldown', watched({ ...FIRING, sinceFiredMs: 900_000 }), 500, null],
+    ['goes on firing without a sample', watched(FIRING), null, null],
+    ['resolves at the threshold', watched(FIRING), 100, resolved(100, 'recovered')],
+    ['resolves in its cooldown', watched({ ...FIRING, sinceFiredMs: 1 }), 0, resolved(0, 'recovered')],
+    [
+      'resolves when disabled',
+      watched({ ...FIRING, rule: { isEnabled: false } }),
+      500,
+      resolved(500, 'rule_disabled'),
+    ],
+    ['resolves when deleted', watched({ ...FIRING, isDeleted: true }), null, resolved(null, 'rule_deleted')],
+    ['keeps its alert over a new threshold', watched({ ...FIRING, rule: { threshold: 400 } }), 500, null],
+    [
+      'resolves by a new threshold',
+      watched({ ...FIRING, rule: { threshold: 600 } }),
+      500,
+      resolved(500, 'recovered'),
+    ],
+    [
+      'ends for another metric',
+      watched({ ...FIRING, rule: { ruleType: 'avg_duration' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+    [
+      'ends for another type',
+      watched({ ...FIRING, rule: { taskType: 'package' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+    [
+      'ends for another direction',
+      watched({ ...FIRING, rule: { comparison: '<' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+  ])('%s', (_, rule, sample, event) => {
+    expect(nextEvent(rule, sample)).toEqual(event);
+  });
+
+  it('makes one firing and one resolution of an outage, and one of a flapping metric in a cooldown', () => {
+    let state: Pick<WatchedRule, 'firing' | 'sinceFiredMs'> = { firing: null, sinceFiredMs: null };
+    const kinds = [50, 150, null, 150, 150, 50, 150, 50, 150, 50].map((sample) => {
+      const event = nextEvent(watched(state), sample);
+      const { firing, sinceFiredMs } = state;
+      if (event?.kind === 'fired') state = { firing: BACKLOG, sinceFiredMs: 0 };
+      else {
+        const since = sinceFiredMs === null ? null : sinceFiredMs + 5_000;
+        state = { firing: event === null ? firing : null, sinceFiredMs: since };
+      }
+      return event?.kind ?? null;
+    });
+    expect(kinds.filter((kind) => kind !== null)).toEqual(['fired', 'resolved']);
+  });
+});
+
+describe('metrics', () => {
+  it('are the ones statistics show', () => {
+    const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
+    expect(RULE_TYPES.map((type) => sampleOf(type, 7, rates))).toEqual([7, 89.99999, 2]);
+  });
+
+  it('have no rate and no duration without a poll', () => {
+    const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
+    expect(RULE_TYPES.map((type) => sampleOf(type, 0, rates))).toEqual([0, null, null]);
+  });
+});
+
+describe('recommended alerts', () => {
+  it('are nine: section 2.3 for each task type', () => {
+    const rules = recommendedAlerts();
+    expect(rules).toHaveLength(9);
+    expect(new Set(rules.map(({ name }) => name)).size).toBe(9);
+    expect(rules).toContainEqual({
+      name: 'Success rate: package',
+      ruleType: 'success_rate',
+      taskType: 'package',
+      comparison: '<',
+      threshold: 90,
+    });
+    for (const { ruleType, threshold } of rules) {
+      const { min, max } = thresholdBounds(ruleType);
+      expect(threshold).toBeGreaterThanOrEqual(min);
+      expect(threshold).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
+    }
+  });
+
+  it('begin where health is alert', () => {
+    const calm = { queueLength: 0, successRate: null, avgDurationMs: null, concurrencyPercent: 0 };
+    const at = {
+      queue_backlog: 'queueLength',
+      success_rate: 'successRate',
+      avg_duration: 'avgDurationMs',
+    } as const;
+    for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
+      const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
+      expect(healthOf({ ...calm, [at[ruleType]]: beyond })).toBe('alert');
+      expect(healthOf({ ...calm, [at[ruleType]]: threshold })).not.toBe('alert');
+    }
+  });
+});
