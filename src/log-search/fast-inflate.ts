@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32, gzipSync } from 'node:zlib';
 import type { FileBytes } from './file-bytes.ts';
 import { GZIP_TRAILER_BYTES, MAX_HEADER_BYTES, parseHeader, trailerOf } from './gzip-format.ts';
-import type { InflateSink } from './inflate.ts';
+import type { InflateSink } from './inflate-sink.ts';
 
 interface ZlibSync {
   readonly Z_SYNC_FLUSH: number;

@@ -12,14 +12,8 @@ import {
   parseHeader,
   trailerOf,
 } from './gzip-format.ts';
+import type { InflateSink } from './inflate-sink.ts';
 import type { NoticeCode } from './notice.ts';
-
-export interface InflateSink {
-  /** The next data; valid only during the call. Returns false to stop. */
-  data(chunk: Buffer): boolean;
-  /** Something is missing here: what follows is not the continuation of what came before. */
-  gap(): void;
-}
 
 export interface InflateProblem {
   readonly code: NoticeCode;
