@@ -1,4 +1,4 @@
-// Bundles src/ into dist/: one entry for the binary, one for PGlite's worker thread.
+// Bundles src/ into dist/: one entry for the binary, one for each kind of worker thread.
 // Packages stay external (npm installs them); Lua and SQL files become strings in the bundle.
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
@@ -7,7 +7,11 @@ const root = new URL('.', import.meta.url).pathname;
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { main: 'src/main.ts', 'pglite-worker': 'src/store/embedded/pglite-worker.ts' },
+  entryPoints: {
+    main: 'src/main.ts',
+    'pglite-worker': 'src/store/embedded/pglite-worker.ts',
+    'log-scan-worker': 'src/log-search/scan-worker.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,

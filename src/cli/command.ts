@@ -9,6 +9,8 @@ import type { Launchers } from './launchers.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'yaml'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+/** All words any command knows. */
+export const ALL_FORMATS = [...OUTPUT_FORMATS, 'text', 'jsonl'] as const;
 
 export interface CommandContext {
   readonly io: Io;
@@ -54,6 +56,8 @@ export interface CommandSpec {
   /** Settings this command takes as flags besides those every command takes. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
+  /** Words for -o where they are not OUTPUT_FORMATS. */
+  readonly formats?: readonly string[];
   /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
 }

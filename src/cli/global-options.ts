@@ -4,7 +4,7 @@ import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
 import { oneOf } from '../config/kinds.ts';
 import type { Setting } from '../config/setting.ts';
 import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
-import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+import { ALL_FORMATS, type CommandSpec, type OptionSpec } from './command.ts';
 
 /** Settings every command takes as flags. */
 export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
@@ -16,7 +16,7 @@ export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
 
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   ...GLOBAL_SETTINGS.map(settingOption),
-  { flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(OUTPUT_FORMATS) },
+  { flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(ALL_FORMATS) },
   { flags: '--json', doc: 'the same as -o json' },
   { flags: '--debug', doc: 'show the stack of errors' },
 ];

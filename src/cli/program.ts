@@ -4,7 +4,7 @@ import type { Kind } from '../config/kinds.ts';
 import type { Setting } from '../config/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
+import { type ArgumentSpec, type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
 import {
   flagOf,
   GLOBAL_OPTIONS,
@@ -62,6 +62,7 @@ function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Sett
     command.action(async () => {
       if (spec.subcommands !== undefined) refuseUnknownSubcommand(spec, command.args[0]);
       const options = command.optsWithGlobals();
+      refuseUnknownFormat(spec, options.output);
       await runner(spec, {
         args: command.processedArgs,
         options,
@@ -80,6 +81,16 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
     'usage',
     'unknown_command',
     `unknown command '${typed}'${didYouMean(typed, names)}`,
+  );
+}
+
+/** Which words -o takes depends on the command; the option itself belongs to all of them. */
+function refuseUnknownFormat({ formats = OUTPUT_FORMATS }: CommandSpec, format: unknown): void {
+  if (format === undefined || formats.some((known) => known === format)) return;
+  throw new CardpollError(
+    'usage',
+    'invalid_argument',
+    `--output: "${format}" is none of ${formats.join(', ')}`,
   );
 }
 

@@ -81,6 +81,14 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   return Object.freeze(config);
 }
 
+/** Where the daemon of this configuration logs to; null: standard output. Throws CardpollError kind `config`. */
+export async function loadLogDir(inputs: ConfigInputs): Promise<string | null> {
+  const reader = await SettingReader.open(inputs);
+  const logDir = reader.read(SETTINGS.logDir);
+  reader.finish();
+  return logDir;
+}
+
 function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {
   const redisUrl = reader.read(SETTINGS.redisUrl);
   const databaseUrl = reader.read(SETTINGS.databaseUrl);

@@ -10,6 +10,7 @@ import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { gateway } from './gateway.ts';
+import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
 import { stats } from './stats.ts';
 import { trigger } from './trigger.ts';
@@ -34,6 +35,7 @@ export const ROOT: CommandSpec = {
     cleanup,
     trigger,
     cards,
+    logs,
     gateway,
     migrate,
     completion,

@@ -31,7 +31,10 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
       ['stats', '-o', ''],
       ['table', 'json', 'yaml'],
     ],
-    [['-o', 'js'], ['json']],
+    [
+      ['-o', 'js'],
+      ['json', 'jsonl'],
+    ],
     [
       ['daemon', '--log-level', ''],
       ['debug', 'info', 'warn', 'error'],

@@ -1,0 +1,202 @@
+// `cardpoll logs`: searches log files for a card, and indexes them. A thin layer over src/log-search, which is loaded
+// when the command runs; needs no daemon.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { integer, oneOf, text } from '../../config/kinds.ts';
+import { loadLogDir } from '../../config/load-config.ts';
+import type { Progress, SearchOptions } from '../../log-search/search.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { ProgressBar } from '../output/progress-bar.ts';
+import { writeAll } from '../output/write-all.ts';
+
+const ALIASES = ['realname', 'flow', 'carddata', 'card_status', 'stop', 'start', 'resume'] as const;
+const FORMATS = ['text', 'json', 'jsonl'] as const;
+
+interface RootOptions {
+  readonly roots?: string;
+  readonly tz?: string;
+  readonly threads?: number;
+  readonly cacheDir?: string;
+}
+
+interface LogsOptions extends RootOptions {
+  readonly iccid?: string;
+  readonly date?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly interface?: string;
+  readonly strict?: boolean;
+  readonly countOnly?: boolean;
+  readonly samples?: number;
+  readonly all?: boolean;
+  readonly trace?: boolean;
+  readonly prune: boolean;
+  readonly index: boolean;
+  readonly inflate?: 'auto' | 'node';
+  readonly output?: (typeof FORMATS)[number];
+  readonly json?: boolean;
+}
+
+const ROOT_OPTIONS: readonly OptionSpec[] = [
+  {
+    flags: '--roots <A:B>',
+    doc: 'log directories (default: the configured log directory)',
+    kind: text('path'),
+  },
+  {
+    flags: '--tz <zone>',
+    doc: 'zone of days and of times without offset (default: that of the process)',
+    kind: text('zone'),
+  },
+  {
+    flags: '--threads <n>',
+    doc: 'threads to search with (default: one a processor)',
+    kind: integer({ min: 1, max: 64 }),
+  },
+  {
+    flags: '--cache-dir <path>',
+    doc: 'where indexes are kept (default: ~/.cache/cardpoll)',
+    kind: text('path'),
+  },
+];
+
+const index = defineCommand<[], RootOptions>({
+  name: 'index',
+  summary: 'Index log files at rest, so that searches skip those without the card',
+  examples: [
+    ['cardpoll logs index --roots /var/log/cardpoll', 'from cron, or from postrotate of logrotate'],
+    ['cardpoll logs index --roots /var/log/cardpoll --cache-dir /var/cache/cardpoll', 'for all users'],
+    ['cardpoll logs index --roots /a:/b --threads 1', 'gently'],
+  ],
+  options: ROOT_OPTIONS,
+  run: async (context, { options }) => {
+    const { indexLogs } = await import('../../log-search/index-logs.ts');
+    const roots = await rootsOf(context, options);
+    const report = await withProgress(context, 'indexing', (watch) =>
+      indexLogs({
+        roots,
+        tz: options.tz,
+        threads: options.threads,
+        cacheDir: cacheDirOf(context, options),
+        ...watch,
+      }),
+    );
+    const { indexed, current, leftOut, dropped, notices } = report;
+    for (const { path, reason } of leftOut) context.io.stderr.write(`left out ${path}: ${reason}\n`);
+    for (const { path, detail } of notices) context.io.stderr.write(`${path}: ${detail}\n`);
+    context.io.stdout.write(
+      `${indexed} indexed, ${current} unchanged, ${leftOut.length} left out, ${dropped} outdated indexes removed\n`,
+    );
+    return EXIT_OK;
+  },
+});
+
+export const logs: CommandSpec = defineCommand<[], LogsOptions>({
+  name: 'logs',
+  summary:
+    'Search plain and gzip logs for a card; exit code 0 hits, 1 none, 2 something could not be read whole',
+  examples: [
+    ['cardpoll logs --roots /var/log/cardpoll --iccid 8986001234567890123', 'summary, files and samples'],
+    [
+      'cardpoll logs --iccid 8986001234567890123 --date 2026-02-01 --interface realname',
+      'one day, one interface',
+    ],
+    ['cardpoll logs --iccid 8986001234567890123 --since 2h --all', 'every line in time order'],
+    ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the rest of its requests'],
+  ],
+  options: [
+    {
+      flags: '--iccid <digits>',
+      doc: 'card to search for: 18 digits and more, or a part',
+      kind: text('digits'),
+    },
+    ...ROOT_OPTIONS,
+    { flags: '--date <YYYY-MM-DD>', doc: 'day to search', kind: text('day') },
+    { flags: '--since <time>', doc: 'first instant: a time, or 30m, 2h, 3d ago', kind: text('time') },
+    { flags: '--until <time>', doc: 'first instant that is not searched', kind: text('time') },
+    { flags: '--interface <alias>', doc: ALIASES.join(', '), kind: oneOf(ALIASES) },
+    { flags: '--strict', doc: 'tell the interface by the request path only' },
+    { flags: '--count-only', doc: 'print only the number of hits' },
+    { flags: '--samples <n>', doc: 'hits to show (default: 5)', kind: integer({ min: 0, max: 10_000 }) },
+    { flags: '--all', doc: 'print every hit, in time order across files' },
+    { flags: '--trace', doc: 'print the other lines of the same requests too' },
+    { flags: '--no-prune', doc: 'search every file to its end, whatever its times' },
+    { flags: '--no-index', doc: 'use no index' },
+    { flags: '--inflate <how>', doc: 'auto, or node to do without zlib-sync', kind: oneOf(['auto', 'node']) },
+  ],
+  formats: FORMATS,
+  subcommands: [index],
+  run: async (context, { options }) => {
+    const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([
+      import('../../log-search/search.ts'),
+      import('../../log-search/print-report.ts'),
+      import('../../log-search/report.ts'),
+    ]);
+    const search = searchOptions(context, options, await rootsOf(context, options));
+    const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
+    try {
+      const format = options.json === true ? 'json' : (options.output ?? 'text');
+      const print = { format, countOnly: options.countOnly ?? false, all: options.all ?? false };
+      await writeAll(context.io, printReport(report, print));
+      const aside = printAside(report, print);
+      if (aside !== null) context.io.stderr.write(aside);
+      return exitCodeOf(report);
+    } finally {
+      report.close();
+    }
+  },
+});
+
+function searchOptions(
+  context: CommandContext,
+  options: LogsOptions,
+  roots: readonly string[],
+): SearchOptions {
+  const { iccid, index: useIndex, output: _output, json: _json, ...rest } = options;
+  if (iccid === undefined) {
+    throw new CardpollError('usage', 'iccid_missing', 'which card? --iccid is missing', {
+      hint: 'type --iccid 8986001234567890123, or any part of it',
+    });
+  }
+  return { ...rest, roots, iccid, cacheDir: useIndex ? cacheDirOf(context, options) : null };
+}
+
+async function rootsOf({ configInputs }: CommandContext, options: RootOptions): Promise<readonly string[]> {
+  if (options.roots !== undefined) return options.roots.split(':').filter((root) => root !== '');
+  const logDir = await loadLogDir(configInputs);
+  if (logDir !== null) return [logDir];
+  throw new CardpollError(
+    'usage',
+    'roots_missing',
+    'no log directory: --roots is missing and none is configured',
+    {
+      hint: 'type --roots /var/log/cardpoll, or set log_dir',
+    },
+  );
+}
+
+function cacheDirOf({ io }: CommandContext, { cacheDir }: RootOptions): string {
+  return cacheDir ?? join(io.env.XDG_CACHE_HOME || join(io.env.HOME || homedir(), '.cache'), 'cardpoll');
+}
+
+interface Watch {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+async function withProgress<T>(
+  { io }: CommandContext,
+  what: string,
+  work: (watch: Watch) => Promise<T>,
+): Promise<T> {
+  const signal = io.onInterrupt();
+  if (io.stderr.isTTY !== true) return work({ signal });
+  let bar: ProgressBar | null = null;
+  const onProgress = ({ doneBytes, totalBytes }: Progress) => {
+    bar ??= new ProgressBar(io, what, totalBytes);
+    bar.update(doneBytes);
+  };
+  return work({ signal, onProgress }).finally(() => bar?.clear());
+}

@@ -1,0 +1,55 @@
+// Reads a log file by position. Used by everything that looks into files. A file is what it was when it was opened:
+// what a writer appends meanwhile is not chased; what a truncation takes away is noticed.
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+export class FileBytes {
+  readonly size: number;
+  /** Bytes read so far. */
+  read = 0;
+  /** The file ended before its size. */
+  shrunk = false;
+
+  private constructor(
+    private readonly fd: number,
+    size: number,
+    readonly dev: number,
+    readonly ino: number,
+  ) {
+    this.size = size;
+  }
+
+  /** Null when the path is not (or no longer) a regular file. Throws what the system says, as ENOENT or EACCES. */
+  static open(path: string): FileBytes | null {
+    // Non-blocking: a FIFO put in the file's place must not hang the search.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = fstatSync(fd);
+      if (stat.isFile()) return new FileBytes(fd, stat.size, stat.dev, stat.ino);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    closeSync(fd);
+    return null;
+  }
+
+  /** The bytes at `offset`, at most as many as `into` holds; fewer only at the end. A view of `into`. */
+  readAt(offset: number, into: Buffer): Buffer {
+    const wanted = Math.min(into.length, Math.max(0, this.size - offset));
+    let have = 0;
+    while (have < wanted) {
+      const count = readSync(this.fd, into, have, wanted - have, offset + have);
+      if (count === 0) {
+        this.shrunk = true;
+        break;
+      }
+      have += count;
+    }
+    this.read += have;
+    return into.subarray(0, have);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+}

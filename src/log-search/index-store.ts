@@ -1,0 +1,157 @@
+// The sidecar files of indexed logs in the cache directory: one a log file, one line of JSON and then the filter's bits.
+// Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
+// of, as far as device, inode, size, mtime and last bytes tell, and the sidecar itself is whole; else the file is scanned.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { isFilterable, maybeContains } from './card-filter.ts';
+import type { FileBytes } from './file-bytes.ts';
+import type { FoundFile } from './walk.ts';
+
+const VERSION = 1;
+const TRAILER_BYTES = 64;
+
+export interface IndexFacts {
+  /** Zone that times without offset were read in. */
+  readonly zone: string;
+  /** Earliest and latest time of any line; null when no line has one. */
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  readonly lines: number;
+  /** Bytes of log text. */
+  readonly bytes: number;
+}
+
+interface Header extends IndexFacts {
+  readonly version: number;
+  readonly identity: string;
+  /** Where the log file was; rotation renames it within its directory. */
+  readonly directory: string;
+  readonly filterBytes: number;
+  readonly filterCrc: number;
+  /** Over all of the above, as JSON. */
+  readonly crc?: number;
+}
+
+export interface IndexEntry {
+  readonly facts: IndexFacts;
+  /** Certain when true. */
+  lacks(card: string): boolean;
+}
+
+/** What must be the same for a sidecar to be believed. */
+export function identityOf(file: FoundFile, bytes: FileBytes): string {
+  const room = Buffer.alloc(TRAILER_BYTES);
+  const trailer = bytes.readAt(Math.max(0, bytes.size - TRAILER_BYTES), room).toString('hex');
+  return [file.dev, file.ino, file.size, file.mtimeMs, trailer].join(':');
+}
+
+export function indexDirectory(cacheDirectory: string): string {
+  return join(cacheDirectory, 'log-index');
+}
+
+function sidecarPath(cacheDirectory: string, file: FoundFile): string {
+  return join(indexDirectory(cacheDirectory), `${file.dev}-${file.ino}.idx`);
+}
+
+/** Null when there is none that fits. */
+export function readIndex(cacheDirectory: string, file: FoundFile, bytes: FileBytes): IndexEntry | null {
+  let sidecar: Buffer;
+  try {
+    sidecar = readFileSync(sidecarPath(cacheDirectory, file));
+  } catch {
+    return null;
+  }
+  const newline = sidecar.indexOf(0x0a);
+  const header = parseHeader(sidecar.toString('utf8', 0, Math.max(0, newline)));
+  if (header === null || header.version !== VERSION || header.identity !== identityOf(file, bytes))
+    return null;
+  const filter = sidecar.subarray(newline + 1);
+  const size = filter.length;
+  if (size !== header.filterBytes || (size & (size - 1)) !== 0 || size === 0) return null;
+  if (crc32(filter) !== header.filterCrc) return null;
+  return { facts: header, lacks: (card) => isFilterable(card) && !maybeContains(filter, card) };
+}
+
+function parseHeader(text: string): Header | null {
+  try {
+    const { crc, ...header } = JSON.parse(text) as Header;
+    return crc32(JSON.stringify(header)) === crc ? header : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the place of an older sidecar at once, so that a reader sees one or the other. */
+export function writeIndex(
+  cacheDirectory: string,
+  file: FoundFile,
+  identity: string,
+  facts: IndexFacts,
+  filter: Buffer,
+): void {
+  const { zone, firstMs, lastMs, lines, bytes } = facts;
+  const header: Header = {
+    ...{ version: VERSION, identity, directory: dirname(file.path), zone, firstMs, lastMs, lines, bytes },
+    ...{ filterBytes: filter.length, filterCrc: crc32(filter) },
+  };
+  const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
+  mkdirSync(indexDirectory(cacheDirectory), { recursive: true });
+  const path = sidecarPath(cacheDirectory, file);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, Buffer.concat([Buffer.from(`${line}\n`), filter]));
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Removes the sidecars of log files that are no longer where they were, and what a killed writer left. */
+export function dropStale(cacheDirectory: string): number {
+  const directory = indexDirectory(cacheDirectory);
+  const present = new Map<string, ReadonlySet<string>>();
+  let dropped = 0;
+  for (const name of namesIn(directory)) {
+    const header = name.endsWith('.idx') ? headerOf(join(directory, name)) : null;
+    if (header !== null) {
+      const files = present.get(header.directory) ?? sidecarNames(header.directory);
+      present.set(header.directory, files);
+      if (files.has(name)) continue;
+    } else if (!isLeftOver(join(directory, name))) {
+      continue;
+    }
+    rmSync(join(directory, name), { force: true });
+    dropped += 1;
+  }
+  return dropped;
+}
+
+const LEFT_OVER_MS = 3_600_000;
+
+/** Another process may be writing it right now. */
+function isLeftOver(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > LEFT_OVER_MS;
+}
+
+function headerOf(path: string): Header | null {
+  const sidecar = readFileSync(path);
+  return parseHeader(sidecar.toString('utf8', 0, Math.max(0, sidecar.indexOf(0x0a))));
+}
+
+function sidecarNames(logDirectory: string): Set<string> {
+  const stats = namesIn(logDirectory).map((name) =>
+    statSync(join(logDirectory, name), { throwIfNoEntry: false }),
+  );
+  return new Set(stats.flatMap((stat) => (stat === undefined ? [] : [`${stat.dev}-${stat.ino}.idx`])));
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

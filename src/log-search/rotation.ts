@@ -1,0 +1,61 @@
+// What a log file's name says about its place among the files of one log: which log, which day, which number. Only a
+// hint: logrotate's dateext names the day after, lumberjack the end in UTC, pino-roll the start. plan.ts takes an order
+// from it, never a time; only a file without any time in it is dated by its name.
+
+export interface RotationName {
+  /** Same for all files of one log in one directory. */
+  readonly family: string;
+  /** Digits of the date (and time) in the name, null without one. Compare only within a family. */
+  readonly date: string | null;
+  /** Days as in names: year, month, day. */
+  readonly day: readonly [number, number, number] | null;
+  /** Number behind the suffix (`.log.2`), counting back from the live file; null without one. */
+  readonly age: number | null;
+  /** A number before the suffix (`.2.log`): a part of the log, or a writer. */
+  readonly part: number | null;
+}
+
+const COMPRESSED = /\.(gz|z|zst|bz2|xz|lz4)$/i;
+const AGE = /\.(\d{1,4})$/;
+const DATE =
+  /(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?:[-_T.]?(\d\d)(?:[-_.:]?(\d\d)){0,2}(?:[.,]\d{1,9})?|-\d{9,10})?(?!\d)/;
+const PART = /[-_.](\d{1,4})(?=\.[a-z]+$|$)/i;
+
+export function parseRotationName(name: string): RotationName {
+  let rest = name.replace(COMPRESSED, '');
+  const age = AGE.exec(rest);
+  const dateLike = DATE.exec(rest);
+  // In app.log.2026.02.01 the last number is the day, not an age.
+  const ageIsOwn = age !== null && (dateLike === null || age.index >= dateLike.index + dateLike[0].length);
+  if (ageIsOwn) rest = rest.slice(0, age.index);
+  const date = DATE.exec(rest);
+  if (date !== null) rest = `${rest.slice(0, date.index)}\0${rest.slice(date.index + date[0].length)}`;
+  const part = date === null ? null : PART.exec(rest);
+  if (part !== null) rest = rest.slice(0, part.index) + rest.slice(part.index + part[0].length);
+  return {
+    family: rest.replace(/[-_.]*\0[-_.]*(?=\.|$)/, '').replace(/\0/, ''),
+    date: date === null ? null : date[0].replace(/\D/g, ''),
+    day: date === null ? null : [Number(date[1]), Number(date[3]), Number(date[4])],
+    age: ageIsOwn ? Number(age[1]) : null,
+    part: part === null ? null : Number(part[1]),
+  };
+}
+
+/** Whether `later` surely continues what `earlier` holds, as far as names tell. */
+export function follows(earlier: RotationName, later: RotationName): boolean {
+  if (earlier.family !== later.family) return false;
+  const isLive = later.date === null && later.age === null;
+  if (earlier.date === null)
+    return earlier.age !== null && later.date === null && (later.age ?? 0) < earlier.age;
+  if (isLive) return true;
+  return later.date !== null && dayDigits(later) > dayDigits(earlier);
+}
+
+/**
+ * Files of one day with a number may be several writers' or written in turn, and an hour set off from its day looks
+ * like such a number: then only the day orders them.
+ */
+function dayDigits({ date, age }: RotationName): string {
+  const digits = date ?? '';
+  return age === null && digits.length >= 12 ? digits : digits.slice(0, 8);
+}

@@ -1,0 +1,57 @@
+// One thread's share of a search: takes file after file until none is left. Runs in every thread of workers.ts.
+import { type IndexResult, indexFile } from './index-file.ts';
+import type { FileTask } from './plan.ts';
+import { type FileResult, type ScanControl, scanFile } from './scan-file.ts';
+import type { ScanWork } from './scan-work.ts';
+import { type TraceResult, traceFile } from './trace.ts';
+
+export type ScanResult =
+  | { readonly kind: 'hits'; readonly result: FileResult }
+  | { readonly kind: 'trace'; readonly result: TraceResult }
+  | { readonly kind: 'index'; readonly result: IndexResult };
+
+export interface ScanSession {
+  readonly tasks: readonly FileTask[];
+  readonly work: ScanWork;
+  /** Int32: next task, whether to stop; then a Float64 a thread: bytes it is done with. */
+  readonly shared: SharedArrayBuffer;
+  readonly thread: number;
+}
+
+const NEXT = 0;
+const ABORTED = 1;
+
+export function sharedSize(threads: number): number {
+  return 8 + threads * 8;
+}
+
+export async function scanShare(session: ScanSession, onResult: (result: ScanResult) => void): Promise<void> {
+  const { tasks, shared, thread } = session;
+  const flags = new Int32Array(shared, 0, 2);
+  const done = new Float64Array(shared, 8);
+  const isStopped = () => Atomics.load(flags, ABORTED) === 1;
+  for (let doneBytes = 0; !isStopped(); ) {
+    const task = tasks[Atomics.add(flags, NEXT, 1)];
+    if (task === undefined) return;
+    const control: ScanControl = {
+      isStopped,
+      progress: (bytes) => {
+        done[thread] = doneBytes + bytes;
+      },
+    };
+    onResult(await scanOne(task, session.work, control));
+    doneBytes += task.size;
+    done[thread] = doneBytes;
+  }
+}
+
+async function scanOne(task: FileTask, work: ScanWork, control: ScanControl): Promise<ScanResult> {
+  switch (work.kind) {
+    case 'hits':
+      return { kind: 'hits', result: await scanFile(task, work.query, work.runDirectory, control) };
+    case 'trace':
+      return { kind: 'trace', result: await traceFile(task, work.query, work.targets, control) };
+    case 'index':
+      return { kind: 'index', result: await indexFile(task, work.query, work.cacheDirectory, control) };
+  }
+}

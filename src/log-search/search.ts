@@ -1,0 +1,228 @@
+// `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { InterfaceCounts } from './file-hits.ts';
+import { compareHits, type Hit } from './hit.ts';
+import { mergeRuns } from './hit-runs.ts';
+import type { Notice } from './notice.ts';
+import { type FileTask, makePlan, type Plan } from './plan.ts';
+import { parseQuery, type Query, type SearchOptions } from './query.ts';
+import { type Report, toFoundLine } from './report.ts';
+import { parseRotationName } from './rotation.ts';
+import type { FileResult } from './scan-file.ts';
+import { findTraces } from './search-traces.ts';
+import { walk } from './walk.ts';
+import { scanAll } from './workers.ts';
+
+export type { Progress, SearchOptions } from './query.ts';
+
+/**
+ * Searches the logs. The caller closes the report.
+ * @throws CardpollError `usage` for what cannot be searched for, `input_missing` for a root that does not exist.
+ */
+export async function searchLogs(options: SearchOptions): Promise<Report> {
+  const startedMs = performance.now();
+  const query = parseQuery(options);
+  const roots = options.roots.filter((root) => root !== '');
+  const plan = await makePlan(roots, query, options.cacheDir ?? null);
+  const search = new Search(plan, query, roots, options);
+  try {
+    await search.scan();
+    return await search.report(startedMs);
+  } catch (error) {
+    search.close();
+    throw error;
+  }
+}
+
+class Search {
+  readonly #results = new Map<number, FileResult>();
+  readonly #tasks: FileTask[];
+  readonly #runDirectory: string | null;
+  readonly #threads: number;
+  /** Files of the plan that were gone, but found again compressed. */
+  readonly #replaced = new Set<number>();
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly query: Query,
+    private readonly roots: readonly string[],
+    private readonly options: SearchOptions,
+  ) {
+    this.#tasks = [...plan.tasks];
+    this.#runDirectory = query.keep === 'all' ? mkdtempSync(join(tmpdir(), 'cardpoll-logs-')) : null;
+    this.#threads = options.threads ?? availableParallelism();
+  }
+
+  async scan(): Promise<void> {
+    await this.#scan(this.#tasks);
+    const gone = this.#tasks.filter(({ index }) =>
+      this.#problemsOf(index).some(({ code }) => code === 'vanished'),
+    );
+    if (gone.length > 0) await this.#scanSuccessors(gone);
+  }
+
+  close(): void {
+    if (this.#runDirectory !== null) rmSync(this.#runDirectory, { recursive: true, force: true });
+  }
+
+  async report(startedMs: number): Promise<Report> {
+    const { plan, query } = this;
+    const results = [...this.#results.values()].sort((a, b) => a.index - b.index);
+    const traced =
+      this.options.trace === true
+        ? await findTraces(this.#records(), this.roots, query, this.options, this.#threads)
+        : null;
+    const notices = unique([...plan.notices, ...this.#notices(), ...(traced?.notices ?? [])]);
+    return {
+      query,
+      roots: this.roots,
+      files: this.#fileCounts(notices, results),
+      prunedFiles: plan.pruned,
+      bytes: {
+        read: sum(results, ({ bytesRead }) => bytesRead) + plan.bytesRead,
+        searched: sum(results, ({ bytesSearched }) => bytesSearched),
+      },
+      hits: sum(results, ({ count }) => count),
+      firstMs: least(results.map(({ firstMs }) => firstMs)),
+      lastMs: greatest(results.map(({ lastMs }) => lastMs)),
+      byInterface: addCounts(results),
+      matching: this.#matching(results),
+      samples: this.#samples(results),
+      notices,
+      traces: traced?.traces ?? null,
+      tracesTruncated: traced?.truncated ?? false,
+      threads: this.#threads,
+      elapsedMs: performance.now() - startedMs,
+      records: () => this.#foundLines(),
+      close: () => this.close(),
+    };
+  }
+
+  async #scan(tasks: readonly FileTask[]): Promise<void> {
+    const { onProgress, signal } = this.options;
+    const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
+    await scanAll(tasks, work, { threads: this.#threads, onProgress, signal }, (found) => {
+      if (found.kind === 'hits') this.#results.set(found.result.index, found.result);
+    });
+  }
+
+  /** A rotated file that was compressed meanwhile is read in its new form. */
+  async #scanSuccessors(gone: readonly FileTask[]): Promise<void> {
+    const known = new Set(this.#tasks.map(({ dev, ino }) => `${dev}:${ino}`));
+    const fresh = walk(this.roots).files.filter(
+      ({ path, dev, ino }) => path.endsWith('.gz') && !known.has(`${dev}:${ino}`),
+    );
+    const tasks: FileTask[] = [];
+    for (const file of fresh) {
+      const original = gone.find((task) => isSameLog(task.path, file.path));
+      if (original === undefined) continue;
+      this.#replaced.add(original.index);
+      tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
+    }
+    this.#tasks.push(...tasks);
+    await this.#scan(tasks);
+  }
+
+  #problemsOf(index: number) {
+    return this.#results.get(index)?.problems ?? [];
+  }
+
+  #notices(): Notice[] {
+    return this.#tasks.flatMap(({ index, path }) =>
+      this.#replaced.has(index) ? [] : this.#problemsOf(index).map((problem) => ({ path, ...problem })),
+    );
+  }
+
+  #fileCounts(notices: readonly Notice[], results: readonly FileResult[]): Report['files'] {
+    const { plan } = this;
+    const count = (codes: readonly string[]) =>
+      new Set(notices.filter(({ code }) => codes.includes(code)).map(({ path }) => path)).size;
+    const unread = ['denied', 'vanished', 'not_searched', 'read_error'];
+    const searched = results.filter(({ problems }) => !problems.some(({ code }) => unread.includes(code)));
+    return {
+      considered: plan.considered,
+      pruned: plan.pruned.length,
+      prunedByIndex: plan.pruned.filter(({ reason }) => reason.startsWith('index_')).length,
+      searched: searched.length,
+      damaged: count(['truncated', 'corrupt', 'crc_mismatch', 'trailing_garbage', 'shrunk']),
+      denied: count(['denied']),
+      special: plan.special,
+    };
+  }
+
+  #matching(results: readonly FileResult[]): Report['matching'] {
+    return results
+      .filter(({ count }) => count > 0)
+      .map(({ index, count, firstMs, lastMs }) => ({
+        path: this.#pathOf(index),
+        hits: count,
+        firstMs,
+        lastMs,
+      }));
+  }
+
+  #samples(results: readonly FileResult[]): Report['samples'] {
+    return results
+      .flatMap(({ samples }) => samples)
+      .sort(compareHits)
+      .slice(0, this.query.samples)
+      .map((hit) => this.#found(hit));
+  }
+
+  *#foundLines(): Generator<ReturnType<typeof toFoundLine>> {
+    for (const hit of this.#records()) yield toFoundLine(hit, this.#pathOf(hit.file));
+  }
+
+  *#records(): Generator<Hit> {
+    if (this.#runDirectory === null) return;
+    const runs = [...this.#results.values()].flatMap((result) => result.runs);
+    yield* mergeRuns(runs, this.#runDirectory);
+  }
+
+  /** Lines that crossed a thread border are plain bytes. */
+  #found(hit: Hit) {
+    const { buffer, byteOffset, length } = hit.line;
+    return toFoundLine({ ...hit, line: Buffer.from(buffer, byteOffset, length) }, this.#pathOf(hit.file));
+  }
+
+  #pathOf(index: number): string {
+    return this.#tasks[index]?.path ?? '';
+  }
+}
+
+function isSameLog(gonePath: string, freshPath: string): boolean {
+  if (dirname(gonePath) !== dirname(freshPath)) return false;
+  const family = (path: string) => parseRotationName(path.slice(path.lastIndexOf('/') + 1)).family;
+  return family(gonePath) === family(freshPath);
+}
+
+/** A second pass complains about the same files again. */
+function unique(notices: readonly Notice[]): Notice[] {
+  return [...new Map(notices.map((notice) => [`${notice.code} ${notice.path}`, notice])).values()];
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+function least(values: readonly (number | null)[]): number | null {
+  return values.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
+}
+
+function greatest(values: readonly (number | null)[]): number | null {
+  return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+}
+
+function addCounts(results: readonly FileResult[]): InterfaceCounts {
+  const total: InterfaceCounts = {};
+  for (const { byInterface } of results) {
+    for (const [name, count] of Object.entries(byInterface)) {
+      const key = name as keyof InterfaceCounts;
+      total[key] = (total[key] ?? 0) + count;
+    }
+  }
+  return total;
+}

@@ -1,0 +1,231 @@
+// `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads, indexes, rotation.
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { openLogs } from '../../src/platform/logger.ts';
+import { LogTree } from '../support/log-tree.ts';
+import { runCli } from '../support/processes.ts';
+
+const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
+const CARD = '8986001234567890123';
+const at = (time: string, rest = '') => `{"time":"${time}","iccid":"${CARD}"${rest}}\n`;
+const run = promisify(execFile);
+
+function threeDays(): LogTree {
+  const tree = new LogTree();
+  const day = (date: string) =>
+    gzipSync(at(`${date}T00:00:00.5Z`) + at(`${date}T12:00:00Z`) + at(`${date}T23:59:59.9Z`));
+  tree.write('worker.log-20260202.gz', day('2026-02-01'), '2026-02-02T00:00:00Z');
+  tree.write('worker.log-20260203.gz', day('2026-02-02'), '2026-02-03T00:00:00Z');
+  tree.write('worker.log', at('2026-02-03T08:00:00Z'), '2026-02-03T08:00:00Z');
+  return tree;
+}
+
+const logs = (tree: LogTree, ...args: string[]) =>
+  runCli(['logs', '--roots', tree.root, '--iccid', CARD, '--tz', 'UTC', ...args]);
+
+describe('exit codes', () => {
+  it('0 with hits, 1 without, 2 when something could not be read whole', async () => {
+    const tree = threeDays();
+    expect(await logs(tree, '--count-only')).toMatchObject({ code: 0, stdout: '7\n', stderr: '' });
+    expect(await logs(tree, '--count-only', '--date', '2026-02-09')).toMatchObject({
+      code: 1,
+      stdout: '0\n',
+    });
+    tree.write('torn.gz', gzipSync(at('2026-02-01T10:00:00Z')).subarray(0, -4));
+    const torn = await logs(tree, '--count-only');
+    expect(torn).toMatchObject({ code: 2, stdout: '8\n' });
+    expect(torn.stderr).toMatch(/truncated .*torn\.gz/);
+  });
+
+  it.each([
+    [['--roots', '/no/such/place', '--iccid', '1'], 66, /--roots/],
+    [['--roots', '/tmp', '--iccid', '12x'], 64, /--iccid 8986/],
+    [['--roots', '/tmp', '--iccid', '1', '--date', '2026-02-30'], 64, /--date 2026-02-01/],
+    [['--roots', '/tmp', '--iccid', '1', '--since', 'noon'], 64, /--since 2h/],
+    [['--roots', '/tmp', '--iccid', '1', '--tz', 'Mars'], 64, /--tz UTC/],
+    [['--roots', '/tmp', '--iccid', '1', '--interface', 'x'], 64, /realname/],
+    [['--roots', '/tmp'], 64, /--iccid/],
+    [['--iccid', '1'], 64, /--roots/],
+  ])('%j: %i', async (args, code, says) => {
+    const result = await runCli(['logs', ...args]);
+    expect([result.code, result.stdout]).toEqual([code, '']);
+    expect(result.stderr).toMatch(/^[^\n]+\n$/);
+    expect(result.stderr).toMatch(says);
+  });
+});
+
+describe('windows', () => {
+  it('one day searches the files of that day and their neighbours only', async () => {
+    const { code, stdout } = await logs(threeDays(), '--date', '2026-02-01', '-o', 'json');
+    const report = JSON.parse(stdout);
+    expect(code).toBe(0);
+    expect(report).toMatchObject({
+      hits: 3,
+      complete: true,
+      window: { from: '2026-02-01T00:00:00+00:00', to: '2026-02-02T00:00:00+00:00' },
+      first_hit: '2026-02-01T00:00:00.500+00:00',
+      files: { considered: 3, pruned: 1 },
+    });
+  });
+
+  it('a day is a day of the zone', async () => {
+    const tree = threeDays();
+    const shanghai = await logs(tree, '--count-only', '--date', '2026-02-02', '--tz', 'Asia/Shanghai');
+    // 16:00 to 16:00 UTC: the last line of the first, two of the second.
+    expect(shanghai.stdout).toBe('3\n');
+    const range = await logs(
+      tree,
+      '--count-only',
+      '--since',
+      '2026-02-01 12:00',
+      '--until',
+      '2026-02-02T12:00:00Z',
+    );
+    expect(range.stdout).toBe('3\n');
+  });
+});
+
+describe('output', () => {
+  it('--all is in time order across files, with the summary aside', async () => {
+    const tree = threeDays();
+    tree.write('api/api.log', at('2026-02-01T18:00:00Z', ',"api":1'));
+    const { stdout, stderr } = await logs(tree, '--all');
+    const times = stdout.split('\n').flatMap((line) => /"time":"([^"]+)"/.exec(line)?.[1] ?? []);
+    expect(times).toHaveLength(8);
+    expect(times).toEqual([...times].sort());
+    expect(stderr).toMatch(/hits +8/);
+    const json = JSON.parse((await logs(tree, '--all', '-o', 'json')).stdout);
+    expect(json.records.map((record: { line: string }) => JSON.parse(record.line).time)).toEqual(times);
+    const lines = (await logs(tree, '--all', '-o', 'jsonl')).stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual([...times.map(() => 'hit'), 'summary']);
+  });
+
+  it('| head gets its lines and no noise', async () => {
+    const tree = new LogTree();
+    tree.write('worker.log', at('2026-02-01T10:00:00Z').repeat(50_000));
+    const line = `set -o pipefail; "$0" "$1" logs --roots ${tree.root} --iccid ${CARD} --all | head -1`;
+    const { stdout, stderr } = await run('bash', ['-c', line, process.execPath, BINARY]);
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect(stderr).toBe('');
+  });
+
+  it('--trace shows the rest of the request', async () => {
+    const tree = new LogTree();
+    tree.write('worker.log', at('2026-02-01T10:00:01Z', ',"request_id":"r-1"'));
+    tree.write(
+      'gw.log',
+      '{"time":"2026-02-01T10:00:00Z","requestId":"r-1","msg":"asked"}\n{"time":"2026-02-01T10:00:00Z","requestId":"r-12"}\n{"time":"2026-02-01T11:00:00Z","requestId":"r-1","msg":"reused"}\n',
+    );
+    const { stdout } = await logs(tree, '--trace', '-o', 'json');
+    const { traces } = JSON.parse(stdout);
+    expect(traces).toMatchObject([{ id: 'r-1', lines: [{ is_hit: false }, { is_hit: true }] }]);
+  });
+});
+
+describe('permissions', () => {
+  it('what may not be read is named, and the result is incomplete', async () => {
+    const tree = threeDays();
+    chmodSync(tree.root, 0o755);
+    chmodSync(tree.path('worker.log'), 0o000);
+    tree.write('secret/worker.log', at('2026-02-01T10:00:00Z'));
+    chmodSync(tree.path('secret'), 0o000);
+    // Root may read anything.
+    const asNobody =
+      process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+    const command = [
+      ...asNobody,
+      process.execPath,
+      BINARY,
+      'logs',
+      '--roots',
+      tree.root,
+      '--iccid',
+      CARD,
+      '-o',
+      'json',
+    ];
+    const failed = await run(command[0] ?? '', command.slice(1)).catch((error) => error);
+    chmodSync(tree.path('secret'), 0o755);
+    expect(failed.code).toBe(2);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ hits: 6, complete: false, files: { denied: 2 } });
+  });
+});
+
+describe('worker threads', () => {
+  it('find what one thread finds', { timeout: 120_000 }, async () => {
+    const tree = new LogTree();
+    for (let file = 0; file < 4; file += 1) {
+      const noise = `{"time":"2026-02-0${file + 1}T10:00:00Z","msg":"${'x'.repeat(200)}"}\n`.repeat(100_000);
+      const content = Buffer.from(noise + at(`2026-02-0${file + 1}T11:00:00Z`).repeat(file + 1));
+      // Compresses far too well to be worth a thread otherwise.
+      tree.write(`worker.log.${file}`, file % 2 === 0 ? content : gzipSync(content, { level: 0 }));
+    }
+    const one = JSON.parse((await logs(tree, '-o', 'json', '--threads', '1')).stdout);
+    const two = JSON.parse((await logs(tree, '-o', 'json', '--threads', '2')).stdout);
+    expect(one.hits).toBe(10);
+    for (const part of ['hits', 'matching_files', 'samples', 'hits_by_interface', 'bytes'])
+      expect(two[part]).toEqual(one[part]);
+    const all = await logs(tree, '--all', '--threads', '2');
+    expect(all.stdout.trim().split('\n')).toHaveLength(10);
+  });
+});
+
+describe('the index', () => {
+  it('leaves files without the card out, and nothing else', async () => {
+    const tree = threeDays();
+    const cache = new LogTree().root;
+    tree.write('other.log.gz', gzipSync(`{"iccid":"89860099999999999990"}\n`));
+    const index = () => runCli(['logs', 'index', '--roots', tree.root, '--cache-dir', cache, '--tz', 'UTC']);
+    expect((await index()).stdout).toMatch(/^4 indexed, 0 unchanged/);
+    expect((await index()).stdout).toMatch(/^0 indexed, 4 unchanged/);
+    const search = async (...args: string[]) =>
+      JSON.parse((await logs(tree, '--cache-dir', cache, '-o', 'json', ...args)).stdout);
+    expect(await search()).toMatchObject({ hits: 7, files: { pruned_by_index: 1, searched: 3 } });
+    expect(await search('--date', '2026-02-02')).toMatchObject({ hits: 3, files: { pruned_by_index: 3 } });
+    // Changed since: not believed, although as long and as old as before.
+    const path = tree.path('other.log.gz');
+    const { mtime, size } = statSync(path);
+    const changed = gzipSync(`{"iccid":"${CARD}1"}\n`);
+    tree.write('other.log.gz', Buffer.concat([changed, Buffer.alloc(Math.max(0, size - changed.length))]));
+    utimesSync(path, mtime, mtime);
+    expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
+    // A damaged sidecar is no reason to leave anything out.
+    for (const name of readdirSync(`${cache}/log-index`)) cacheDamage(`${cache}/log-index/${name}`);
+    expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
+  });
+
+  function cacheDamage(path: string): void {
+    execFileSync('truncate', ['-s', '-1', path]);
+  }
+});
+
+describe('the daemon’s own logs', () => {
+  it('are found after logrotate has rotated and compressed them', async () => {
+    const tree = new LogTree();
+    const dir = tree.path('logs');
+    const open = openLogs({ dir, level: 'info' });
+    open.worker.info({ iccid: CARD, path: '/api/v1/real-name', realStatus: 1 }, '实名检查完成');
+    open.worker.info({ iccid: CARD, card_id: 1 }, '停机');
+    open.access.info({ method: 'GET', path: `/api/admin/cards/${CARD}`, status: 200 }, 'request');
+    open.api.info({ iccid: CARD }, 'imported');
+    await open.close();
+    const config = tree.write(
+      'rotate.conf',
+      `${dir}/*.log {\n  rotate 3\n  compress\n  copytruncate\n  su root root\n}\n`,
+    );
+    chmodSync(config, 0o644);
+    chmodSync(dir, 0o750);
+    execFileSync('logrotate', ['-f', '-s', tree.path('state'), config]);
+    expect(readdirSync(dir)).toContain('worker.log.1.gz');
+    const count = async (...args: string[]) =>
+      (await runCli(['logs', '--roots', dir, '--iccid', CARD, '--count-only', ...args])).stdout;
+    expect(await count()).toBe('4\n');
+    expect(await count('--interface', 'realname')).toBe('1\n');
+    expect(await count('--interface', 'stop')).toBe('1\n');
+    expect(await count('--interface', 'stop', '--strict')).toBe('0\n');
+  });
+});

@@ -1,0 +1,36 @@
+// A directory of log files for one test, and a search in it. Removed after the test.
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Report } from '../../src/log-search/report.ts';
+import { type SearchOptions, searchLogs } from '../../src/log-search/search.ts';
+
+export class LogTree {
+  readonly root: string;
+
+  constructor() {
+    this.root = mkdtempSync(join(tmpdir(), 'cardpoll-log-tree-'));
+    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  /** @param mtime anything Date understands. */
+  write(name: string, content: string | Buffer, mtime?: string | number): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    if (mtime !== undefined) utimesSync(path, new Date(mtime), new Date(mtime));
+    return path;
+  }
+
+  /** Searches the tree on this thread. */
+  async search(options: Partial<SearchOptions> & { iccid: string }): Promise<Report> {
+    const report = await searchLogs({ roots: [this.root], tz: 'UTC', threads: 1, ...options });
+    onTestFinished(() => report.close());
+    return report;
+  }
+}
