@@ -1,7 +1,7 @@
 // Rows a second that a cleanup removes (in transactions of at most 10,000 rows, with the pauses in between), against
 // one big DELETE of as many rows in the same run; and what the cleanup costs the polling meanwhile.
 //
-//   npm run bench:cleanup -- [--rows 2000000] [--polling] [--rounds 3] [--cards 100000] [--limit 64]
+//   npm run bench:cleanup -- [--rows 2000000] [--polling] [--rounds 7] [--cards 100000] [--limit 64]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { CleanupProgressBody } from '../../src/api/client.ts';
@@ -38,7 +38,7 @@ export async function run(argv: string[]): Promise<void> {
     options: {
       rows: { type: 'string', default: '2000000' },
       polling: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '7' },
       cards: { type: 'string', default: '100000' },
       limit: { type: 'string', default: '64' },
     },
