@@ -52,10 +52,6 @@ function load(): ZlibSync | null {
   return loaded;
 }
 
-export function hasFastInflate(): boolean {
-  return load() !== null;
-}
-
 /** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
 export type FastResult =
   | { readonly kind: 'reached'; readonly offset: number }
