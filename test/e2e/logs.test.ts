@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { openLogs } from '../../src/platform/logger.ts';
 import { LogTree } from '../support/log-tree.ts';
 import { runCli } from '../support/processes.ts';
+import { programPath } from '../support/provision.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const CARD = '8986001234567890123';
@@ -219,7 +220,7 @@ describe('the daemon’s own logs', () => {
     );
     chmodSync(config, 0o644);
     chmodSync(dir, 0o750);
-    execFileSync('logrotate', ['-f', '-s', tree.path('state'), config]);
+    execFileSync(programPath('logrotate'), ['-f', '-s', tree.path('state'), config]);
     expect(readdirSync(dir)).toContain('worker.log.1.gz');
     const count = async (...args: string[]) =>
       (await runCli(['logs', '--roots', dir, '--iccid', CARD, '--count-only', ...args])).stdout;

@@ -8,7 +8,7 @@ import { dayOf, type ReferenceFile, referenceSearch } from '../../support/log-re
 import { LogTree } from '../../support/log-tree.ts';
 
 const SEED = Number(process.env.CORPUS_SEED ?? Date.now() % 1e6);
-const RUNS = Number(process.env.CORPUS_RUNS ?? 40);
+const RUNS = Number(process.env.CORPUS_RUNS ?? 20);
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-01-30T00:00:00Z');
 const ZONES = ['UTC', 'Asia/Shanghai', 'America/New_York', 'Asia/Kathmandu'];
