@@ -26,6 +26,7 @@ import { ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
 const NOT_LEADING_REST_MS = 500;
+const PAGE_CARDS = 20_000;
 
 export interface InitialiserDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards'>;
@@ -122,15 +123,11 @@ export class Initialiser extends LoopService {
 
   async #loadBatch(progress: InitProgress, rings: readonly RingState[]): Promise<number> {
     const { batchCards, pauseMs, clock } = this.deps;
-    const cards = await this.deps.records.cards.page(progress.lastCardId, batchCards);
-    for (const [config, cardIds] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
-      this.#requireLead();
-      await this.deps.live.rings.add(ringOf(config), cardIds);
-    }
-    const last = cards.length < batchCards;
+    const { count, lastCardId } = await this.#loadCards(progress.lastCardId, batchCards);
+    const last = count < batchCards;
     if (last) await this.#activate(rings);
-    const loaded = progress.loaded + cards.length;
-    const batch = progress.batch + (cards.length > 0 ? 1 : 0);
+    const loaded = progress.loaded + count;
+    const batch = progress.batch + (count > 0 ? 1 : 0);
     const now = clock.now();
     await this.#saveAndTell({
       ...progress,
@@ -138,13 +135,31 @@ export class Initialiser extends LoopService {
       // The count was taken at the start; cards added since may have made it more.
       total: last ? loaded : Math.max(progress.total, loaded),
       loaded,
-      lastCardId: cards.at(-1)?.cardId ?? progress.lastCardId,
+      lastCardId,
       batch,
       batches: last ? batch : Math.max(progress.batches, batch + 1),
       updatedAtMs: now,
       finishedAtMs: last ? now : null,
     });
     return last ? SYNC_EVERY_MS : pauseMs;
+  }
+
+  /** Adds up to `limit` cards after `afterId` to their rings, page by page to bound the memory they take. */
+  async #loadCards(afterId: number, limit: number): Promise<{ count: number; lastCardId: number }> {
+    let count = 0;
+    let lastCardId = afterId;
+    while (count < limit) {
+      const wanted = Math.min(PAGE_CARDS, limit - count);
+      const cards = await this.deps.records.cards.page(lastCardId, wanted);
+      for (const [config, cardIds] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
+        this.#requireLead();
+        await this.deps.live.rings.add(ringOf(config), cardIds);
+      }
+      count += cards.length;
+      lastCardId = cards.at(-1)?.cardId ?? lastCardId;
+      if (cards.length < wanted) break;
+    }
+    return { count, lastCardId };
   }
 
   async #activate(rings: readonly RingState[]): Promise<void> {
