@@ -108,7 +108,9 @@ async function checkKeys(fleet: Fleet): Promise<void> {
 }
 
 describe('operating a running fleet', () => {
-  it('follows configs, limits, imports and removals within a second', { timeout: 120_000 }, async () => {
+  it('follows configs and limits on every instance within a second, and works off manual cards', {
+    timeout: 120_000,
+  }, async () => {
     const fleet = await startFleet(2);
     const counts = async () => (await fleet.truth()).by_interface;
     await waitFor(async () => ((await counts()).flow ?? 0) > 100, {
@@ -127,6 +129,17 @@ describe('operating a running fleet', () => {
       timeoutMs: 2_000,
       what: 'traffic checks to go on',
     });
+
+    const small = 3;
+    await fleet.setLimits(small);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    for (let sample = 0; sample < 20; sample += 1) {
+      expect((await fleet.truth()).in_flight, 'calls in flight under the new limit').toBeLessThanOrEqual(
+        3 * small,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await fleet.setLimits(LIMIT);
 
     const manual = await fleet.redis.rpush(
       'polling:manual:package',
