@@ -98,7 +98,6 @@ export class Engine implements Service {
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
     await this.#stats.start();
-    await this.#writer.start();
     for (const worker of this.#workers) await worker.start();
     this.#phase = 'running';
     const { workerId, roles, version } = this.settings;

@@ -13,7 +13,6 @@ import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { Service } from '../platform/service.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
 import type { ResultRecords, TriggerRecords } from '../store/record-store.ts';
 
@@ -50,8 +49,7 @@ export interface ResultWriterDeps {
   readonly retryBaseMs: number;
 }
 
-export class ResultWriter implements Service {
-  readonly name = 'result-writer';
+export class ResultWriter {
   #reserved = 0;
   #open: FinishedItem[] = [];
   #running = 0;
@@ -80,8 +78,6 @@ export class ResultWriter implements Service {
     if (this.#open.length >= MAX_BATCH) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
   }
-
-  async start(): Promise<void> {}
 
   /** Waits until every reserved item is settled. `abandon()` ends the wait. */
   async stop(): Promise<void> {
