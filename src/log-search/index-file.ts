@@ -36,13 +36,14 @@ export async function indexFile(
   cacheDirectory: string,
   control: ScanControl,
 ): Promise<IndexResult> {
-  const identity = currentIdentity(task, query.zone, cacheDirectory);
+  const zone = new Zone(query.zone);
+  const identity = currentIdentity(task, zone.name, cacheDirectory);
   const result = { index: task.index, reason: '', problems: [], bytesRead: 0 };
   if (identity === 'indexed') return { ...result, state: 'current' };
   const { sink, problems, bytesRead, bytesSearched } = await runScan(task, query, control, {
     matcher: EVERY_LINE,
     timed: false,
-    begin: () => new FileFacts(new Zone(query.zone)),
+    begin: () => new FileFacts(zone),
     forget: () => {},
   });
   const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, identity, sink, problems);
@@ -50,7 +51,7 @@ export async function indexFile(
     return { ...result, state: 'left_out', reason: reason ?? 'cannot be read', problems, bytesRead };
   }
   const { firstMs, lastMs, lines } = sink;
-  const facts = { zone: query.zone, firstMs, lastMs, lines, bytes: bytesSearched };
+  const facts = { zone: zone.name, firstMs, lastMs, lines, bytes: bytesSearched };
   writeIndex(cacheDirectory, task, identity, facts, sink.filter.build());
   return { ...result, state: 'indexed', bytesRead };
 }

@@ -9,7 +9,6 @@ import type { Notice } from './notice.ts';
 import { type FileTask, makePlan } from './plan.ts';
 import type { Progress, Query } from './query.ts';
 import { scanAll } from './workers.ts';
-import { processZone, Zone } from './zone.ts';
 
 export interface IndexOptions {
   readonly roots: readonly string[];
@@ -37,9 +36,8 @@ const AT_REST_MS = 60_000;
 
 /** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
 export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
-  const zone = new Zone(options.tz ?? processZone());
   const query: Query = {
-    ...{ card: '', interface: null, strict: false, window: null, zone: zone.name },
+    ...{ card: '', interface: null, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, fast: true },
   };
   const plan = await makePlan(options.roots, query, null);

@@ -65,7 +65,7 @@ export async function makePlan(
     for (const one of candidates) lookInto(one, look);
     kept = [];
     for (const one of candidates) {
-      const reason = indexReason(one, query) ?? windowReason(one, candidates, query.window);
+      const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window);
       if (reason === null) kept.push(one);
       else pruned.push({ path: one.file.path, reason });
     }
@@ -127,11 +127,11 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
   }
 }
 
-function indexReason({ index }: Candidate, { card, window, zone }: Query): PruneReason | null {
+function indexReason({ index }: Candidate, { card, window }: Query, zone: Zone): PruneReason | null {
   if (index === null) return null;
   if (index.lacks(card)) return 'index_lacks_card';
   const { firstMs, lastMs } = index.facts;
-  if (window === null || index.facts.zone !== zone || firstMs === null || lastMs === null) return null;
+  if (window === null || index.facts.zone !== zone.name || firstMs === null || lastMs === null) return null;
   return lastMs < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;
 }
 

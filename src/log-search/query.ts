@@ -4,7 +4,7 @@ import { CardpollError } from '../platform/errors.ts';
 import { type InterfaceName, interfaceOf } from './interface-alias.ts';
 import type { TimeSpan } from './line-clock.ts';
 import { parseTimeValue } from './timestamps.ts';
-import { processZone, Zone } from './zone.ts';
+import { Zone } from './zone.ts';
 
 export interface SearchOptions {
   /** Directories or files; nested and repeated ones count once. */
@@ -56,7 +56,8 @@ export interface Query {
   readonly interface: InterfaceName | null;
   readonly strict: boolean;
   readonly window: TimeSpan | null;
-  readonly zone: string;
+  /** null: the process's. */
+  readonly zone: string | null;
   readonly keep: Keep;
   readonly samples: number;
   readonly prune: boolean;
@@ -68,13 +69,13 @@ const LONGEST_CARD = 64;
 
 /** @throws CardpollError `usage`. */
 export function parseQuery(options: SearchOptions): Query {
-  const zone = new Zone(options.tz ?? processZone());
+  const zone = new Zone(options.tz ?? null);
   return {
     card: checkCard(options.iccid),
     interface: options.interface === undefined ? null : interfaceOf(options.interface),
     strict: options.strict ?? false,
     window: windowOf(options, zone),
-    zone: zone.name,
+    zone: options.tz ?? null,
     keep: options.all || options.trace ? 'all' : options.countOnly ? 'count' : 'samples',
     samples: options.samples ?? DEFAULT_SAMPLES,
     prune: options.prune ?? true,

@@ -33,7 +33,7 @@ export function summaryToText(report: Report): string {
       'window',
       query.window === null
         ? 'all times'
-        : `${time(query.window.fromMs)} to ${time(query.window.toMs)} (${query.zone})`,
+        : `${time(query.window.fromMs)} to ${time(query.window.toMs)} (${zone.name})`,
     ],
     ['hits', report.hits.toLocaleString('en')],
   ];

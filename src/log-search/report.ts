@@ -92,7 +92,7 @@ export function reportToJson(report: Report): Record<string, unknown> {
     iccid: query.card,
     interface: query.interface,
     strict: query.strict,
-    zone: query.zone,
+    zone: zone.name,
     window: query.window === null ? null : { from: time(query.window.fromMs), to: time(query.window.toMs) },
     roots: report.roots,
     complete: isComplete(report),

@@ -6,32 +6,26 @@ const QUARTER_MS = 900_000;
 const DAY_MS = 86_400_000;
 
 export class Zone {
-  readonly name: string;
-  readonly #format: Intl.DateTimeFormat | null;
-  readonly #fixedOffsetMs: number;
-  readonly #offsets = new Map<number, number>();
+  readonly #name: string | null;
+  readonly #offsetAt: (epochMs: number) => number;
 
   /**
-   * @param name IANA name, or a fixed offset such as `+08:00`.
+   * @param name IANA name, or a fixed offset such as `+08:00`; null: the process's zone.
    * @throws CardpollError `usage` / `bad_zone`.
    */
-  constructor(name: string) {
-    this.name = name;
-    const fixed = parseOffset(name);
-    this.#fixedOffsetMs = fixed ?? 0;
-    this.#format = fixed === null ? formatOf(name) : null;
+  constructor(name: string | null) {
+    this.#name = name;
+    // Only named zones need Intl, whose first use costs as much as searching 20 MB.
+    this.#offsetAt = name === null ? processOffsetAt : (fixedOffsetAt(name) ?? namedOffsetAt(name));
+  }
+
+  get name(): string {
+    return this.#name ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   }
 
   /** Offset from UTC in milliseconds at an instant; east is positive. */
   offsetAt(epochMs: number): number {
-    if (this.#format === null) return this.#fixedOffsetMs;
-    const quarter = Math.floor(epochMs / QUARTER_MS);
-    let offset = this.#offsets.get(quarter);
-    if (offset === undefined) {
-      offset = this.#ask(this.#format, quarter * QUARTER_MS);
-      this.#offsets.set(quarter, offset);
-    }
-    return offset;
+    return this.#offsetAt(epochMs);
   }
 
   /**
@@ -39,7 +33,6 @@ export class Zone {
    * occurrence; one that never comes (clocks go forward) is read with the offset before the change.
    */
   toEpochMs(wallMs: number): number {
-    if (this.#format === null) return wallMs - this.#fixedOffsetMs;
     const before = this.offsetAt(wallMs - DAY_MS);
     const after = this.offsetAt(wallMs + DAY_MS);
     const first = wallMs - before;
@@ -69,26 +62,40 @@ export class Zone {
     const two = (value: number) => String(value).padStart(2, '0');
     return `${wall}${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
   }
-
-  #ask(format: Intl.DateTimeFormat, epochMs: number): number {
-    const part: Record<string, number> = {};
-    for (const { type, value } of format.formatToParts(epochMs)) part[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-    return Date.UTC(year, month - 1, day, hour, minute, second) - epochMs;
-  }
 }
 
-/** The zone of this process. */
-export function processZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+function processOffsetAt(epochMs: number): number {
+  return -new Date(epochMs).getTimezoneOffset() * 60_000;
 }
 
-function parseOffset(name: string): number | null {
-  if (/^(z|utc|gmt)$/i.test(name)) return 0;
+function fixedOffsetAt(name: string): (() => number) | null {
+  if (/^(z|utc|gmt)$/i.test(name)) return () => 0;
   const match = /^([+-])(\d\d):?(\d\d)$/.exec(name);
   if (match === null) return null;
   const minutes = Number(match[2]) * 60 + Number(match[3]);
-  return (match[1] === '-' ? -minutes : minutes) * 60_000;
+  const offsetMs = (match[1] === '-' ? -minutes : minutes) * 60_000;
+  return () => offsetMs;
+}
+
+function namedOffsetAt(name: string): (epochMs: number) => number {
+  const format = formatOf(name);
+  const offsets = new Map<number, number>();
+  return (epochMs) => {
+    const quarter = Math.floor(epochMs / QUARTER_MS);
+    let offset = offsets.get(quarter);
+    if (offset === undefined) {
+      offset = offsetBy(format, quarter * QUARTER_MS);
+      offsets.set(quarter, offset);
+    }
+    return offset;
+  };
+}
+
+function offsetBy(format: Intl.DateTimeFormat, epochMs: number): number {
+  const part: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(epochMs)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - epochMs;
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {

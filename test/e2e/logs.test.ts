@@ -90,6 +90,29 @@ describe('windows', () => {
   });
 });
 
+describe('times without offset', () => {
+  it('are of the process’s zone where none is named, also when its clocks change', async () => {
+    const tree = new LogTree();
+    const line = (time: string) => `${time} iccid=${CARD}\n`;
+    const text = line('2026-09-05 23:30:00') + line('2026-09-06 01:30:00') + line('2026-09-06 23:30:00');
+    tree.write('worker.log', text, '2026-09-07T12:00:00Z');
+    const args = ['logs', '--roots', tree.root, '--iccid', CARD, '--date', '2026-09-06', '-o', 'json'];
+    const told = async (zone: string, ...more: string[]) => {
+      const { stdout } = await runCli([...args, ...more], { env: { TZ: zone } });
+      const { elapsed_ms: _, ...report } = JSON.parse(stdout);
+      return report;
+    };
+    // Midnight does not happen there that day: it has 23 hours.
+    const own = await told('America/Santiago');
+    expect(own).toMatchObject({
+      hits: 2,
+      zone: 'America/Santiago',
+      window: { from: '2026-09-06T01:00:00-03:00', to: '2026-09-07T00:00:00-03:00' },
+    });
+    expect(own).toEqual(await told('UTC', '--tz', 'America/Santiago'));
+  });
+});
+
 describe('output', () => {
   it('--all is in time order across files, with the summary aside', async () => {
     const tree = threeDays();

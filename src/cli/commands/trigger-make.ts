@@ -45,7 +45,7 @@ interface BatchOptions extends WaitOptions {
 
 export const batch = defineCommand<[], BatchOptions>({
   name: 'batch',
-  summary: `Poll several cards now, ${MAX_BATCH_CARDS.toLocaleString('en-US')} at most`,
+  summary: `Poll several cards now, ${MAX_BATCH_CARDS} at most`,
   examples: [
     ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
     ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
