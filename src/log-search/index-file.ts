@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs';
 import { CardFilterBuilder } from './card-filter.ts';
 import { FileBytes } from './file-bytes.ts';
+import type { InflateProblem } from './gzip/inflate.ts';
 import { identityOf, readIndex, writeIndex } from './index-store.ts';
-import type { InflateProblem } from './inflate.ts';
 import type { LineMatcher } from './match.ts';
 import { isIncomplete } from './notice.ts';
 import type { FileTask } from './plan.ts';

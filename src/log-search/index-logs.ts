@@ -2,7 +2,7 @@
 // or a logrotate postrotate script. search.ts uses what is there by itself.
 import { availableParallelism } from 'node:os';
 import { FileBytes } from './file-bytes.ts';
-import { isGzip } from './gzip-format.ts';
+import { isGzip } from './gzip/gzip-format.ts';
 import type { IndexResult } from './index-file.ts';
 import { dropStale } from './index-store.ts';
 import type { Notice } from './notice.ts';
@@ -38,7 +38,7 @@ const AT_REST_MS = 60_000;
 export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const query: Query = {
     ...{ card: '', interface: null, strict: false, window: null, zone: options.tz ?? null },
-    ...{ keep: 'count', samples: 0, prune: false, fast: true },
+    ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
   };
   const plan = await makePlan(options.roots, query, null);
   const nowMs = options.nowMs ?? Date.now();

@@ -1,5 +1,7 @@
 // Which lines hold the card: digit runs by their borders. Used by scan.ts on raw bytes; knows no files and no times.
 
+import { indexOfBytes } from './find-bytes.ts';
+
 /** What scan.ts looks for: cheap candidates first, then a look at the line around them. */
 export interface LineMatcher {
   /** The longest a candidate can be, in bytes: what a border between two pieces of a line must overlap by. */
@@ -31,7 +33,7 @@ export class CardMatcher implements LineMatcher {
   }
 
   next(buf: Buffer, from: number): number {
-    return buf.indexOf(this.#needle, from);
+    return indexOfBytes(buf, this.#needle, from);
   }
 
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean {

@@ -2,7 +2,7 @@
 // compressed. Used by plan.ts to leave files out. Whatever cannot be told is null, and null never leaves a file out.
 import { constants, gunzipSync } from 'node:zlib';
 import type { FileBytes } from './file-bytes.ts';
-import { isGzip } from './gzip-format.ts';
+import { isGzip } from './gzip/gzip-format.ts';
 import { timeOfLine } from './timestamps.ts';
 import type { Zone } from './zone.ts';
 

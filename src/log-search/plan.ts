@@ -116,7 +116,9 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
     if (bytes === null) return;
     try {
       if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes);
-      if (candidate.index?.facts.zone === zone.name) candidate.firstMs = candidate.index.facts.firstMs;
+      const facts = candidate.index?.facts;
+      // A zone's name may be dear to ask for.
+      if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
       else if (window !== null) Object.assign(candidate, peek(bytes, zone));
     } finally {
       candidate.peekedBytes = bytes.read;

@@ -1,6 +1,7 @@
 // What is searched for, checked once: the words of the command line become a Query that can be handed to a worker
 // thread as it is. Used by search.ts. Every refusal says what to type instead.
 import { CardpollError } from '../platform/errors.ts';
+import type { InflateChoice } from './gzip/fast-inflate.ts';
 import { type InterfaceName, interfaceOf } from './interface-alias.ts';
 import type { TimeSpan } from './line-clock.ts';
 import { parseTimeValue } from './timestamps.ts';
@@ -33,8 +34,8 @@ export interface SearchOptions {
   readonly prune?: boolean | undefined;
   /** Default: one a processor. 1 stays on the main thread. */
   readonly threads?: number | undefined;
-  /** `node` leaves zlib-sync alone. */
-  readonly inflate?: 'auto' | 'node' | undefined;
+  /** Default: auto. */
+  readonly inflate?: InflateChoice | undefined;
   /** Where indexes are kept; null: use none. */
   readonly cacheDir?: string | null | undefined;
   readonly nowMs?: number | undefined;
@@ -61,7 +62,7 @@ export interface Query {
   readonly keep: Keep;
   readonly samples: number;
   readonly prune: boolean;
-  readonly fast: boolean;
+  readonly inflate: InflateChoice;
 }
 
 const DEFAULT_SAMPLES = 5;
@@ -79,7 +80,7 @@ export function parseQuery(options: SearchOptions): Query {
     keep: options.all || options.trace ? 'all' : options.countOnly ? 'count' : 'samples',
     samples: options.samples ?? DEFAULT_SAMPLES,
     prune: options.prune ?? true,
-    fast: options.inflate !== 'node',
+    inflate: options.inflate ?? 'auto',
   };
 }
 

@@ -1,8 +1,8 @@
 // Whether `x.gz` holds what `x` holds: a rotated file that is being compressed, or was compressed and kept. Used by
 // plan.ts, so that its lines count once. Compares byte by byte and stops at the first difference.
 import { FileBytes } from './file-bytes.ts';
-import { isGzip } from './gzip-format.ts';
-import { inflateFile } from './inflate.ts';
+import { isGzip } from './gzip/gzip-format.ts';
+import { inflateFile } from './gzip/inflate.ts';
 
 /** True also for a gzip still being written that holds the beginning. False when either cannot be read. */
 export async function holdSameData(plainPath: string, gzipPath: string): Promise<boolean> {
@@ -55,7 +55,7 @@ async function compare(plain: FileBytes, compressed: FileBytes): Promise<boolean
       },
       gap: () => {},
     },
-    false,
+    'node',
   );
   if (!same || result.kind === 'redo') return false;
   const codes = result.problems.map(({ code }) => code);

@@ -7,10 +7,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../platform/errors.ts';
 import { FileBytes } from './file-bytes.ts';
 import { FileHits, type InterfaceCounts } from './file-hits.ts';
-import { isGzip, unsupportedFormat } from './gzip-format.ts';
+import { searchRoom } from './find-bytes.ts';
+import type { InflateChoice } from './gzip/fast-inflate.ts';
+import { isGzip, unsupportedFormat } from './gzip/gzip-format.ts';
+import { type InflateProblem, inflateFile } from './gzip/inflate.ts';
 import type { Hit } from './hit.ts';
 import { RunWriter } from './hit-runs.ts';
-import { type InflateProblem, inflateFile } from './inflate.ts';
 import { UnknownTime } from './line-clock.ts';
 import { CardMatcher, type LineMatcher } from './match.ts';
 import type { NoticeCode } from './notice.ts';
@@ -177,7 +179,7 @@ class Scan<Sink extends LineSink> {
       return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
     }
     const gzip = isGzip(head);
-    let fast = this.query.fast;
+    let { inflate } = this.query;
     let exact: { firstMs: number | null } | null = null;
     for (;;) {
       const sink = this.job.begin();
@@ -185,9 +187,9 @@ class Scan<Sink extends LineSink> {
       this.#bytesSearched = 0;
       this.#stoppedEarly = false;
       try {
-        const problems = await this.#feed(scanner, gzip, fast);
+        const problems = await this.#feed(scanner, gzip, inflate);
         if (problems !== null) return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
-        fast = false;
+        inflate = 'node';
       } catch (error) {
         if (!(error instanceof UnknownTime)) throw error;
         exact = { firstMs: await this.#findFirstTime(gzip) };
@@ -210,11 +212,11 @@ class Scan<Sink extends LineSink> {
     };
   }
 
-  /** @returns null when the file has to be inflated again without zlib-sync. */
+  /** @returns null when the file has to be inflated again with what Node documents. */
   async #feed(
     scanner: RecordScanner,
     gzip: boolean,
-    fast: boolean,
+    inflate: InflateChoice,
   ): Promise<readonly InflateProblem[] | null> {
     const data = (chunk: Buffer): boolean => {
       this.#bytesSearched += chunk.length;
@@ -225,11 +227,11 @@ class Scan<Sink extends LineSink> {
     };
     let problems: readonly InflateProblem[] = [];
     if (gzip) {
-      const result = await inflateFile(this.file, { data, gap: () => scanner.endLine() }, fast);
+      const result = await inflateFile(this.file, { data, gap: () => scanner.endLine() }, inflate);
       if (result.kind === 'redo') return null;
       problems = result.problems;
     } else {
-      const room = Buffer.allocUnsafe(Math.max(1, Math.min(BLOCK_BYTES, this.file.size)));
+      const room = searchRoom();
       for (let offset = 0; offset < this.file.size; offset += room.length) {
         const block = this.file.readAt(offset, room);
         if (block.length === 0 || !data(block)) break;
@@ -264,7 +266,7 @@ class Scan<Sink extends LineSink> {
     });
     const push = scanner.push.bind(scanner);
     scanner.push = (chunk) => push(chunk) && firstMs === null;
-    await this.#feed(scanner, gzip, false);
+    await this.#feed(scanner, gzip, 'node');
     return firstMs;
   }
 

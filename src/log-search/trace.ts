@@ -1,7 +1,8 @@
 // `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. search.ts
 // collects the request ids of the hits here, then has the files around them searched for lines with one of the ids.
+
+import type { InflateProblem } from './gzip/inflate.ts';
 import type { Hit } from './hit.ts';
-import type { InflateProblem } from './inflate.ts';
 import { isDigit, type LineMatcher } from './match.ts';
 import type { FileTask } from './plan.ts';
 import type { Query } from './query.ts';

@@ -179,6 +179,45 @@ describe('permissions', () => {
   });
 });
 
+describe('inflating', () => {
+  const withoutHandle = `const zlib = require('node:zlib');
+    const { createInflateRaw } = zlib;
+    zlib.createInflateRaw = (options) => {
+      const stream = createInflateRaw(options);
+      WHAT;
+      return stream;
+    };
+    require('node:module').syncBuiltinESMExports();`;
+  const withoutPackages = `const { _load } = module.constructor;
+    module.constructor._load = (name, ...rest) => {
+      if (/zlib-sync|crc32/.test(name)) throw new Error('not built');
+      return _load(name, ...rest);
+    };`;
+
+  // What Node promises nothing about may go away, or do something else, and packages may be missing.
+  it.each([
+    ['without the handle', withoutHandle.replace('WHAT', 'stream._handle.writeSync = undefined')],
+    ['with a handle that does nothing', withoutHandle.replace('WHAT', 'stream._handle.writeSync = () => {}')],
+    [
+      'with a handle that tells nothing',
+      withoutHandle.replace('WHAT', 'stream._writeState = new Uint32Array(2)'),
+    ],
+    ['without the packages', withoutPackages],
+    ['with neither', withoutPackages + withoutHandle.replace('WHAT', 'stream._handle.writeSync = undefined')],
+  ])('%s finds the same', async (_, preload) => {
+    const tree = new LogTree();
+    const text = at('2026-02-01T10:00:00Z').repeat(20_000);
+    tree.write('a.gz', Buffer.concat([gzipSync(text), gzipSync(text)]));
+    tree.write('b.gz', gzipSync(text).subarray(0, -8));
+    const script = new LogTree().write('preload.cjs', preload);
+    const { code, stdout } = await runCli(['logs', '--roots', tree.root, '--iccid', CARD, '-o', 'json'], {
+      env: { NODE_OPTIONS: `--require=${script}` },
+    });
+    const { hits, files } = JSON.parse(stdout);
+    expect({ code, hits, damaged: files.damaged }).toEqual({ code: 2, hits: 60_000, damaged: 1 });
+  });
+});
+
 describe('worker threads', () => {
   it('find what one thread finds', { timeout: 120_000 }, async () => {
     const tree = new LogTree();

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { loadLogDir } from '../../config/load-config.ts';
+import type { InflateChoice } from '../../log-search/gzip/fast-inflate.ts';
 import type { Progress, SearchOptions } from '../../log-search/search.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
@@ -12,6 +13,7 @@ import { ProgressBar } from '../output/progress-bar.ts';
 import { writeAll } from '../output/write-all.ts';
 
 const ALIASES = ['realname', 'flow', 'carddata', 'card_status', 'stop', 'start', 'resume'] as const;
+const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const satisfies readonly InflateChoice[];
 const FORMATS = ['text', 'json', 'jsonl'] as const;
 
 interface RootOptions {
@@ -34,7 +36,7 @@ interface LogsOptions extends RootOptions {
   readonly trace?: boolean;
   readonly prune: boolean;
   readonly index: boolean;
-  readonly inflate?: 'auto' | 'node';
+  readonly inflate?: InflateChoice;
   readonly output?: (typeof FORMATS)[number];
   readonly json?: boolean;
 }
@@ -124,7 +126,11 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     { flags: '--trace', doc: 'print the other lines of the same requests too' },
     { flags: '--no-prune', doc: 'search every file to its end, whatever its times' },
     { flags: '--no-index', doc: 'use no index' },
-    { flags: '--inflate <how>', doc: 'auto, or node to do without zlib-sync', kind: oneOf(['auto', 'node']) },
+    {
+      flags: '--inflate <how>',
+      doc: 'auto (the fastest there is), zlib-sync, or node for what Node documents',
+      kind: oneOf(INFLATE_CHOICES),
+    },
   ],
   formats: FORMATS,
   subcommands: [index],

@@ -1,5 +1,5 @@
 // Random logs, rotated and compressed in every known way, searched for random things: the same hits as the obvious
-// implementation of test/support/log-reference.ts, with pruning and without, with zlib-sync and without.
+// implementation of test/support/log-reference.ts, with pruning and without, with each way to inflate.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { indexLogs } from '../../../src/log-search/index-logs.ts';
@@ -156,6 +156,7 @@ describe('random corpora', () => {
         for (const how of [
           {},
           { prune: false },
+          { inflate: 'zlib-sync' as const },
           { inflate: 'node' as const },
           { countOnly: true },
           { cacheDir: indexDir },

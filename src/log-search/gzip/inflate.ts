@@ -1,19 +1,12 @@
 // Hands out the data of a gzip file, however many members it has and however damaged it is, and says what is wrong with
 // it. Used by scan-file.ts. Everything that can be inflated is handed out; behind damage the next member is looked for.
-import { crc32 } from 'node:zlib';
+import type { FileBytes } from '../file-bytes.ts';
+import type { NoticeCode } from '../notice.ts';
 import { inflateMember } from './careful-inflate.ts';
-import { inflateFast } from './fast-inflate.ts';
-import type { FileBytes } from './file-bytes.ts';
-import {
-  findMember,
-  GZIP_TRAILER_BYTES,
-  HEADER_BYTES,
-  MAX_HEADER_BYTES,
-  parseHeader,
-  trailerOf,
-} from './gzip-format.ts';
+import { crc32 } from './checksum.ts';
+import { type InflateChoice, inflateFast } from './fast-inflate.ts';
+import { findMember, GZIP_TRAILER_BYTES, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
 import type { InflateSink } from './inflate-sink.ts';
-import type { NoticeCode } from './notice.ts';
 
 export interface InflateProblem {
   readonly code: NoticeCode;
@@ -25,16 +18,16 @@ export type InflateResult =
   /** The fast way went wrong: forget what was handed out and call again without it. */
   | { readonly kind: 'redo' };
 
-/** @param fast whether zlib-sync may be used. */
-export async function inflateFile(file: FileBytes, sink: InflateSink, fast: boolean): Promise<InflateResult> {
-  let offset = 0;
-  if (fast) {
-    const result = await inflateFast(file, sink);
-    if (result.kind === 'redo') return { kind: 'redo' };
-    if (result.kind === 'stopped') return { kind: 'done', problems: [] };
-    offset = result.offset;
-  }
-  const walk = new MemberWalk(file, sink, offset);
+/** @param choice `node` never asks for a `redo`. */
+export async function inflateFile(
+  file: FileBytes,
+  sink: InflateSink,
+  choice: InflateChoice,
+): Promise<InflateResult> {
+  const fast = await inflateFast(file, sink, choice);
+  if (fast.kind === 'redo') return { kind: 'redo' };
+  if (fast.kind === 'stopped') return { kind: 'done', problems: [] };
+  const walk = new MemberWalk(file, sink, fast.offset);
   await walk.run();
   return { kind: 'done', problems: [...walk.problems].map(([code, detail]) => ({ code, detail })) };
 }
@@ -45,7 +38,6 @@ const SEARCH_BYTES = 1_048_576;
 class MemberWalk {
   /** The first of each kind. */
   readonly problems = new Map<NoticeCode, string>();
-  readonly #room = Buffer.allocUnsafe(MAX_HEADER_BYTES);
 
   constructor(
     private readonly file: FileBytes,
@@ -55,9 +47,8 @@ class MemberWalk {
 
   async run(): Promise<void> {
     while (this.offset < this.file.size) {
-      const head = this.file.readAt(this.offset, this.#room);
-      if (head.length === 0) return;
-      const header = parseHeader(head);
+      const header = readHeader(this.file, this.offset);
+      if (this.file.shrunk) return;
       if (header.kind === 'header') {
         if (!(await this.#member(this.offset + header.length))) return;
       } else if (header.kind === 'cut') {
@@ -116,7 +107,7 @@ class MemberWalk {
       if (index === -1 && bytes.length > 0) continue;
       if (bytes.length === 0) return false;
       this.offset = at + index;
-      if (parseHeader(this.file.readAt(this.offset, this.#room)).kind === 'header') return true;
+      if (readHeader(this.file, this.offset).kind === 'header') return true;
       this.#problem('trailing_garbage', `no gzip data at byte ${this.offset}`);
       this.sink.gap();
       return this.#findNext(this.offset + 1);

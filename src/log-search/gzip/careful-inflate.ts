@@ -1,11 +1,11 @@
 // Inflates one gzip member's deflate data with node:zlib, to the last readable byte. Used by inflate.ts for everything
-// that zlib-sync is not there for, not worth it, or not to be believed.
+// that fast-inflate.ts does not do or cannot be believed about.
 //
 // node:zlib drops what a write had inflated when that write then fails. So a failing member is inflated once more, to
 // where the failing block begins, and that block is fed byte by byte. Distances that reach before the member's start
 // (a flipped bit) are no error here, they yield NUL bytes as in gzip: the data behind them is still readable.
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
-import type { FileBytes } from './file-bytes.ts';
+import type { FileBytes } from '../file-bytes.ts';
 
 const BLOCK_BYTES = 32_768;
 const OUTPUT_BYTES = 524_288;

@@ -1,8 +1,10 @@
 // The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
+import type { FileBytes } from '../file-bytes.ts';
 
 export const GZIP_TRAILER_BYTES = 8;
 /** Headers with longer names or comments are taken for damage. */
-export const MAX_HEADER_BYTES = 65_536;
+const MAX_HEADER_BYTES = 65_536;
+const USUAL_HEADER_BYTES = 512;
 
 const HAS_HEADER_CRC = 2;
 const HAS_EXTRA = 4;
@@ -23,8 +25,16 @@ export type Header =
   | { readonly kind: 'cut' }
   | { readonly kind: 'none' };
 
-/** The member header at the start of `bytes`; `cut` when they end before it does. */
-export function parseHeader(bytes: Buffer): Header {
+/** The member header at `offset`; `cut` when the file ends before it does. */
+export function readHeader(file: FileBytes, offset: number): Header {
+  const usual = parseHeader(file.readAt(offset, Buffer.allocUnsafe(USUAL_HEADER_BYTES)));
+  return usual.kind === 'cut'
+    ? parseHeader(file.readAt(offset, Buffer.allocUnsafe(MAX_HEADER_BYTES)))
+    : usual;
+}
+
+/** `cut`: the bytes end before the header does. */
+function parseHeader(bytes: Buffer): Header {
   const magic = [0x1f, 0x8b, 8];
   const known = bytes.subarray(0, 3);
   if (known.some((byte, index) => byte !== magic[index])) return { kind: 'none' };

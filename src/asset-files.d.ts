@@ -1,0 +1,14 @@
+// Lua and SQL files are imported as strings, WebAssembly text as the bytes of its module; .build.js and vitest.config.ts
+// do the loading.
+declare module '*.lua' {
+  const text: string;
+  export default text;
+}
+declare module '*.sql' {
+  const text: string;
+  export default text;
+}
+declare module '*.wat' {
+  const program: Uint8Array<ArrayBuffer>;
+  export default program;
+}

@@ -1,0 +1,158 @@
+// Inflates the members of a gzip file synchronously, as long as everything about them is sound. Used by inflate.ts. The
+// engines say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
+// length, stands where it ended.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { deflateRawSync } from 'node:zlib';
+import type { FileBytes } from '../file-bytes.ts';
+import { crc32 } from './checksum.ts';
+import { GZIP_TRAILER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
+import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
+import type { InflateSink } from './inflate-sink.ts';
+import { nativeEngine } from './native-engine.ts';
+import { zlibSyncEngine } from './zlib-sync-engine.ts';
+
+/** `auto` takes the fastest that works here, `zlib-sync` that package, `node` only what Node documents. */
+export type InflateChoice = 'auto' | 'zlib-sync' | 'node';
+
+const ENGINES: Readonly<Record<InflateChoice, ReadonlyArray<() => InflateEngine>>> = {
+  auto: [nativeEngine, zlibSyncEngine],
+  'zlib-sync': [zlibSyncEngine],
+  node: [],
+};
+
+/** A slice of a zip bomb inflates to a thousand times its size. */
+const MAX_SLICE_BYTES = 32_768;
+const MIN_SLICE_BYTES = 2_048;
+/** Leaves room for slices that inflate to more than the one before. */
+const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
+/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+const SLICES_A_TURN = 64;
+
+const loaded = new Map<InflateChoice, InflateEngine | null>();
+
+/** The first engine of the choice that is there and works; null: none. */
+function engineFor(choice: InflateChoice): InflateEngine | null {
+  const known = loaded.get(choice);
+  if (known !== undefined) return known;
+  const engine = ENGINES[choice].reduce<InflateEngine | null>((found, load) => found ?? tryOut(load), null);
+  loaded.set(choice, engine);
+  return engine;
+}
+
+/** Null when the engine is not there, or fails at data that needs all it must be able to do. */
+function tryOut(load: () => InflateEngine): InflateEngine | null {
+  try {
+    const engine = load();
+    return canInflate(engine) && canFail(engine) ? engine : null;
+  } catch {
+    return null;
+  }
+}
+
+function canInflate(engine: InflateEngine): boolean {
+  const sample = Buffer.alloc(OUTPUT_BYTES + 1_000, 'a line to try it with\n');
+  const deflated = Buffer.concat([deflateRawSync(sample, { level: 1 }), Buffer.from('behind')]);
+  const inflater = engine.make();
+  let checked = 0;
+  const check = (data: Buffer) => {
+    const expected = sample.subarray(checked, checked + data.length);
+    checked += data.length;
+    return data.equals(expected);
+  };
+  const states = [deflated.subarray(0, 99), deflated.subarray(99)].map((part) => inflater?.push(part, check));
+  inflater?.close();
+  return states.join() === 'open,ended' && checked === sample.length;
+}
+
+function canFail(engine: InflateEngine): boolean {
+  const inflater = engine.make();
+  const state = inflater?.push(Buffer.alloc(64, 0xff), () => true);
+  inflater?.close();
+  return state === 'failed';
+}
+
+/** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
+export type FastResult =
+  | { readonly kind: 'reached'; readonly offset: number }
+  | { readonly kind: 'redo' }
+  | { readonly kind: 'stopped' };
+
+/** Hands out the data of the members from the start of the file on, as far as it can. */
+export async function inflateFast(
+  file: FileBytes,
+  sink: InflateSink,
+  choice: InflateChoice,
+): Promise<FastResult> {
+  const engine = engineFor(choice);
+  return engine === null ? { kind: 'reached', offset: 0 } : new FastInflate(engine, file, sink).run();
+}
+
+class FastInflate {
+  readonly #room = Buffer.allocUnsafe(MAX_SLICE_BYTES);
+  #slices = 0;
+
+  constructor(
+    private readonly engine: InflateEngine,
+    private readonly file: FileBytes,
+    private readonly sink: InflateSink,
+  ) {}
+
+  async run(): Promise<FastResult> {
+    let offset = 0;
+    while (this.file.size - offset > this.engine.minBytes) {
+      const header = readHeader(this.file, offset);
+      const inflater = header.kind === 'header' ? this.engine.make() : null;
+      if (header.kind !== 'header' || inflater === null) break;
+      try {
+        const end = await this.#member(inflater, offset + header.length);
+        if (typeof end === 'string') return { kind: end };
+        offset = end;
+      } finally {
+        inflater.close();
+      }
+    }
+    return { kind: 'reached', offset };
+  }
+
+  /** @returns where the next member would begin. */
+  async #member(inflater: Inflater, start: number): Promise<number | 'redo' | 'stopped'> {
+    let [offset, length, crc] = [start, 0, 0];
+    let sliceBytes = MIN_SLICE_BYTES;
+    const emit = (data: Buffer) => {
+      crc = crc32(data, crc);
+      length += data.length;
+      return this.sink.data(data);
+    };
+    for (;;) {
+      const slice = this.file.readAt(offset, this.#room.subarray(0, sliceBytes));
+      if (slice.length === 0) return 'redo';
+      const lengthBefore = length;
+      const state = inflater.push(slice, emit);
+      if (state === 'failed') return 'redo';
+      if (state === 'stopped') return 'stopped';
+      await this.#turn();
+      if (state === 'ended') {
+        return this.#endOfTrailer(offset, slice.length, trailerOf(crc, length)) ?? 'redo';
+      }
+      offset += slice.length;
+      sliceBytes = nextSlice(slice.length, length - lengthBefore);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    this.#slices += 1;
+    if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
+  }
+
+  /** The member ended somewhere in its last slice: there its trailer must stand. */
+  #endOfTrailer(offset: number, length: number, trailer: Buffer): number | null {
+    const room = Buffer.allocUnsafe(length + GZIP_TRAILER_BYTES);
+    const at = this.file.readAt(offset, room).indexOf(trailer);
+    return at === -1 ? null : offset + at + GZIP_TRAILER_BYTES;
+  }
+}
+
+function nextSlice(slice: number, output: number): number {
+  const fitting = Math.floor((WANTED_OUTPUT_BYTES * slice) / Math.max(1, output));
+  return Math.max(MIN_SLICE_BYTES, Math.min(MAX_SLICE_BYTES, fitting));
+}

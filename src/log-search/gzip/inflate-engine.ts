@@ -1,0 +1,26 @@
+// A way to inflate raw deflate data synchronously, so that a thread does nothing but inflate and search. Implemented by
+// native-engine.ts and zlib-sync-engine.ts, chosen and used by fast-inflate.ts.
+
+export interface InflateEngine {
+  /** Members in files with less left than this are not worth an inflater. */
+  readonly minBytes: number;
+  /** Null when this thread has made as many as it should. */
+  make(): Inflater | null;
+}
+
+/** `failed`: what was handed out for this and earlier slices cannot be believed. */
+export type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
+
+/** One deflate stream. */
+export interface Inflater {
+  /**
+   * Hands out what a slice of the stream inflates to.
+   * @param emit gets the data, valid only during the call; returns false to stop.
+   * @returns `ended` when the stream ended in this slice, at its very beginning or in the one before.
+   */
+  push(slice: Buffer, emit: (data: Buffer) => boolean): InflateState;
+  close(): void;
+}
+
+/** Room for what a slice inflates to: small enough to stay in a processor's cache until it is searched. */
+export const OUTPUT_BYTES = 524_288;

@@ -1,0 +1,45 @@
+// Inflates with the handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of
+// the stream. Node has had it since its first versions and promises nothing about it, so fast-inflate.ts tries it on
+// data it knows before it uses it, and believes no member whose checksum does not fit.
+import { constants, createInflateRaw } from 'node:zlib';
+import { searchRoom } from '../find-bytes.ts';
+import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
+
+interface Internals {
+  /** Room left in the output, bytes left of the input: of the last write. */
+  readonly _writeState: Uint32Array;
+  readonly _handle: {
+    onerror: () => void;
+    writeSync(
+      flush: number,
+      ...range: [input: Buffer, at: number, length: number, output: Buffer, at: number, length: number]
+    ): void;
+    close(): void;
+  };
+}
+
+export function nativeEngine(): InflateEngine {
+  const output = searchRoom().subarray(0, OUTPUT_BYTES);
+  return { minBytes: 0, make: () => inflater(output) };
+}
+
+function inflater(output: Buffer): Inflater {
+  const { _handle: handle, _writeState: state } = createInflateRaw() as unknown as Internals;
+  let failed = false;
+  handle.onerror = () => {
+    failed = true;
+  };
+  return {
+    push: (slice, emit) => {
+      for (let at = 0; ; ) {
+        handle.writeSync(constants.Z_SYNC_FLUSH, slice, at, slice.length - at, output, 0, output.length);
+        if (failed) return 'failed';
+        const [room = 0, left = 0] = state;
+        at = slice.length - left;
+        if (room < output.length && !emit(output.subarray(0, output.length - room))) return 'stopped';
+        if (room > 0) return left > 0 ? 'ended' : 'open';
+      }
+    },
+    close: () => handle.close(),
+  };
+}
