@@ -47,8 +47,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const results: IndexResult[] = [];
   const { onProgress, signal } = options;
   const work = { kind: 'index', query, cacheDirectory: options.cacheDir } as const;
-  const threads = options.threads ?? availableParallelism();
-  await scanAll(tasks, work, { threads, onProgress, signal }, (found) => {
+  await scanAll(tasks, work, { threads: options.threads, onProgress, signal }, (found) => {
     if (found.kind === 'index') results.push(found.result);
   });
   const leftOut = [

@@ -28,6 +28,8 @@ export interface ClockOptions {
   /** Never give up looking; `first` is then the file's first time, found beforehand, or null. */
   readonly exact: boolean;
   readonly first: number | null;
+  /** Regions whose lines are later than this are past; null: none is. */
+  readonly stopPastMs: number | null;
 }
 
 export class LineClock {
@@ -37,8 +39,8 @@ export class LineClock {
   /** Start and time of the line asked about last in the present region; hits come in order. */
   #askedFrom = -1;
   #asked: TimeSpan | null = null;
-  /** The least of the last few times of the region before; null when it had none. */
-  latestMs: number | null = null;
+  /** Whether the region before was past; null when it had no times to tell. */
+  isPast: boolean | null = null;
 
   constructor(private readonly options: ClockOptions) {
     this.#first = options.exact ? options.first : undefined;
@@ -72,22 +74,23 @@ export class LineClock {
 
   /** Called when a region is done: what its end passes on to the next. */
   leaveRegion(buf: Buffer, from: number, to: number): void {
+    const { zone, exact, stopPastMs } = this.options;
+    const isLate = (time: number) => stopPastMs !== null && time > stopPastMs;
     let lineTo = to;
     let nearest: number | undefined;
-    let least = Number.POSITIVE_INFINITY;
-    let found = 0;
-    while (lineTo > from && found < STEADY_LINES) {
-      if (to - lineTo > LOOK_BYTES && (found > 0 || !this.options.exact)) break;
+    let late = 0;
+    this.isPast = null;
+    while (lineTo > from && late < STEADY_LINES) {
+      if (to - lineTo > LOOK_BYTES && (nearest !== undefined || !exact)) break;
       const lineFrom = startOfLine(buf, lineTo - 1, from);
-      const time = timeOfLine(buf, lineFrom, lineTo, this.options.zone);
-      if (time !== undefined) {
-        nearest ??= time;
-        least = Math.min(least, time);
-        found += 1;
-      }
+      const time = timeOfLine(buf, lineFrom, lineTo, zone);
       lineTo = lineFrom;
+      if (time === undefined) continue;
+      nearest ??= time;
+      this.isPast = isLate(time);
+      if (!this.isPast) break;
+      late += 1;
     }
-    this.latestMs = found > 0 ? least : null;
     if (nearest !== undefined) this.#carried = nearest;
     else if (lineTo > from) this.#carried = undefined;
   }

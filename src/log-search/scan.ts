@@ -58,8 +58,8 @@ export class RecordScanner {
     private readonly options: ScanOptions,
     private readonly sink: LineSink,
   ) {
-    const { zone, fallback, exact, firstMs, window, timed } = options;
-    this.#clock = new LineClock({ zone, fallback, exact, first: firstMs });
+    const { zone, fallback, exact, firstMs, window, timed, stopPastMs } = options;
+    this.#clock = new LineClock({ zone, fallback, exact, first: firstMs, stopPastMs });
     this.#timed = timed || window !== null;
   }
 
@@ -158,10 +158,8 @@ export class RecordScanner {
 
   /** Twice in a row, so that one chunk with odd times does not end the search. */
   #isPast(): boolean {
-    const { stopPastMs } = this.options;
-    if (stopPastMs === null) return false;
-    const { latestMs } = this.#clock;
-    if (latestMs !== null) this.#pastRegions = latestMs > stopPastMs ? this.#pastRegions + 1 : 0;
+    const { isPast } = this.#clock;
+    if (isPast !== null) this.#pastRegions = isPast ? this.#pastRegions + 1 : 0;
     return this.#pastRegions >= 2;
   }
 }

@@ -18,8 +18,7 @@ export async function findTraces(
   hits: Iterable<Hit>,
   roots: readonly string[],
   query: Query,
-  { signal }: SearchOptions,
-  threads: number,
+  { threads, signal }: SearchOptions,
 ): Promise<FoundTraces> {
   const targets = new TraceTargets();
   for (const hit of hits) targets.add(hit);

@@ -1,6 +1,6 @@
 // `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { InterfaceCounts } from './file-hits.ts';
@@ -41,7 +41,8 @@ class Search {
   readonly #results = new Map<number, FileResult>();
   readonly #tasks: FileTask[];
   readonly #runDirectory: string | null;
-  readonly #threads: number;
+  /** The most that were used at a time. */
+  #threads = 1;
   /** Files of the plan that were gone, but found again compressed. */
   readonly #replaced = new Set<number>();
 
@@ -53,7 +54,6 @@ class Search {
   ) {
     this.#tasks = [...plan.tasks];
     this.#runDirectory = query.keep === 'all' ? mkdtempSync(join(tmpdir(), 'cardpoll-logs-')) : null;
-    this.#threads = options.threads ?? availableParallelism();
   }
 
   async scan(): Promise<void> {
@@ -72,9 +72,7 @@ class Search {
     const { plan, query } = this;
     const results = [...this.#results.values()].sort((a, b) => a.index - b.index);
     const traced =
-      this.options.trace === true
-        ? await findTraces(this.#records(), this.roots, query, this.options, this.#threads)
-        : null;
+      this.options.trace === true ? await findTraces(this.#records(), this.roots, query, this.options) : null;
     const notices = unique([...plan.notices, ...this.#notices(), ...(traced?.notices ?? [])]);
     return {
       query,
@@ -102,11 +100,12 @@ class Search {
   }
 
   async #scan(tasks: readonly FileTask[]): Promise<void> {
-    const { onProgress, signal } = this.options;
+    const { threads, onProgress, signal } = this.options;
     const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
-    await scanAll(tasks, work, { threads: this.#threads, onProgress, signal }, (found) => {
+    const used = await scanAll(tasks, work, { threads, onProgress, signal }, (found) => {
       if (found.kind === 'hits') this.#results.set(found.result.index, found.result);
     });
+    this.#threads = Math.max(this.#threads, used);
   }
 
   /** A rotated file that was compressed meanwhile is read in its new form. */

@@ -1,5 +1,6 @@
 // Spreads the files of a plan over threads: this one and worker threads that run scan-worker.ts. Used by search.ts. A
 // thread takes the next file from a shared counter, so nobody waits for this thread to hand out work while it scans.
+import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { CardpollError } from '../platform/errors.ts';
@@ -16,18 +17,23 @@ const PROGRESS_MS = 100;
 const ABORTED = 1;
 
 export interface PoolOptions {
-  readonly threads: number;
+  /** At most; default: one a processor. */
+  readonly threads: number | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** @param onResult called once a file, in any order. Rejects with the signal's reason when it is aborted. */
+/**
+ * Rejects with the signal's reason when it is aborted.
+ * @param onResult called once a file, in any order.
+ * @returns how many threads it took.
+ */
 export async function scanAll(
   tasks: readonly FileTask[],
   work: ScanWork,
   options: PoolOptions,
   onResult: (result: ScanResult) => void,
-): Promise<void> {
+): Promise<number> {
   const { signal, onProgress } = options;
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, options.threads);
@@ -49,13 +55,14 @@ export async function scanAll(
     signal?.throwIfAborted();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
+    return threads;
   } finally {
     if (timer !== null) clearInterval(timer);
     signal?.removeEventListener('abort', stop);
   }
 }
 
-function threadsFor(tasks: readonly FileTask[], wanted: number): number {
+function threadsFor(tasks: readonly FileTask[], wanted = availableParallelism()): number {
   const bytes = tasks.reduce((sum, task) => sum + weight(task), 0);
   return Math.max(1, Math.min(wanted, tasks.length, Math.ceil(bytes / WORTH_A_THREAD_BYTES)));
 }

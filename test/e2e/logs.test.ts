@@ -235,8 +235,12 @@ describe('worker threads', () => {
     const one = JSON.parse((await logs(tree, '-o', 'json', '--threads', '1')).stdout);
     const two = JSON.parse((await logs(tree, '-o', 'json', '--threads', '2')).stdout);
     expect(one.hits).toBe(10);
+    expect([one.threads, two.threads]).toEqual([1, 2]);
     for (const part of ['hits', 'matching_files', 'samples', 'hits_by_interface', 'bytes'])
       expect(two[part]).toEqual(one[part]);
+    // Not worth starting a thread for.
+    const small = JSON.parse((await logs(threeDays(), '-o', 'json', '--threads', '8')).stdout);
+    expect(small.threads).toBe(1);
     const all = await logs(tree, '--all', '--threads', '2');
     expect(all.stdout.trim().split('\n')).toHaveLength(10);
   });
