@@ -1,6 +1,5 @@
 // `cardpoll logs index`: makes or renews the sidecar of every log file that is at rest. Called by the command, from cron
 // or a logrotate postrotate script. search.ts uses what is there by itself.
-import { availableParallelism } from 'node:os';
 import { FileBytes } from './file-bytes.ts';
 import { isGzip } from './gzip/gzip-format.ts';
 import type { IndexResult } from './index-file.ts';
