@@ -1,8 +1,10 @@
 // Keeps any number of hits in little memory, and gives them back in time order: sorted runs in temporary files, merged
-// when read. One writer a scanned file (file-hits.ts); search.ts merges the runs of all. Who owns the directory
+// when read. One writer a scanned file (file-hits.ts); search.ts reads the runs of all. Who owns the directory
 // removes it.
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CardpollError, messageOf } from '../platform/errors.ts';
 import { compareHits, type Hit } from './hit.ts';
 import { INTERFACES } from './interface-alias.ts';
 
@@ -13,6 +15,12 @@ const HIT_BYTES = 200;
 const READ_BYTES = 65_536;
 const MAX_OPEN_RUNS = 64;
 const HEADER_BYTES = 26;
+
+/** A new directory for the runs of one search. @throws CardpollError `io`, as everything here. */
+export function makeRunDirectory(): string {
+  const parent = tmpdir();
+  return orFail(parent, () => mkdtempSync(join(parent, 'cardpoll-logs-')));
+}
 
 export class RunWriter {
   readonly paths: string[] = [];
@@ -31,7 +39,7 @@ export class RunWriter {
   flush(): void {
     if (this.#hits.length === 0) return;
     const path = `${this.prefix}-${this.paths.length}`;
-    writeRun(path, this.#hits.sort(compareHits));
+    orFail(dirname(path), () => writeRun(path, this.#hits.sort(compareHits)));
     this.paths.push(path);
     this.#hits = [];
     this.#bytes = 0;
@@ -39,21 +47,56 @@ export class RunWriter {
 
   /** Forgets everything. */
   discard(): void {
-    for (const path of this.paths) rmSync(path, { force: true });
+    for (const path of this.paths.splice(0)) rmSync(path, { force: true });
     this.#hits = [];
+    this.#bytes = 0;
   }
 }
 
-/** The hits of all runs in time order. @param directory for runs made in between. */
-export function* mergeRuns(paths: readonly string[], directory: string): Generator<Hit> {
-  let runs = [...paths];
-  for (let round = 0; runs.length > MAX_OPEN_RUNS; round += 1) {
-    const merged = join(directory, `merged-${round}`);
-    writeRun(merged, mergeOpen(runs.slice(0, MAX_OPEN_RUNS)));
-    for (const path of runs.slice(0, MAX_OPEN_RUNS)) rmSync(path, { force: true });
-    runs = [...runs.slice(MAX_OPEN_RUNS), merged];
+/** The hits of all runs in time order, as often as they are asked for. */
+export class HitRuns {
+  #runs: readonly string[];
+  #merges = 0;
+
+  /** @param directory for runs made in between. The given runs are removed when they are merged into such a one. */
+  constructor(
+    paths: readonly string[],
+    private readonly directory: string,
+  ) {
+    this.#runs = paths;
   }
-  yield* mergeOpen(runs);
+
+  *inOrder(): Generator<Hit> {
+    try {
+      while (this.#runs.length > MAX_OPEN_RUNS) this.#mergeSome();
+      yield* mergeOpen(this.#runs);
+    } catch (error) {
+      throw failure(this.directory, error);
+    }
+  }
+
+  #mergeSome(): void {
+    const some = this.#runs.slice(0, MAX_OPEN_RUNS);
+    const merged = join(this.directory, `merged-${this.#merges}`);
+    this.#merges += 1;
+    writeRun(merged, mergeOpen(some));
+    this.#runs = [...this.#runs.slice(MAX_OPEN_RUNS), merged];
+    for (const path of some) rmSync(path, { force: true });
+  }
+}
+
+function orFail<T>(directory: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failure(directory, error);
+  }
+}
+
+function failure(directory: string, cause: unknown): CardpollError {
+  const message = `hits cannot be kept in ${directory}: ${messageOf(cause)}`;
+  const hint = 'set TMPDIR to a directory with room for all hits, or search a shorter time';
+  return new CardpollError('io', 'hits_not_kept', message, { cause, hint });
 }
 
 function* mergeOpen(paths: readonly string[]): Generator<Hit> {
