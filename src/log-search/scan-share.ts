@@ -35,8 +35,9 @@ export async function scanShare(session: ScanSession, onResult: (result: ScanRes
     if (task === undefined) return;
     const control: ScanControl = {
       isStopped,
+      // A file that is searched a second time is read more than once, but is no larger for it.
       progress: (bytes) => {
-        done[thread] = doneBytes + bytes;
+        done[thread] = doneBytes + Math.min(bytes, task.size);
       },
     };
     onResult(await scanOne(task, session.work, control));
