@@ -25,7 +25,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   const startedMs = performance.now();
   const query = parseQuery(options);
   const roots = options.roots.filter((root) => root !== '');
-  const plan = await makePlan(roots, query, options.cacheDir ?? null);
+  const plan = await makePlan(roots, query, options.cacheDir ?? null, options.signal);
   const search = new Search(plan, query, roots, options);
   try {
     await search.scan();
