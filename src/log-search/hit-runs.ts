@@ -5,7 +5,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { compareHits, type Hit } from './hit.ts';
+import { compareHits, type Hit, type HitOrder } from './hit.ts';
 import { INTERFACES } from './interface-alias.ts';
 
 /** A run in memory is written out beyond this. */
@@ -100,25 +100,19 @@ function failure(directory: string, cause: unknown): CardpollError {
 }
 
 function* mergeOpen(paths: readonly string[]): Generator<Hit> {
-  const sources = paths.map((path) => readRun(path));
+  const runs: RunReader[] = [];
   try {
-    const heads = sources.map((source) => source.next());
+    for (const path of paths) runs.push(new RunReader(path));
     for (;;) {
-      let least: Hit | null = null;
-      let from = -1;
-      heads.forEach((head, index) => {
-        if (head.done !== true && (least === null || compareHits(head.value, least) < 0)) {
-          least = head.value;
-          from = index;
-        }
-      });
+      let least: RunReader | null = null;
+      for (const run of runs) {
+        if (run.head !== null && (least?.head == null || compareHits(run.head, least.head) < 0)) least = run;
+      }
       if (least === null) return;
-      yield least;
-      const source = sources[from];
-      if (source !== undefined) heads[from] = source.next();
+      yield least.take();
     }
   } finally {
-    for (const source of sources) source.return(undefined);
+    for (const run of runs) run.close();
   }
 }
 
@@ -161,38 +155,52 @@ function encodeHeader(hit: Hit): Buffer {
   return header;
 }
 
-function decodeHeader(header: Buffer, line: Buffer): Hit {
-  const mask = header.readUInt8(24);
-  return {
-    timeMs: header.readDoubleLE(0),
-    offset: header.readDoubleLE(8),
-    file: header.readUInt32LE(16),
-    line,
-    interfaces: INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0),
-    cut: header.readUInt8(25) === 1,
-  };
+/** Reads a run from its beginning. Holds no line: of many runs at a time, lines of megabytes would be too much. */
+class RunReader {
+  /** The next hit, as far as its order goes; null behind the last. */
+  head: HitOrder | null;
+  readonly #fd: number;
+  #header: Buffer | null;
+  #have: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'r');
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+  }
+
+  /** The next hit; there must be one. */
+  take(): Hit {
+    const [header, order] = [this.#header, this.head];
+    const line = header === null ? null : this.#read(header.readUInt32LE(20));
+    if (header === null || order === null || line === null) throw new Error('a run ends too early');
+    const mask = header.readUInt8(24);
+    const interfaces = INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+    const cut = header.readUInt8(25) === 1;
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+    return { ...order, line, interfaces, cut };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** Null at the end of the run. */
+  #read(length: number): Buffer | null {
+    if (this.#have.length < length) {
+      const room = Buffer.allocUnsafe(Math.max(READ_BYTES, length - this.#have.length));
+      this.#have = Buffer.concat([this.#have, room.subarray(0, readSync(this.#fd, room))]);
+    }
+    if (this.#have.length < length) return null;
+    const taken = this.#have.subarray(0, length);
+    this.#have = this.#have.subarray(length);
+    return taken;
+  }
 }
 
-function* readRun(path: string): Generator<Hit> {
-  const fd = openSync(path, 'r');
-  try {
-    let have: Buffer = Buffer.alloc(0);
-    const take = (length: number): Buffer | null => {
-      if (have.length < length) {
-        const room = Buffer.allocUnsafe(Math.max(READ_BYTES, length - have.length));
-        have = Buffer.concat([have, room.subarray(0, readSync(fd, room))]);
-      }
-      if (have.length < length) return null;
-      const taken = have.subarray(0, length);
-      have = have.subarray(length);
-      return taken;
-    };
-    for (let header = take(HEADER_BYTES); header !== null; header = take(HEADER_BYTES)) {
-      const line = take(header.readUInt32LE(20));
-      if (line === null) return;
-      yield decodeHeader(header, line);
-    }
-  } finally {
-    closeSync(fd);
-  }
+function orderOf(header: Buffer | null): HitOrder | null {
+  if (header === null) return null;
+  const [timeMs, offset] = [header.readDoubleLE(0), header.readDoubleLE(8)];
+  return { timeMs, offset, file: header.readUInt32LE(16) };
 }
