@@ -68,15 +68,16 @@ function expectProgress(terminal: Terminal): void {
 
 describe('progress', () => {
   it.each([
-    ['one file, searched on the main thread', oneBigFile, MEMBERS, ['--threads', '1']],
-    ['files searched on worker threads', twoBigFiles, 2 * MEMBERS, ['--threads', '2']],
-    ['inflated by node:zlib', oneBigFile, MEMBERS, ['--inflate', 'node']],
-  ] as const)('%s: a bar that grows and goes, then the summary', async (_, makeTree, hits, args) => {
+    ['one file, searched on the main thread', oneBigFile, MEMBERS, 1, ['--threads', '1']],
+    ['files searched on worker threads', twoBigFiles, 2 * MEMBERS, 2, ['--threads', '2']],
+    ['inflated by node:zlib', oneBigFile, MEMBERS, 1, ['--inflate', 'node']],
+  ] as const)('%s: a bar that grows and goes, then the summary', async (_, makeTree, hits, threads, args) => {
     const terminal = onTerminal(search(makeTree(), ...args));
     expect(await terminal.ended()).toBe(0);
     expectProgress(terminal);
     expect(terminal.screen[0]).toMatch(new RegExp(`^card +${BIG_LOG_CARD}`));
     expect(terminal.screen.join('\n')).toMatch(new RegExp(`^hits +${hits}$`, 'm'));
+    expect(terminal.screen.join('\n')).toMatch(new RegExp(`^time .*, ${threads} threads?$`, 'm'));
     expect(terminal.screen.join('\n')).not.toMatch(/[█░%]/);
   });
 
