@@ -1,6 +1,6 @@
 // The binary's entry (bin/cardpoll.js calls `main`): process -> command line -> exit code. With wiring.ts the only
 // place that reads argv and the environment and sets the exit code; it never ends the process by force.
-import { EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './cli/exit-codes.ts';
+import { EXIT_IO, EXIT_OK, EXIT_SIGINT, EXIT_SIGTERM } from './cli/exit-codes.ts';
 import { Interruption, type Io } from './cli/io.ts';
 import type { Launchers } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
@@ -21,24 +21,36 @@ const launchers: Launchers = {
 
 export async function main(): Promise<void> {
   const argv = process.argv.slice(2);
+  const outputEnded = watchOutput();
   // Asked for by scripts and package managers, so it does not wait for the command line to load.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`cardpoll ${VERSION}\n`);
     return;
   }
   const { run } = await import('./cli/run.ts');
-  process.exitCode = await run(argv, processIo(), launchers);
+  const exitCode = await run(argv, processIo(outputEnded), launchers);
+  process.exitCode ??= exitCode;
 }
 
-function processIo(): Io {
-  const readerGone = new AbortController();
-  // `| head` closes the pipe when it has enough: that is an end, not an error.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      if (stream === process.stdout) readerGone.abort(new Interruption(EXIT_OK));
-    });
-  }
+/** Says when standard output takes no more. What is wrong with it is said here, once, for every command. */
+function watchOutput(): AbortSignal {
+  const ended = new AbortController();
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (ended.signal.aborted) return;
+    // `| head` closes the pipe when it has enough: that is an end, not an error.
+    const exitCode = error.code === 'EPIPE' ? EXIT_OK : EXIT_IO;
+    ended.abort(new Interruption(exitCode));
+    if (exitCode === EXIT_OK) return;
+    // The command may know no interruption, or have ended already.
+    process.exitCode = exitCode;
+    process.stderr.write(`cardpoll: standard output cannot be written: ${error.message}\n`);
+  });
+  // Nobody is left to be told.
+  process.stderr.on('error', () => {});
+  return ended.signal;
+}
+
+function processIo(outputEnded: AbortSignal): Io {
   let interrupted: AbortSignal | null = null;
   return {
     stdin: process.stdin,
@@ -48,7 +60,7 @@ function processIo(): Io {
     clock: systemClock,
     onInterrupt: () => {
       interrupted ??= AbortSignal.any([
-        readerGone.signal,
+        outputEnded,
         signalled('SIGINT', EXIT_SIGINT),
         signalled('SIGTERM', EXIT_SIGTERM),
       ]);

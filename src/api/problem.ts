@@ -40,6 +40,7 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
   busy: 409,
   unavailable: 503,
   auth: 403,
+  io: 500,
   config: 500,
   internal: 500,
 };

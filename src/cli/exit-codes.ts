@@ -6,6 +6,8 @@ export const EXIT_OK = 0;
 export const EXIT_NEGATIVE = 1;
 export const EXIT_BAD_DATA = 65;
 export const EXIT_BUG = 70;
+/** A file, or what stdout leads to, cannot be written. */
+export const EXIT_IO = 74;
 export const EXIT_SIGINT = 130;
 export const EXIT_SIGTERM = 143;
 
@@ -17,6 +19,7 @@ const CODES: Record<ErrorKind, number> = {
   not_found: EXIT_NEGATIVE,
   unavailable: 69,
   internal: EXIT_BUG,
+  io: EXIT_IO,
   busy: 75,
   conflict: 75,
   auth: 77,

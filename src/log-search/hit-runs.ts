@@ -1,9 +1,11 @@
 // Keeps any number of hits in little memory, and gives them back in time order: sorted runs in temporary files, merged
-// when read. One writer a scanned file (file-hits.ts); search.ts merges the runs of all. Who owns the directory
+// when read. One writer a scanned file (file-hits.ts); search.ts reads the runs of all. Who owns the directory
 // removes it.
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { compareHits, type Hit } from './hit.ts';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import { compareHits, type Hit, type HitOrder } from './hit.ts';
 import { INTERFACES } from './interface-alias.ts';
 
 /** A run in memory is written out beyond this. */
@@ -13,6 +15,12 @@ const HIT_BYTES = 200;
 const READ_BYTES = 65_536;
 const MAX_OPEN_RUNS = 64;
 const HEADER_BYTES = 26;
+
+/** A new directory for the runs of one search. @throws CardpollError `io`, as everything here. */
+export function makeRunDirectory(): string {
+  const parent = tmpdir();
+  return orFail(parent, () => mkdtempSync(join(parent, 'cardpoll-logs-')));
+}
 
 export class RunWriter {
   readonly paths: string[] = [];
@@ -31,7 +39,7 @@ export class RunWriter {
   flush(): void {
     if (this.#hits.length === 0) return;
     const path = `${this.prefix}-${this.paths.length}`;
-    writeRun(path, this.#hits.sort(compareHits));
+    orFail(dirname(path), () => writeRun(path, this.#hits.sort(compareHits)));
     this.paths.push(path);
     this.#hits = [];
     this.#bytes = 0;
@@ -39,43 +47,72 @@ export class RunWriter {
 
   /** Forgets everything. */
   discard(): void {
-    for (const path of this.paths) rmSync(path, { force: true });
+    for (const path of this.paths.splice(0)) rmSync(path, { force: true });
     this.#hits = [];
+    this.#bytes = 0;
   }
 }
 
-/** The hits of all runs in time order. @param directory for runs made in between. */
-export function* mergeRuns(paths: readonly string[], directory: string): Generator<Hit> {
-  let runs = [...paths];
-  for (let round = 0; runs.length > MAX_OPEN_RUNS; round += 1) {
-    const merged = join(directory, `merged-${round}`);
-    writeRun(merged, mergeOpen(runs.slice(0, MAX_OPEN_RUNS)));
-    for (const path of runs.slice(0, MAX_OPEN_RUNS)) rmSync(path, { force: true });
-    runs = [...runs.slice(MAX_OPEN_RUNS), merged];
+/** The hits of all runs in time order, as often as they are asked for. */
+export class HitRuns {
+  #runs: readonly string[];
+  #merges = 0;
+
+  /** @param directory for runs made in between. The given runs are removed when they are merged into such a one. */
+  constructor(
+    paths: readonly string[],
+    private readonly directory: string,
+  ) {
+    this.#runs = paths;
   }
-  yield* mergeOpen(runs);
+
+  *inOrder(): Generator<Hit> {
+    try {
+      while (this.#runs.length > MAX_OPEN_RUNS) this.#mergeSome();
+      yield* mergeOpen(this.#runs);
+    } catch (error) {
+      throw failure(this.directory, error);
+    }
+  }
+
+  #mergeSome(): void {
+    const some = this.#runs.slice(0, MAX_OPEN_RUNS);
+    const merged = join(this.directory, `merged-${this.#merges}`);
+    this.#merges += 1;
+    writeRun(merged, mergeOpen(some));
+    this.#runs = [...this.#runs.slice(MAX_OPEN_RUNS), merged];
+    for (const path of some) rmSync(path, { force: true });
+  }
+}
+
+function orFail<T>(directory: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failure(directory, error);
+  }
+}
+
+function failure(directory: string, cause: unknown): CardpollError {
+  const message = `hits cannot be kept in ${directory}: ${messageOf(cause)}`;
+  const hint = 'set TMPDIR to a directory with room for all hits, or search a shorter time';
+  return new CardpollError('io', 'hits_not_kept', message, { cause, hint });
 }
 
 function* mergeOpen(paths: readonly string[]): Generator<Hit> {
-  const sources = paths.map((path) => readRun(path));
+  const runs: RunReader[] = [];
   try {
-    const heads = sources.map((source) => source.next());
+    for (const path of paths) runs.push(new RunReader(path));
     for (;;) {
-      let least: Hit | null = null;
-      let from = -1;
-      heads.forEach((head, index) => {
-        if (head.done !== true && (least === null || compareHits(head.value, least) < 0)) {
-          least = head.value;
-          from = index;
-        }
-      });
+      let least: RunReader | null = null;
+      for (const run of runs) {
+        if (run.head !== null && (least?.head == null || compareHits(run.head, least.head) < 0)) least = run;
+      }
       if (least === null) return;
-      yield least;
-      const source = sources[from];
-      if (source !== undefined) heads[from] = source.next();
+      yield least.take();
     }
   } finally {
-    for (const source of sources) source.return(undefined);
+    for (const run of runs) run.close();
   }
 }
 
@@ -118,38 +155,52 @@ function encodeHeader(hit: Hit): Buffer {
   return header;
 }
 
-function decodeHeader(header: Buffer, line: Buffer): Hit {
-  const mask = header.readUInt8(24);
-  return {
-    timeMs: header.readDoubleLE(0),
-    offset: header.readDoubleLE(8),
-    file: header.readUInt32LE(16),
-    line,
-    interfaces: INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0),
-    cut: header.readUInt8(25) === 1,
-  };
+/** Reads a run from its beginning. Holds no line: of many runs at a time, lines of megabytes would be too much. */
+class RunReader {
+  /** The next hit, as far as its order goes; null behind the last. */
+  head: HitOrder | null;
+  readonly #fd: number;
+  #header: Buffer | null;
+  #have: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'r');
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+  }
+
+  /** The next hit; there must be one. */
+  take(): Hit {
+    const [header, order] = [this.#header, this.head];
+    const line = header === null ? null : this.#read(header.readUInt32LE(20));
+    if (header === null || order === null || line === null) throw new Error('a run ends too early');
+    const mask = header.readUInt8(24);
+    const interfaces = INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+    const cut = header.readUInt8(25) === 1;
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+    return { ...order, line, interfaces, cut };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** Null at the end of the run. */
+  #read(length: number): Buffer | null {
+    if (this.#have.length < length) {
+      const room = Buffer.allocUnsafe(Math.max(READ_BYTES, length - this.#have.length));
+      this.#have = Buffer.concat([this.#have, room.subarray(0, readSync(this.#fd, room))]);
+    }
+    if (this.#have.length < length) return null;
+    const taken = this.#have.subarray(0, length);
+    this.#have = this.#have.subarray(length);
+    return taken;
+  }
 }
 
-function* readRun(path: string): Generator<Hit> {
-  const fd = openSync(path, 'r');
-  try {
-    let have: Buffer = Buffer.alloc(0);
-    const take = (length: number): Buffer | null => {
-      if (have.length < length) {
-        const room = Buffer.allocUnsafe(Math.max(READ_BYTES, length - have.length));
-        have = Buffer.concat([have, room.subarray(0, readSync(fd, room))]);
-      }
-      if (have.length < length) return null;
-      const taken = have.subarray(0, length);
-      have = have.subarray(length);
-      return taken;
-    };
-    for (let header = take(HEADER_BYTES); header !== null; header = take(HEADER_BYTES)) {
-      const line = take(header.readUInt32LE(20));
-      if (line === null) return;
-      yield decodeHeader(header, line);
-    }
-  } finally {
-    closeSync(fd);
-  }
+function orderOf(header: Buffer | null): HitOrder | null {
+  if (header === null) return null;
+  const [timeMs, offset] = [header.readDoubleLE(0), header.readDoubleLE(8)];
+  return { timeMs, offset, file: header.readUInt32LE(16) };
 }

@@ -15,8 +15,11 @@ export interface Hit {
   readonly cut: boolean;
 }
 
+/** What the order of hits depends on. */
+export type HitOrder = Pick<Hit, 'timeMs' | 'file' | 'offset'>;
+
 /** Time order; lines of the same instant as they stand in their files. */
-export function compareHits(a: Hit, b: Hit): number {
+export function compareHits(a: HitOrder, b: HitOrder): number {
   return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
 }
 

@@ -39,7 +39,7 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
     ...{ card: '', interface: null, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
   };
-  const plan = await makePlan(options.roots, query, null);
+  const plan = await makePlan(options.roots, query, null, options.signal);
   const nowMs = options.nowMs ?? Date.now();
   const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
   const resting = new Set(tasks);

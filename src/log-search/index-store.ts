@@ -4,6 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { CardpollError, messageOf } from '../platform/errors.ts';
 import { isFilterable, maybeContains } from './card-filter.ts';
 import type { FileBytes } from './file-bytes.ts';
 import type { FoundFile } from './walk.ts';
@@ -82,7 +83,10 @@ function parseHeader(text: string): Header | null {
   }
 }
 
-/** Takes the place of an older sidecar at once, so that a reader sees one or the other. */
+/**
+ * Takes the place of an older sidecar at once, so that a reader sees one or the other.
+ * @throws CardpollError `io`.
+ */
 export function writeIndex(
   cacheDirectory: string,
   file: FoundFile,
@@ -96,11 +100,15 @@ export function writeIndex(
     ...{ filterBytes: filter.length, filterCrc: crc32(filter) },
   };
   const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
-  mkdirSync(indexDirectory(cacheDirectory), { recursive: true });
-  const path = sidecarPath(cacheDirectory, file);
+  const sidecar = Buffer.concat([Buffer.from(`${line}\n`), filter]);
+  orFail(cacheDirectory, () => replaceFile(sidecarPath(cacheDirectory, file), sidecar));
+}
+
+function replaceFile(path: string, content: Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, Buffer.concat([Buffer.from(`${line}\n`), filter]));
+    writeFileSync(temporary, content);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -108,8 +116,25 @@ export function writeIndex(
   }
 }
 
-/** Removes the sidecars of log files that are no longer where they were, and what a killed writer left. */
+function orFail<T>(cacheDirectory: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const message = `indexes cannot be kept in ${indexDirectory(cacheDirectory)}: ${messageOf(cause)}`;
+    const hint = 'type --cache-dir with a directory that you may write and that has room';
+    throw new CardpollError('io', 'index_not_kept', message, { cause, hint });
+  }
+}
+
+/**
+ * Removes the sidecars of log files that are no longer where they were, and what a killed writer left.
+ * @throws CardpollError `io`.
+ */
 export function dropStale(cacheDirectory: string): number {
+  return orFail(cacheDirectory, () => dropStaleIn(cacheDirectory));
+}
+
+function dropStaleIn(cacheDirectory: string): number {
   const directory = indexDirectory(cacheDirectory);
   const present = new Map<string, ReadonlySet<string>>();
   let dropped = 0;

@@ -48,11 +48,15 @@ export interface Plan {
   readonly bytesRead: number;
 }
 
-/** @param cacheDirectory where indexes are kept; null: there are none. */
+/**
+ * @param cacheDirectory where indexes are kept; null: there are none.
+ * @throws CardpollError `input_missing` / `root_missing`, and the signal's reason when it is aborted.
+ */
 export async function makePlan(
   roots: readonly string[],
   query: Query,
   cacheDirectory: string | null,
+  signal: AbortSignal | undefined,
 ): Promise<Plan> {
   const found = walk(roots);
   const zone = new Zone(query.zone);
@@ -70,7 +74,7 @@ export async function makePlan(
       else pruned.push({ path: one.file.path, reason });
     }
   }
-  const duplicates = await findDuplicates(kept);
+  const duplicates = await findDuplicates(kept, signal);
   for (const [path, of] of duplicates)
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks = kept
@@ -172,13 +176,16 @@ function successorBegins(
 }
 
 /** Path of the file left out -> path of the one kept. */
-async function findDuplicates(candidates: readonly Candidate[]): Promise<Map<string, string>> {
+async function findDuplicates(
+  candidates: readonly Candidate[],
+  signal: AbortSignal | undefined,
+): Promise<Map<string, string>> {
   const byPath = new Map(candidates.map(({ file }) => [file.path, file]));
   const duplicates = new Map<string, string>();
   for (const { file } of candidates) {
     const compressed = byPath.get(`${file.path}.gz`);
     if (compressed === undefined || file.size === 0) continue;
-    if (await holdSameData(file.path, compressed.path)) duplicates.set(compressed.path, file.path);
+    if (await holdSameData(file.path, compressed.path, signal)) duplicates.set(compressed.path, file.path);
   }
   return duplicates;
 }

@@ -4,8 +4,15 @@ import { FileBytes } from './file-bytes.ts';
 import { isGzip } from './gzip/gzip-format.ts';
 import { inflateFile } from './gzip/inflate.ts';
 
-/** True also for a gzip still being written that holds the beginning. False when either cannot be read. */
-export async function holdSameData(plainPath: string, gzipPath: string): Promise<boolean> {
+/**
+ * True also for a gzip still being written that holds the beginning. False when either cannot be read.
+ * @throws the signal's reason when it is aborted.
+ */
+export async function holdSameData(
+  plainPath: string,
+  gzipPath: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   try {
     await using files = openBoth(plainPath, gzipPath);
     const { plain, compressed } = files;
@@ -13,7 +20,7 @@ export async function holdSameData(plainPath: string, gzipPath: string): Promise
     const head = compressed.readAt(0, Buffer.alloc(10));
     // Nothing of it is written yet.
     if (!isGzip(head)) return false;
-    return await compare(plain, compressed);
+    return await compare(plain, compressed, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return false;
@@ -39,7 +46,11 @@ function openBoth(plainPath: string, gzipPath: string) {
   };
 }
 
-async function compare(plain: FileBytes, compressed: FileBytes): Promise<boolean> {
+async function compare(
+  plain: FileBytes,
+  compressed: FileBytes,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
   let offset = 0;
   let same = true;
   let room = Buffer.alloc(0);
@@ -51,12 +62,13 @@ async function compare(plain: FileBytes, compressed: FileBytes): Promise<boolean
         const expected = plain.readAt(offset, room.subarray(0, chunk.length));
         offset += chunk.length;
         same &&= expected.equals(chunk);
-        return same;
+        return same && signal?.aborted !== true;
       },
       gap: () => {},
     },
     'node',
   );
+  signal?.throwIfAborted();
   if (!same || result.kind === 'redo') return false;
   const codes = result.problems.map(({ code }) => code);
   if (codes.length === 0) return offset === plain.size;

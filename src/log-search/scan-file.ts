@@ -4,7 +4,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { messageOf } from '../platform/errors.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
 import { FileBytes } from './file-bytes.ts';
 import { FileHits, type InterfaceCounts } from './file-hits.ts';
 import { searchRoom } from './find-bytes.ts';
@@ -109,6 +109,8 @@ export async function runScan<Sink extends LineSink>(
     if (file === null) return failed('vanished', 'gone before it was read');
     return await new Scan(file, task, query, control, job).run();
   } catch (error) {
+    // What was found cannot be kept: not the log file's fault.
+    if (error instanceof CardpollError) throw error;
     if (isDenied(error)) return failed('denied', 'permission denied');
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return failed('read_error', messageOf(error));

@@ -1,4 +1,5 @@
 // One thread's share of a search: takes file after file until none is left. Runs in every thread of workers.ts.
+import { CardpollError } from '../platform/errors.ts';
 import { type IndexResult, indexFile } from './index-file.ts';
 import type { FileTask } from './plan.ts';
 import { type FileResult, type ScanControl, scanFile } from './scan-file.ts';
@@ -25,9 +26,32 @@ export function sharedSize(threads: number): number {
   return 8 + threads * 8;
 }
 
+/** When it fails, the other threads stop too. */
 export async function scanShare(session: ScanSession, onResult: (result: ScanResult) => void): Promise<void> {
-  const { tasks, shared, thread } = session;
-  const flags = new Int32Array(shared, 0, 2);
+  const flags = new Int32Array(session.shared, 0, 2);
+  try {
+    await scanTasks(session, flags, onResult);
+  } catch (error) {
+    Atomics.store(flags, ABORTED, 1);
+    throw error;
+  }
+}
+
+/** What a thread threw, as it was before it crossed the border, which takes the class away. */
+export function thrownByThread(error: Error): CardpollError {
+  const { kind, code, hint } = error as Partial<CardpollError>;
+  const { message, cause = error } = error;
+  if (error.name !== 'CardpollError' || kind === undefined || code === undefined) {
+    return new CardpollError('internal', 'scan_failed', `log search failed: ${message}`, { cause });
+  }
+  return new CardpollError(kind, code, message, hint === undefined ? { cause } : { cause, hint });
+}
+
+async function scanTasks(
+  { tasks, work, shared, thread }: ScanSession,
+  flags: Int32Array,
+  onResult: (result: ScanResult) => void,
+): Promise<void> {
   const done = new Float64Array(shared, 8);
   const isStopped = () => Atomics.load(flags, ABORTED) === 1;
   for (let doneBytes = 0; !isStopped(); ) {
@@ -35,11 +59,12 @@ export async function scanShare(session: ScanSession, onResult: (result: ScanRes
     if (task === undefined) return;
     const control: ScanControl = {
       isStopped,
+      // A file that is searched a second time is read more than once, but is no larger for it.
       progress: (bytes) => {
-        done[thread] = doneBytes + bytes;
+        done[thread] = doneBytes + Math.min(bytes, task.size);
       },
     };
-    onResult(await scanOne(task, session.work, control));
+    onResult(await scanOne(task, work, control));
     doneBytes += task.size;
     done[thread] = doneBytes;
   }

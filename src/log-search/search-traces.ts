@@ -30,7 +30,7 @@ export async function findTraces(
   };
   // Lines without the card are wanted, so its index does not count.
   const wider: Query = { ...query, window };
-  const plan = await makePlan(roots, wider, null);
+  const plan = await makePlan(roots, wider, null, signal);
   const lines: TracedLine[] = [];
   const cutShort = new Set<string>();
   const notices: Notice[] = [];

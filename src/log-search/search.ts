@@ -1,11 +1,10 @@
 // `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { InterfaceCounts } from './file-hits.ts';
 import { compareHits, type Hit } from './hit.ts';
-import { mergeRuns } from './hit-runs.ts';
+import { HitRuns, makeRunDirectory } from './hit-runs.ts';
 import type { Notice } from './notice.ts';
 import { type FileTask, makePlan, type Plan } from './plan.ts';
 import { parseQuery, type Query, type SearchOptions } from './query.ts';
@@ -26,7 +25,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   const startedMs = performance.now();
   const query = parseQuery(options);
   const roots = options.roots.filter((root) => root !== '');
-  const plan = await makePlan(roots, query, options.cacheDir ?? null);
+  const plan = await makePlan(roots, query, options.cacheDir ?? null, options.signal);
   const search = new Search(plan, query, roots, options);
   try {
     await search.scan();
@@ -41,6 +40,7 @@ class Search {
   readonly #results = new Map<number, FileResult>();
   readonly #tasks: FileTask[];
   readonly #runDirectory: string | null;
+  #runs: HitRuns | null = null;
   /** The most that were used at a time. */
   #threads = 1;
   /** Files of the plan that were gone, but found again compressed. */
@@ -53,7 +53,7 @@ class Search {
     private readonly options: SearchOptions,
   ) {
     this.#tasks = [...plan.tasks];
-    this.#runDirectory = query.keep === 'all' ? mkdtempSync(join(tmpdir(), 'cardpoll-logs-')) : null;
+    this.#runDirectory = query.keep === 'all' ? makeRunDirectory() : null;
   }
 
   async scan(): Promise<void> {
@@ -177,8 +177,9 @@ class Search {
 
   *#records(): Generator<Hit> {
     if (this.#runDirectory === null) return;
-    const runs = [...this.#results.values()].flatMap((result) => result.runs);
-    yield* mergeRuns(runs, this.#runDirectory);
+    const paths = [...this.#results.values()].flatMap(({ runs }) => runs);
+    this.#runs ??= new HitRuns(paths, this.#runDirectory);
+    yield* this.#runs.inOrder();
   }
 
   /** Lines that crossed a thread border are plain bytes. */

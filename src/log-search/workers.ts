@@ -3,10 +3,9 @@
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
-import { CardpollError } from '../platform/errors.ts';
 import type { FileTask } from './plan.ts';
 import type { Progress } from './query.ts';
-import { type ScanResult, type ScanSession, scanShare, sharedSize } from './scan-share.ts';
+import { type ScanResult, type ScanSession, scanShare, sharedSize, thrownByThread } from './scan-share.ts';
 import type { ScanWork } from './scan-work.ts';
 
 /** Inflated log text is so much larger than on disk, roughly. */
@@ -80,11 +79,7 @@ function runWorker(session: ScanSession, onResult: (result: ScanResult) => void)
   return new Promise((resolve, reject) => {
     const worker = new Worker(workerUrl(), { workerData: session });
     worker.on('message', onResult);
-    worker.once('error', (error) => {
-      reject(
-        new CardpollError('internal', 'scan_failed', `log search failed: ${error.message}`, { cause: error }),
-      );
-    });
+    worker.once('error', (error) => reject(thrownByThread(error)));
     worker.once('exit', () => resolve());
   });
 }

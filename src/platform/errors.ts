@@ -11,6 +11,7 @@ export type ErrorKind =
   | 'unavailable' // a store, the gateway or the daemon does not answer
   | 'busy' // a lock is held; later it will work
   | 'auth' // credentials missing, wrong or insufficient
+  | 'io' // a file cannot be written or read back
   | 'config' // the configuration cannot work
   | 'internal'; // a bug
 

@@ -73,6 +73,20 @@ describe('pipes', () => {
     expect(stderr).toBe('');
   });
 
+  it.each([
+    ['--version', ''],
+    ['--help', ''],
+    ['concurrency', ''],
+    ['concurrency -o json', ''],
+    ['concurrency', ' 2>/dev/full'],
+  ])('%s into a full disk%s: one line, if anything, and exit code 74', async (command, redirect) => {
+    const env = await serveLimits();
+    const { stdout, stderr } = await shell(`("$0" "$1" ${command} >/dev/full${redirect}); echo $?`, env);
+    expect(stdout).toBe('74\n');
+    const said = /^cardpoll: standard output cannot be written: ENOSPC[^\n]+\n$/;
+    expect(stderr).toMatch(redirect === '' ? said : /^$/);
+  });
+
   it('get everything, however much it is', async () => {
     const env = await serveLimits();
     const { stdout } = await shell('"$0" "$1" concurrency | wc -l', env);

@@ -42,11 +42,14 @@ export function postgresBinPath(places: Places = DEFAULT_PLACES): string {
   );
 }
 
-/** The path of a further program a test runs (`logrotate`); installs the package of that name when it is missing. */
-export function programPath(name: string, places: Places = DEFAULT_PLACES): string {
+/** The path of a further program a test runs (`logrotate`); installs its package when it is missing. */
+export function programPath(
+  name: string,
+  { places = DEFAULT_PLACES, debianPackage = name }: { places?: Places; debianPackage?: string } = {},
+): string {
   const find = () => [...directories(places.path), '/usr/sbin'].find((dir) => isExecutable(join(dir, name)));
-  if (find() === undefined) install([name], places);
-  const directory = find() ?? fail([name], `${name} is neither on PATH nor in /usr/sbin`);
+  if (find() === undefined) install([debianPackage], places);
+  const directory = find() ?? fail([debianPackage], `${name} is neither on PATH nor in /usr/sbin`);
   return join(directory, name);
 }
 

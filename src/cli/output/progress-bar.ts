@@ -1,13 +1,19 @@
-// Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself.
+// Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. Never goes
+// back, and never wraps, because a line that did could not be drawn over.
 import type { Io } from '../io.ts';
 import { span } from './style.ts';
 
 const WIDTH = 30;
+/** Of a terminal that does not tell. */
+const COLUMNS = 80;
+/** What stands around the bar besides the label, at its longest. */
+const AROUND = '  100 %  59m 59s left ';
 const REDRAW_MS = 100;
 
 export class ProgressBar {
   /** Where it stood when it was first told: work that was under way before is no measure of the pace. */
   #first: { readonly done: number; readonly atMs: number } | null = null;
+  #most = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -16,18 +22,23 @@ export class ProgressBar {
     private readonly total: number,
   ) {}
 
-  update(done: number): void {
+  update(soFar: number): void {
+    const done = Math.max(soFar, this.#most);
+    this.#most = done;
     const nowMs = this.io.clock.monotonic();
     this.#first ??= { done, atMs: nowMs };
     if (this.io.stderr.isTTY !== true || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
     const share = this.total === 0 ? 1 : Math.min(1, done / this.total);
-    const filled = Math.round(share * WIDTH);
+    const columns = this.io.stderr.columns || COLUMNS;
+    const width = Math.max(0, Math.min(WIDTH, columns - this.label.length - AROUND.length));
+    const filled = Math.round(share * width);
     const gained = done - this.#first.done;
     const leftSeconds = ((nowMs - this.#first.atMs) / 1000 / gained) * (this.total - done);
     const eta = gained <= 0 || share === 1 ? '' : `  ${span(Math.round(leftSeconds))} left`;
-    const bar = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)}`;
-    this.io.stderr.write(`\r\x1b[K${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`);
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
+    const line = `${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`;
+    this.io.stderr.write(`\r\x1b[K${line.slice(0, columns - 1)}`);
   }
 
   /** Takes the bar off the screen. */

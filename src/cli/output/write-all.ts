@@ -1,22 +1,34 @@
 // Writes more than a pipe holds without holding it all: waits for the reader. Used by commands with endless output.
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Io } from '../io.ts';
 
-/** Ends quietly, through io's signal, when the reader is gone. */
-export async function writeAll(
-  { stdout, onInterrupt }: Io,
-  pieces: Iterable<string | Buffer>,
-): Promise<void> {
-  const signal = onInterrupt();
+const BATCH_BYTES = 65_536;
+
+/** Ends through io's signal: quietly when the reader is gone. */
+export async function writeAll(io: Io, pieces: Iterable<string | Buffer>): Promise<void> {
+  let batch: Buffer[] = [];
+  let bytes = 0;
   for (const piece of pieces) {
-    signal.throwIfAborted();
-    if (!stdout.write(piece)) await Promise.race([once(stdout, 'drain', { signal }), aborted(signal)]);
+    const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    batch.push(part);
+    bytes += part.length;
+    if (bytes < BATCH_BYTES) continue;
+    await write(io, Buffer.concat(batch));
+    batch = [];
+    bytes = 0;
   }
+  await write(io, Buffer.concat(batch));
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
+async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> {
+  const signal = onInterrupt();
+  signal.throwIfAborted();
+  try {
+    if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
+    // Files and pipes are written at once: without a turn of the loop Ctrl-C would not be noticed before the end.
+    await nextTurn();
+  } finally {
+    signal.throwIfAborted();
+  }
 }

@@ -1,6 +1,5 @@
 // The logs on a file system that is really full: a tmpfs of 256 KiB where the test may mount one, else /dev/full
 // alone, which never has room again by itself.
-import { spawnSync } from 'node:child_process';
 import {
   mkdtempSync,
   readdirSync,
@@ -16,20 +15,11 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LineFile } from '../../../src/platform/line-file.ts';
+import { mountTinyDisk } from '../../support/tiny-disk.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const mountPoint = mkdtempSync(join(tmpdir(), 'cardpoll-full-'));
-const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-const mounted = privileged('mount', '-t', 'tmpfs', '-o', 'size=256k,mode=1777', 'tmpfs', mountPoint);
-afterAll(() => {
-  if (mounted) privileged('umount', mountPoint);
-  rmSync(mountPoint, { recursive: true, force: true });
-});
-
-function privileged(...command: string[]): boolean {
-  const [program = '', ...args] = [...asRoot, ...command];
-  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-}
+const { path: mountPoint, mounted, remove } = mountTinyDisk('256k');
+afterAll(remove);
 
 const LINE = (n: number) => `${JSON.stringify({ n, padding: 'x'.repeat(80) })}\n`;
 const MAX_WAITING = 64 * 1024;
