@@ -2,7 +2,7 @@
 // about the interface, which needs the line and not only the bytes around the card.
 import type { Hit } from './hit.ts';
 import type { RunWriter } from './hit-runs.ts';
-import { INTERFACES, type InterfaceName, matchesInterface } from './interface-alias.ts';
+import { INTERFACES, type InterfaceName, interfacesOf } from './interface-alias.ts';
 import type { Query } from './query.ts';
 import type { LineSink, ScannedLine } from './scan.ts';
 
@@ -49,10 +49,7 @@ export class FileHits implements LineSink {
   }
 
   piece(latin1: string): void {
-    for (const name of this.#wanted) {
-      if (!this.#inPieces.has(name) && matchesInterface(latin1, name, this.query.strict))
-        this.#inPieces.add(name);
-    }
+    for (const name of interfacesOf(latin1, this.#wanted, this.query.strict)) this.#inPieces.add(name);
   }
 
   endPieces(): void {
@@ -62,9 +59,8 @@ export class FileHits implements LineSink {
   #interfacesOf({ bytes, from, to, cut }: ScannedLine): InterfaceName[] {
     if (this.#wanted.length === 0) return [];
     const text = bytes.toString('latin1', from, to);
-    return this.#wanted.filter(
-      (name) => (cut && this.#inPieces.has(name)) || matchesInterface(text, name, this.query.strict),
-    );
+    const found = interfacesOf(text, this.#wanted, this.query.strict);
+    return cut ? this.#wanted.filter((name) => found.includes(name) || this.#inPieces.has(name)) : found;
   }
 
   #keep(found: ScannedLine, interfaces: readonly InterfaceName[], maxBytes: number): Hit {

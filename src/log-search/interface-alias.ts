@@ -71,12 +71,18 @@ const RULES: Readonly<Record<InterfaceName, Rule>> = {
   },
 };
 
-/** Whether a line, as latin1, belongs to an interface; with `strict` only its request path counts. */
-export function matchesInterface(line: string, name: InterfaceName, strict: boolean): boolean {
-  const rule = RULES[name];
-  if (!strict && (rule.field?.test(line) || rule.phrases.some((one) => containsPhrase(line, one))))
-    return true;
-  return lastSegments(line).some(rule.segment);
+/** Which of the `wanted` interfaces a line, as latin1, belongs to; with `strict` only its request path counts. */
+export function interfacesOf(
+  line: string,
+  wanted: readonly InterfaceName[],
+  strict: boolean,
+): InterfaceName[] {
+  const segments = lastSegments(line);
+  return wanted.filter((name) => {
+    const { segment, field, phrases } = RULES[name];
+    if (segments.some(segment)) return true;
+    return !strict && (field?.test(line) || phrases.some((one) => containsPhrase(line, one)));
+  });
 }
 
 /** A JSON key, plain or escaped inside a string any number of times. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { interfaceOf, matchesInterface } from '../../../src/log-search/interface-alias.ts';
+import { interfaceOf, interfacesOf } from '../../../src/log-search/interface-alias.ts';
 import { belongsTo } from '../../support/log-reference.ts';
 
 const ascii = (text: string) => Buffer.from(text, 'utf8');
 const gbk = (hex: string) => Buffer.concat([ascii('{"msg":"'), Buffer.from(hex, 'hex'), ascii('"}')]);
 
 function check(alias: string, line: Buffer, expected: boolean, strict = false): void {
-  expect(matchesInterface(line.toString('latin1'), interfaceOf(alias), strict)).toBe(expected);
+  const name = interfaceOf(alias);
+  expect(interfacesOf(line.toString('latin1'), [name], strict)).toEqual(expected ? [name] : []);
   expect(belongsTo(line, alias, strict)).toBe(expected);
 }
 
