@@ -5,16 +5,18 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from '../../src/gateway/simulator.ts';
+import { exitCodeOf } from '../../src/log-search/report.ts';
+import { searchLogs } from '../../src/log-search/search.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { belongsTo, hasCard } from '../support/log-reference.ts';
-import { runCli, waitFor } from '../support/processes.ts';
+import { type CliResult, runCli, waitFor } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
@@ -32,6 +34,12 @@ const STOPPED = demoIccid(STOPPED_ID);
 const ANY_CARD = WATCHED.slice(0, 15);
 const ALIASES = ['realname', 'carddata', 'card_status', 'stop', 'resume'];
 
+interface Seen {
+  readonly code: number | null;
+  readonly hits: number;
+  readonly stderr: string;
+}
+
 let fleet: Fleet;
 let simulator: Simulator;
 let daemon: Daemon;
@@ -42,7 +50,7 @@ let usedBefore: number;
 /** Ids of the requests for the watched card that were answered, by status. */
 const asked: Record<number, string[]> = {};
 /** What searches said that ran beside the rotations, one list a row of searches. */
-const seenMeanwhile: Array<Array<{ code: number | null; hits: number; stderr: string }>> = [[], []];
+const seenMeanwhile: Seen[][] = [[], [], []];
 
 beforeAll(async () => {
   simulator = await startSimulator({ host: '127.0.0.1', port: 0, latencyMs: 5, changeRate: 1 });
@@ -129,11 +137,22 @@ async function failOneRequest(): Promise<void> {
 async function rotateBesideSearches(late: boolean): Promise<void> {
   const before = await countOf(WATCHED);
   let rotated = false;
-  const rows = [['--no-index'], ['--cache-dir', cacheDir]].map(async (args, row) => {
+  const searches = [
+    async () => asSeen(await search(WATCHED, '--count-only', '--no-index')),
+    async () => asSeen(await search(WATCHED, '--count-only', '--cache-dir', cacheDir)),
+    // Without a process to start, searches are so short that some hit the very steps of logrotate.
+    async () => {
+      await nextTurn();
+      const report = await searchLogs({ roots: [logDir], iccid: WATCHED, threads: 1 });
+      report.close();
+      const stderr = report.notices.map(({ path, code }) => `${code} ${path}`).join();
+      return { code: exitCodeOf(report), hits: report.hits, stderr };
+    },
+  ];
+  const rows = searches.map(async (one, row) => {
     seenMeanwhile[row]?.push({ code: 0, hits: before, stderr: '' });
     do {
-      const { code, stdout, stderr } = await search(WATCHED, '--count-only', ...args);
-      seenMeanwhile[row]?.push({ code, hits: Number(stdout), stderr });
+      seenMeanwhile[row]?.push(await one());
     } while (!rotated);
   });
   if (late) daemon.process.signal('SIGSTOP');
@@ -147,6 +166,10 @@ async function rotateBesideSearches(late: boolean): Promise<void> {
   await waitFor(() => !hasRotatedFileOpen(), { what: 'the daemon to reopen its logs' });
   await Promise.all(rows);
   expect(await countOf(WATCHED)).toBeGreaterThan(before);
+}
+
+function asSeen({ code, stdout, stderr }: CliResult): Seen {
+  return { code, hits: Number(stdout), stderr };
 }
 
 /** Runs logrotate with the shipped file as if it were time. @param pid 0: no daemon runs. */
