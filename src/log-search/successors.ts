@@ -26,6 +26,12 @@ export function findSuccessors(
   const lost = new Set(gone.map(({ path }) => path));
   const searched = new Set(tasks.map(({ path }) => path).filter((path) => !lost.has(path)));
   const asked = new Set(tasks.map(fileId));
+  // Both were listed, and then the plain one went: its compression ended just then, so the other was read whole.
+  for (const original of gone) {
+    if (!searched.has(`${original.path}.gz`)) continue;
+    found.push({ original, file: null });
+    missing.delete(fileId(original));
+  }
   const compressed: FoundFile[] = [];
   for (const file of files) {
     const renamed = missing.get(fileId(file));
@@ -33,20 +39,18 @@ export function findSuccessors(
     missing.delete(fileId(file));
     const plain = plainPath(file.path);
     // One that is still being made, or was made of a file that has been searched, holds nothing new.
-    if (plain !== null && !paths.has(plain) && !searched.has(plain)) compressed.push(file);
+    const isNew = plain !== null && !paths.has(plain) && !searched.has(plain);
+    if (isNew && !asked.has(fileId(file))) compressed.push(file);
   }
   // Certain by their names first: what is left over can only be told by its log.
   const byName = (file: FoundFile) =>
     [...missing.values()].find((task) => plainPath(file.path) === task.path);
-  const byLog = (file: FoundFile) =>
-    asked.has(fileId(file))
-      ? undefined
-      : [...missing.values()].find((task) => isSameLog(task.path, file.path));
+  const byLog = (file: FoundFile) => [...missing.values()].find((task) => isSameLog(task.path, file.path));
   for (const originalOf of [byName, byLog]) {
     for (const file of compressed) {
       const original = found.some((one) => one.file === file) ? undefined : originalOf(file);
       if (original === undefined) continue;
-      found.push({ original, file: asked.has(fileId(file)) ? null : file });
+      found.push({ original, file });
       missing.delete(fileId(original));
     }
   }

@@ -34,6 +34,8 @@ it('finds a file that was compressed, by its name before its log', () => {
 it('finds a compressed file among those that were searched already', () => {
   const gz = task(2, 'w.log-20260201-000000.gz', 20);
   expect(successors([OLD], [gz], [OLD, LIVE, gz])).toEqual([['w.log-20260201-000000', null]]);
+  const shifted = { ...gz, path: '/logs/w.log-20260201-000000.2.gz' };
+  expect(successors([OLD], [shifted], [OLD, LIVE, gz])).toEqual([['w.log-20260201-000000', null]]);
 });
 
 it('takes no file that only has the inode of another', () => {
