@@ -76,7 +76,7 @@ beforeAll(async () => {
     done.abort();
     await asking;
   }
-  expect(await daemon.process.stop()).toMatchObject({ code: 0, said: '' });
+  expect(await daemon.process.stop()).toMatchObject({ code: 0, stderr: '' });
 }, 90_000);
 
 afterAll(async () => {
