@@ -1,13 +1,9 @@
 // deploy/logrotate.d/cardpoll on a daemon that polls, serves and writes all the while: logrotate itself, `cardpoll logs`
 // itself. What is found afterwards is compared with a reading of every file by other code, with what the gateway counted
 // and with what the client asked for.
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
@@ -17,11 +13,7 @@ import { searchLogs } from '../../src/log-search/search.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { belongsTo, hasCard } from '../support/log-reference.ts';
 import { type CliResult, runCli, waitFor } from '../support/processes.ts';
-import { programPath } from '../support/provision.ts';
-
-const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
-const SHIPPED = fileURLToPath(new URL('../../deploy/logrotate.d/cardpoll', import.meta.url));
-const run = promisify(execFile);
+import { holdsRotatedFile, rotateAsShipped } from '../support/shipped-logrotate.ts';
 
 const CARDS = 200;
 const ROTATIONS = 4;
@@ -157,61 +149,19 @@ async function rotateBesideSearches(late: boolean): Promise<void> {
   });
   if (late) daemon.process.signal('SIGSTOP');
   try {
-    await rotate(daemon.process.pid);
+    await rotateAsShipped({ logDir, cacheDir, pid: daemon.process.pid, workDir: fleet.dir });
   } finally {
     if (late) daemon.process.signal('SIGCONT');
     rotated = true;
   }
   // Real rotations lie hours apart; here the next one must not come before the daemon has let go of the files.
-  await waitFor(() => !hasRotatedFileOpen(), { what: 'the daemon to reopen its logs' });
+  await waitFor(() => !holdsRotatedFile(daemon.process.pid), { what: 'the daemon to reopen its logs' });
   await Promise.all(rows);
   expect(await countOf(WATCHED)).toBeGreaterThan(before);
 }
 
 function asSeen({ code, stdout, stderr }: CliResult): Seen {
   return { code, hits: Number(stdout), said: stderr };
-}
-
-/** Runs logrotate with the shipped file as if it were time. @param pid 0: no daemon runs. */
-async function rotate(pid: number): Promise<void> {
-  const config = join(fleet.dir, 'logrotate.conf');
-  writeFileSync(config, shippedFor(pid), { mode: 0o644 });
-  await run(programPath('logrotate'), ['--force', '--state', join(fleet.dir, 'logrotate.state'), config]);
-}
-
-/** The shipped file, with the paths, user and unit of this test. */
-function shippedFor(pid: number): string {
-  const owner = `${userInfo().username} ${execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()}`;
-  const here: Array<[string | RegExp, string]> = [
-    ['su cardpoll cardpoll', `su ${owner}`],
-    ['create 0640 cardpoll cardpoll', `create 0640 ${owner}`],
-    ['systemctl show --property=MainPID --value cardpoll.service', `echo ${pid}`],
-    ['systemctl kill --kill-who=main --signal=HUP cardpoll.service', `kill -HUP ${pid}`],
-    [/systemd-run [^/]*--uid=cardpoll [^/]*/, ''],
-    ['/usr/bin/cardpoll logs index', `${process.execPath} ${BINARY} logs index`],
-    ['--roots /var/log/cardpoll', `--roots ${logDir}`],
-    ['--cache-dir /var/cache/cardpoll', `--cache-dir ${cacheDir}`],
-    ['/var/log/cardpoll/*.log {', `${logDir}/*.log {`],
-  ];
-  return here.reduce(
-    (text, [shipped, substitute]) => {
-      const changed = text.replace(shipped, () => substitute);
-      if (changed === text) throw new Error(`${SHIPPED} no longer says ${shipped}`);
-      return changed;
-    },
-    readFileSync(SHIPPED, 'utf8'),
-  );
-}
-
-function hasRotatedFileOpen(): boolean {
-  const descriptors = `/proc/${daemon.process.pid}/fd`;
-  return readdirSync(descriptors).some((fd) => {
-    try {
-      return /\.log-[^/]+$/.test(readlinkSync(join(descriptors, fd)));
-    } catch {
-      return false; // closed meanwhile
-    }
-  });
 }
 
 const search = (card: string, ...args: string[]) =>
@@ -347,7 +297,7 @@ it('keeps each rotation under a name of its own, all but the last compressed and
 
 it('rotates without a daemon too', async () => {
   const before = await countOf(WATCHED);
-  await rotate(0);
+  await rotateAsShipped({ logDir, cacheDir, pid: 0, workDir: fleet.dir });
   expect(readdirSync(logDir).filter((file) => file.startsWith('worker.log-'))).toHaveLength(ROTATIONS + 1);
   expect(linesOf('worker.log')).not.toEqual([]);
   expect(readFileSync(join(logDir, 'worker.log'), 'utf8')).toBe('');
