@@ -24,6 +24,7 @@ const WATCHED = demoIccid(7);
 const STOPPED_ID = 8;
 const STOPPED = demoIccid(STOPPED_ID);
 const ANY_CARD = WATCHED.slice(0, 15);
+const POLLED = ['realname', 'flow', 'card_status'] as const;
 const ALIASES = ['realname', 'carddata', 'card_status', 'stop', 'resume'];
 
 interface Seen {
@@ -54,16 +55,16 @@ beforeAll(async () => {
   mkdirSync(cacheDir);
   await fleet.setIntervals(1);
   await fleet.importCards(CARDS, (cardId) => (cardId === STOPPED_ID ? 1 : ''));
-  await pollRounds(1);
+  await pollRound();
   await failOneRequest();
   const done = new AbortController();
   const asking = askUntil(done.signal);
   try {
     for (let rotation = 1; rotation <= ROTATIONS; rotation += 1) {
-      await pollRounds(1);
+      await pollRound();
       await rotateBesideSearches(rotation === LATE_ROTATION);
     }
-    await pollRounds(1);
+    await pollRound();
   } finally {
     done.abort();
     await asking;
@@ -85,19 +86,15 @@ async function askUsage(): Promise<number> {
   return ((await answer.json()) as { data: { used: number } }).data.used;
 }
 
-async function pollRounds(rounds: number): Promise<void> {
-  const { realname, flow, card_status } = simulator.stats().byInterface;
-  const wanted = rounds * CARDS;
+/** Waits until every card can have been polled for everything once more. */
+async function pollRound(): Promise<void> {
+  const before = simulator.stats().byInterface;
   await waitFor(
     () => {
       const now = simulator.stats().byInterface;
-      return (
-        now.realname >= realname + wanted &&
-        now.flow >= flow + wanted &&
-        now.card_status >= card_status + wanted
-      );
+      return POLLED.every((name) => now[name] >= before[name] + CARDS);
     },
-    { timeoutMs: 20_000, what: `${rounds} rounds of polling` },
+    { timeoutMs: 20_000, what: 'a round of polling' },
   );
 }
 
