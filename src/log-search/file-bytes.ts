@@ -14,6 +14,7 @@ export class FileBytes {
     size: number,
     readonly dev: number,
     readonly ino: number,
+    readonly bornMs: number,
   ) {
     this.size = size;
   }
@@ -24,7 +25,7 @@ export class FileBytes {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(fd);
-      if (stat.isFile()) return new FileBytes(fd, stat.size, stat.dev, stat.ino);
+      if (stat.isFile()) return new FileBytes(fd, stat.size, stat.dev, stat.ino, stat.birthtimeMs);
     } catch (error) {
       closeSync(fd);
       throw error;

@@ -17,9 +17,9 @@ export async function holdSameData(
     await using files = openBoth(plainPath, gzipPath);
     const { plain, compressed } = files;
     if (plain === null || compressed === null) return false;
-    const head = compressed.readAt(0, Buffer.alloc(10));
-    // Nothing of it is written yet.
-    if (!isGzip(head)) return false;
+    // Nothing of it is written yet; what will be is what the other holds.
+    if (compressed.size === 0) return true;
+    if (!isGzip(compressed.readAt(0, Buffer.alloc(10)))) return false;
     return await compare(plain, compressed, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;

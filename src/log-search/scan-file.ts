@@ -20,7 +20,7 @@ import { type FileTask, SLACK_MS } from './plan.ts';
 import type { Query } from './query.ts';
 import { type LineSink, RecordScanner, type ScanOptions } from './scan.ts';
 import { timeOfLine } from './timestamps.ts';
-import { isDenied, isMissing } from './walk.ts';
+import { fileId, isDenied, isMissing } from './walk.ts';
 import { Zone } from './zone.ts';
 
 export interface FileResult {
@@ -122,7 +122,7 @@ export async function runScan<Sink extends LineSink>(
 /** The file of the plan, also when it was renamed since; null when it is gone. */
 function openTask(task: FileTask): FileBytes | null {
   const file = openIfThere(task.path);
-  if (file !== null && file.dev === task.dev && file.ino === task.ino) return file;
+  if (file !== null && fileId(file) === fileId(task)) return file;
   file?.close();
   const directory = dirname(task.path);
   for (const name of namesIn(directory)) {
@@ -130,7 +130,7 @@ function openTask(task: FileTask): FileBytes | null {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat?.ino !== task.ino || stat.dev !== task.dev) continue;
     const renamed = openIfThere(path);
-    if (renamed?.ino === task.ino) return renamed;
+    if (renamed !== null && fileId(renamed) === fileId(task)) return renamed;
     renamed?.close();
   }
   return null;

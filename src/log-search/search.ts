@@ -1,6 +1,5 @@
 // `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
 import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { InterfaceCounts } from './file-hits.ts';
 import { compareHits, type Hit } from './hit.ts';
@@ -9,9 +8,9 @@ import type { Notice } from './notice.ts';
 import { type FileTask, makePlan, type Plan } from './plan.ts';
 import { parseQuery, type Query, type SearchOptions } from './query.ts';
 import { type Report, toFoundLine } from './report.ts';
-import { parseRotationName } from './rotation.ts';
 import type { FileResult } from './scan-file.ts';
 import { findTraces } from './search-traces.ts';
+import { findSuccessors } from './successors.ts';
 import { walk } from './walk.ts';
 import { scanAll } from './workers.ts';
 
@@ -36,6 +35,9 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   }
 }
 
+/** Files that went away are looked for so often. */
+const MAX_PASSES = 3;
+
 class Search {
   readonly #results = new Map<number, FileResult>();
   readonly #tasks: FileTask[];
@@ -43,7 +45,7 @@ class Search {
   #runs: HitRuns | null = null;
   /** The most that were used at a time. */
   #threads = 1;
-  /** Files of the plan that were gone, but found again compressed. */
+  /** Files that were gone, but found again: renamed or compressed. */
   readonly #replaced = new Set<number>();
 
   constructor(
@@ -58,10 +60,13 @@ class Search {
 
   async scan(): Promise<void> {
     await this.#scan(this.#tasks);
-    const gone = this.#tasks.filter(({ index }) =>
-      this.#problemsOf(index).some(({ code }) => code === 'vanished'),
-    );
-    if (gone.length > 0) await this.#scanSuccessors(gone);
+    for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
+      const gone = this.#tasks.filter(
+        ({ index }) =>
+          !this.#replaced.has(index) && this.#problemsOf(index).some(({ code }) => code === 'vanished'),
+      );
+      if (gone.length === 0 || !(await this.#scanSuccessors(gone))) return;
+    }
   }
 
   close(): void {
@@ -108,21 +113,18 @@ class Search {
     this.#threads = Math.max(this.#threads, used);
   }
 
-  /** A rotated file that was compressed meanwhile is read in its new form. */
-  async #scanSuccessors(gone: readonly FileTask[]): Promise<void> {
-    const known = new Set(this.#tasks.map(({ dev, ino }) => `${dev}:${ino}`));
-    const fresh = walk(this.roots).files.filter(
-      ({ path, dev, ino }) => path.endsWith('.gz') && !known.has(`${dev}:${ino}`),
-    );
+  /** Reads rotated files where and as what they are by now. @returns whether there were any. */
+  async #scanSuccessors(gone: readonly FileTask[]): Promise<boolean> {
+    const successors = findSuccessors(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
-    for (const file of fresh) {
-      const original = gone.find((task) => isSameLog(task.path, file.path));
-      if (original === undefined) continue;
+    for (const { file, original } of successors) {
       this.#replaced.add(original.index);
-      tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
+      if (file !== null)
+        tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
     }
     this.#tasks.push(...tasks);
     await this.#scan(tasks);
+    return tasks.length > 0;
   }
 
   #problemsOf(index: number) {
@@ -191,12 +193,6 @@ class Search {
   #pathOf(index: number): string {
     return this.#tasks[index]?.path ?? '';
   }
-}
-
-function isSameLog(gonePath: string, freshPath: string): boolean {
-  if (dirname(gonePath) !== dirname(freshPath)) return false;
-  const family = (path: string) => parseRotationName(path.slice(path.lastIndexOf('/') + 1)).family;
-  return family(gonePath) === family(freshPath);
 }
 
 /** A second pass complains about the same files again. */

@@ -9,6 +9,8 @@ export interface FoundFile {
   readonly path: string;
   readonly dev: number;
   readonly ino: number;
+  /** Epoch milliseconds; 0 where the file system does not tell. */
+  readonly bornMs: number;
   readonly size: number;
   readonly mtimeMs: number;
 }
@@ -20,18 +22,39 @@ export interface Found {
   readonly special: number;
 }
 
-const MAX_WALKS = 4;
+const MAX_WALKS = 20;
+/** A directory's mtime may stand still for so long while the directory changes: coarse clocks, coarse file systems. */
+const SETTLED_MS = 2_000;
 
 /**
- * Lists again when a directory changed meanwhile, because a file renamed then may be missing under both names.
+ * Lists again while a directory changes, because a file renamed then may be missing under both names: until two
+ * listings are the same.
  * @throws CardpollError `input_missing` / `root_missing`.
  */
 export function walk(roots: readonly string[]): Found {
-  for (let walks = 1; ; walks += 1) {
-    const walker = new Walker();
-    for (const root of roots) walker.enterRoot(root);
-    if (walks === MAX_WALKS || !walker.hasChanged()) return walker;
+  let listing = list(roots);
+  for (let walks = 2; !listing.isSettled(); walks += 1) {
+    const before = listing;
+    listing = list(roots);
+    if (listing.fingerprint === before.fingerprint) break;
+    if (walks === MAX_WALKS) {
+      const detail = 'its files kept changing while they were listed';
+      listing.notices.push({ path: roots.join(':'), code: 'vanished', detail });
+      break;
+    }
   }
+  return listing;
+}
+
+function list(roots: readonly string[]): Walker {
+  const walker = new Walker();
+  for (const root of roots) walker.enterRoot(root);
+  return walker;
+}
+
+/** What a file is known by when its name changes. An inode alone does not do: it is soon given to another file. */
+export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bornMs'>): string {
+  return `${dev}:${ino}:${bornMs}`;
 }
 
 class Walker implements Found {
@@ -40,11 +63,19 @@ class Walker implements Found {
   special = 0;
   readonly #seen = new Set<string>();
   readonly #changedAt = new Map<string, number>();
+  readonly #beganMs = Date.now();
 
-  hasChanged(): boolean {
-    return [...this.#changedAt].some(
-      ([path, mtimeMs]) => statSync(path, { throwIfNoEntry: false })?.mtimeMs !== mtimeMs,
+  /** Whether no directory changed while it was read, for all that its mtime can tell. */
+  isSettled(): boolean {
+    return [...this.#changedAt].every(
+      ([path, mtimeMs]) =>
+        mtimeMs < this.#beganMs - SETTLED_MS &&
+        statSync(path, { throwIfNoEntry: false })?.mtimeMs === mtimeMs,
     );
+  }
+
+  get fingerprint(): string {
+    return JSON.stringify([this.files.map((file) => [file.path, fileId(file)]), this.notices]);
   }
 
   enterRoot(root: string): void {
@@ -68,8 +99,8 @@ class Walker implements Found {
     if (stat.isDirectory()) this.#enter(path, stat.mtimeMs);
     else if (!stat.isFile()) this.special += 1;
     else {
-      const { dev, ino, size, mtimeMs } = stat;
-      this.files.push({ path, dev, ino, size, mtimeMs });
+      const { dev, ino, birthtimeMs: bornMs, size, mtimeMs } = stat;
+      this.files.push({ path, dev, ino, bornMs, size, mtimeMs });
     }
   }
 

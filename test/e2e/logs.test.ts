@@ -1,14 +1,13 @@
-// `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads, indexes, rotation.
+// `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads, indexes. The daemon's own
+// logs are logs-rotated.test.ts.
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openLogs } from '../../src/platform/logger.ts';
 import { LogTree } from '../support/log-tree.ts';
 import { runCli } from '../support/processes.ts';
-import { programPath } from '../support/provision.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const CARD = '8986001234567890123';
@@ -273,31 +272,4 @@ describe('the index', () => {
   function cacheDamage(path: string): void {
     execFileSync('truncate', ['-s', '-1', path]);
   }
-});
-
-describe('the daemon’s own logs', () => {
-  it('are found after logrotate has rotated and compressed them', async () => {
-    const tree = new LogTree();
-    const dir = tree.path('logs');
-    const open = openLogs({ dir, level: 'info' });
-    open.worker.info({ iccid: CARD, path: '/api/v1/real-name', realStatus: 1 }, '实名检查完成');
-    open.worker.info({ iccid: CARD, card_id: 1 }, '停机');
-    open.access.info({ method: 'GET', path: `/api/admin/cards/${CARD}`, status: 200 }, 'request');
-    open.api.info({ iccid: CARD }, 'imported');
-    await open.close();
-    const config = tree.write(
-      'rotate.conf',
-      `${dir}/*.log {\n  rotate 3\n  compress\n  copytruncate\n  su root root\n}\n`,
-    );
-    chmodSync(config, 0o644);
-    chmodSync(dir, 0o750);
-    execFileSync(programPath('logrotate'), ['-f', '-s', tree.path('state'), config]);
-    expect(readdirSync(dir)).toContain('worker.log.1.gz');
-    const count = async (...args: string[]) =>
-      (await runCli(['logs', '--roots', dir, '--iccid', CARD, '--count-only', ...args])).stdout;
-    expect(await count()).toBe('4\n');
-    expect(await count('--interface', 'realname')).toBe('1\n');
-    expect(await count('--interface', 'stop')).toBe('1\n');
-    expect(await count('--interface', 'stop', '--strict')).toBe('0\n');
-  });
 });

@@ -253,6 +253,25 @@ describe('files that change during the search', () => {
     expect([report.hits, exitCodeOf(report)]).toEqual([3, 0]);
   });
 
+  it('compressed, with the inode given to another log', async () => {
+    const tree = new LogTree();
+    tree.write('worker.log.1', THREE);
+    const report = await searchWhile(tree, () => {
+      tree.write('worker.log.1.gz', gzip(THREE));
+      rmSync(tree.path('worker.log.1'));
+      tree.write('api.log.1', ONE);
+    });
+    expect([report.hits, exitCodeOf(report)]).toEqual([3, 0]);
+  });
+
+  it('compressed, begun before the search and ended after it', async () => {
+    const tree = new LogTree();
+    tree.write('worker.log.1', THREE);
+    tree.write('worker.log.1.gz', '');
+    const report = await searchWhile(tree, () => void tree.write('worker.log.1.gz', gzip(THREE)));
+    expect([report.hits, exitCodeOf(report)]).toEqual([3, 0]);
+  });
+
   it('removed', async () => {
     const tree = new LogTree();
     tree.write('worker.log', THREE);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { follows, parseRotationName } from '../../../src/log-search/rotation.ts';
 
@@ -5,6 +6,19 @@ import { follows, parseRotationName } from '../../../src/log-search/rotation.ts'
 const SCHEMES: Record<string, string[]> = {
   'logrotate numbers': ['worker.log.3.gz', 'worker.log.2.gz', 'worker.log.1', 'worker.log'],
   'logrotate dateext': ['worker.log-20260201.gz', 'worker.log-20260202', 'worker.log'],
+  'logrotate as shipped': [
+    'worker.log-20260201-000007.gz',
+    'worker.log-20260201-130000.gz',
+    'worker.log-20260201-130001',
+    'worker.log-20260202-000005',
+    'worker.log',
+  ],
+  'logrotate as shipped, after its default': [
+    'worker.log-20260131.gz',
+    'worker.log-20260201.gz',
+    'worker.log-20260201-130000',
+    'worker.log',
+  ],
   'logrotate dateext with extension': ['worker-20260201.log.gz', 'worker-20260202.log', 'worker.log'],
   'logrotate seconds': ['worker.log-20260201-1769900000.gz', 'worker.log-20260201-1769910000', 'worker.log'],
   lumberjack: ['worker-2026-02-01T10-00-00.000.log.gz', 'worker-2026-02-01T12-30-00.123.log', 'worker.log'],
@@ -22,6 +36,18 @@ describe('rotation names', () => {
       parsed.forEach((later, other) => {
         expect(follows(earlier, later), `${names[index]} before ${names[other]}`).toBe(other > index);
       });
+    });
+  });
+
+  it('have the form that the shipped configuration gives them', () => {
+    const shipped = readFileSync(new URL('../../../deploy/logrotate.d/cardpoll', import.meta.url), 'utf8');
+    expect(shipped).toMatch(/^ *dateformat -%Y%m%d-%H%M%S$/m);
+    expect(parseRotationName('access.log-20260201-235959.gz')).toEqual({
+      family: 'access.log',
+      date: '20260201235959',
+      day: [2026, 2, 1],
+      age: null,
+      part: null,
     });
   });
 
