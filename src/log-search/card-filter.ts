@@ -1,12 +1,16 @@
 // A Bloom filter over card ids. Built by index-file.ts, asked by index-store.ts. Says "absent" or "maybe", and "absent"
-// is certain. A run of 18 to 22 digits is known by its first 19: a whole id, with or without its check digit.
+// is certain. A run of 18 to 22 digits is known by its first 19: a whole id, with or without its check digit. A card has all
+// its bits in one block, and every block its own checksum, so that a question reads one block and not megabytes.
+import { crc32 } from 'node:zlib';
 import { isDigit, WHOLE_ID_DIGITS } from './match.ts';
 
 const KEY_DIGITS = 19;
 const LONGEST_RUN = 22;
-const BITS_A_KEY = 12;
+const BITS_A_KEY = 14;
 const HASHES = 7;
-const MIN_BITS = 1_024;
+export const BLOCK_BYTES = 4_096;
+const CHECKSUM_AT = BLOCK_BYTES - 4;
+const BLOCK_BITS = CHECKSUM_AT * 8;
 /** Beyond this the filter would cost more than it is worth. */
 const MAX_RUNS = 8_000_000;
 const RECENT = 65_536;
@@ -44,16 +48,21 @@ export class CardFilterBuilder {
     }
   }
 
-  /** The finished filter's bits; their number is a power of two. */
+  /** The finished filter: blocks of BLOCK_BYTES, one at least. */
   build(): Buffer {
-    let bits = MIN_BITS;
-    while (bits < this.#count * BITS_A_KEY) bits *= 2;
-    const filter = Buffer.alloc(bits / 8);
+    const blocks = Math.max(1, Math.ceil((this.#count * BITS_A_KEY) / BLOCK_BITS));
+    const filter = Buffer.alloc(blocks * BLOCK_BYTES);
     for (let index = 0; index < this.#count; index += 1) {
-      forEachBit(this.#hashes[index * 2] ?? 0, this.#hashes[index * 2 + 1] ?? 0, bits, (bit) => {
-        filter[bit >>> 3] = (filter[bit >>> 3] ?? 0) | (1 << (bit & 7));
-        return true;
-      });
+      const [first = 0, second = 0] = this.#hashes.subarray(index * 2, index * 2 + 2);
+      const start = (first % blocks) * BLOCK_BYTES;
+      for (const bit of bitsOf(first, second)) {
+        const at = start + (bit >>> 3);
+        filter[at] = (filter[at] ?? 0) | (1 << (bit & 7));
+      }
+    }
+    for (let start = 0; start < filter.length; start += BLOCK_BYTES) {
+      const checksum = crc32(filter.subarray(start, start + CHECKSUM_AT));
+      filter.writeUInt32LE(checksum, start + CHECKSUM_AT);
     }
     return filter;
   }
@@ -80,27 +89,27 @@ export class CardFilterBuilder {
   }
 }
 
-/** @param card a filterable one. */
-export function maybeContains(filter: Buffer, card: string): boolean {
+/**
+ * Whether a card may be in a filter of so many blocks; true when its block is damaged.
+ * @param card a filterable one.
+ * @param blockAt reads a block of the filter by its number.
+ */
+export function maybeContains(card: string, blocks: number, blockAt: (block: number) => Buffer): boolean {
   const key = Buffer.from(card.slice(0, KEY_DIGITS), 'latin1');
   const [first, second] = hash(key, 0, key.length);
-  return forEachBit(
-    first,
-    second,
-    filter.length * 8,
-    (bit) => ((filter[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0,
-  );
+  const block = blockAt(first % blocks);
+  if (block.length !== BLOCK_BYTES) return true;
+  if (crc32(block.subarray(0, CHECKSUM_AT)) !== block.readUInt32LE(CHECKSUM_AT)) return true;
+  return bitsOf(first, second).every((bit) => ((block[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }
 
-/** Stops at the first `false`, and returns whether there was none. */
-function forEachBit(first: number, second: number, bits: number, visit: (bit: number) => boolean): boolean {
-  for (let index = 0; index < HASHES; index += 1) {
-    if (!visit(((first + Math.imul(index, second)) >>> 0) & (bits - 1))) return false;
-  }
-  return true;
+/** Where a card's bits are within its block, which `first` alone decides. */
+function bitsOf(first: number, second: number): number[] {
+  const step = mix(first ^ second) | 1;
+  return Array.from({ length: HASHES }, (_, index) => ((second + Math.imul(index, step)) >>> 0) % BLOCK_BITS);
 }
 
-/** Two different 32-bit FNV-1a hashes, well mixed; the second is odd. */
+/** Two different 32-bit FNV-1a hashes, well mixed. */
 function hash(buf: Buffer, from: number, to: number): [number, number] {
   let first = 0x811c9dc5;
   let second = 0x2f0b4c47;
@@ -110,7 +119,7 @@ function hash(buf: Buffer, from: number, to: number): [number, number] {
     second = Math.imul(second ^ byte, 0x5bd1e995);
     second ^= second >>> 15;
   }
-  return [mix(first), (mix(second) | 1) >>> 0];
+  return [mix(first), mix(second)];
 }
 
 function mix(value: number): number {

@@ -62,7 +62,7 @@ function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): 
     const bytes = FileBytes.open(task.path);
     if (bytes === null) return null;
     try {
-      if (readIndex(cacheDirectory, task, bytes)?.facts.zone === zone) return 'indexed';
+      if (readIndex(cacheDirectory, task, bytes, null)?.facts.zone === zone) return 'indexed';
       return identityOf(task, bytes);
     } finally {
       bytes.close();

@@ -1,15 +1,18 @@
-// The sidecar files of indexed logs in the cache directory: one a log file, one line of JSON and then the filter's bits.
+// The sidecar files of indexed logs in the cache directory: one a log file, one line of JSON and then the filter's blocks.
 // Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
-// of, as far as device, inode, size, mtime and last bytes tell, and the sidecar itself is whole; else the file is scanned.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// of, as far as device, inode, size, mtime and last bytes tell, and what was read of the sidecar is sound; else the file is
+// scanned.
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import { isFilterable, maybeContains } from './card-filter.ts';
-import type { FileBytes } from './file-bytes.ts';
+import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
+import { FileBytes } from './file-bytes.ts';
 import type { FoundFile } from './walk.ts';
 
-const VERSION = 1;
+const VERSION = 2;
+/** Longer ones, with strange directory names, are not read. */
+const MAX_HEADER_BYTES = 8_192;
 const TRAILER_BYTES = 64;
 
 export interface IndexFacts {
@@ -28,16 +31,15 @@ interface Header extends IndexFacts {
   readonly identity: string;
   /** Where the log file was; rotation renames it within its directory. */
   readonly directory: string;
-  readonly filterBytes: number;
-  readonly filterCrc: number;
+  readonly filterBlocks: number;
   /** Over all of the above, as JSON. */
   readonly crc?: number;
 }
 
 export interface IndexEntry {
   readonly facts: IndexFacts;
-  /** Certain when true. */
-  lacks(card: string): boolean;
+  /** The file does not hold the card: certain when true. */
+  readonly lacksCard: boolean;
 }
 
 /** What must be the same for a sidecar to be believed. */
@@ -55,23 +57,53 @@ function sidecarPath(cacheDirectory: string, file: FoundFile): string {
   return join(indexDirectory(cacheDirectory), `${file.dev}-${file.ino}.idx`);
 }
 
-/** Null when there is none that fits. */
-export function readIndex(cacheDirectory: string, file: FoundFile, bytes: FileBytes): IndexEntry | null {
-  let sidecar: Buffer;
+/**
+ * Null when there is none that fits.
+ * @param card the card to ask for; null: none.
+ */
+export function readIndex(
+  cacheDirectory: string,
+  file: FoundFile,
+  bytes: FileBytes,
+  card: string | null,
+): IndexEntry | null {
+  return readSidecar(sidecarPath(cacheDirectory, file), (sidecar) => {
+    const header = headerIn(sidecar);
+    if (header?.version !== VERSION || header.identity !== identityOf(file, bytes)) return null;
+    const blockAt = (block: number) =>
+      sidecar.readAt(
+        sidecar.size - (header.filterBlocks - block) * BLOCK_BYTES,
+        Buffer.allocUnsafe(BLOCK_BYTES),
+      );
+    const lacksCard =
+      card !== null && isFilterable(card) && !maybeContains(card, header.filterBlocks, blockAt);
+    return { facts: header, lacksCard };
+  });
+}
+
+/** Null also when there is no such sidecar, or it cannot be read. */
+function readSidecar<T>(path: string, read: (sidecar: FileBytes) => T): T | null {
   try {
-    sidecar = readFileSync(sidecarPath(cacheDirectory, file));
-  } catch {
+    const sidecar = FileBytes.open(path);
+    if (sidecar === null) return null;
+    try {
+      return read(sidecar);
+    } finally {
+      sidecar.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return null;
   }
-  const newline = sidecar.indexOf(0x0a);
-  const header = parseHeader(sidecar.toString('utf8', 0, Math.max(0, newline)));
-  if (header === null || header.version !== VERSION || header.identity !== identityOf(file, bytes))
-    return null;
-  const filter = sidecar.subarray(newline + 1);
-  const size = filter.length;
-  if (size !== header.filterBytes || (size & (size - 1)) !== 0 || size === 0) return null;
-  if (crc32(filter) !== header.filterCrc) return null;
-  return { facts: header, lacks: (card) => isFilterable(card) && !maybeContains(filter, card) };
+}
+
+/** Null when it is damaged, or the sidecar is not as long as it says. */
+function headerIn(sidecar: FileBytes): Header | null {
+  const head = sidecar.readAt(0, Buffer.allocUnsafe(MAX_HEADER_BYTES));
+  const newline = head.indexOf(0x0a);
+  const header = parseHeader(head.toString('utf8', 0, Math.max(0, newline)));
+  if (header === null) return null;
+  return sidecar.size === newline + 1 + header.filterBlocks * BLOCK_BYTES ? header : null;
 }
 
 function parseHeader(text: string): Header | null {
@@ -97,7 +129,7 @@ export function writeIndex(
   const { zone, firstMs, lastMs, lines, bytes } = facts;
   const header: Header = {
     ...{ version: VERSION, identity, directory: dirname(file.path), zone, firstMs, lastMs, lines, bytes },
-    ...{ filterBytes: filter.length, filterCrc: crc32(filter) },
+    filterBlocks: filter.length / BLOCK_BYTES,
   };
   const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
   const sidecar = Buffer.concat([Buffer.from(`${line}\n`), filter]);
@@ -139,7 +171,7 @@ function dropStaleIn(cacheDirectory: string): number {
   const present = new Map<string, ReadonlySet<string>>();
   let dropped = 0;
   for (const name of namesIn(directory)) {
-    const header = name.endsWith('.idx') ? headerOf(join(directory, name)) : null;
+    const header = name.endsWith('.idx') ? readSidecar(join(directory, name), headerIn) : null;
     if (header !== null) {
       const files = present.get(header.directory) ?? sidecarNames(header.directory);
       present.set(header.directory, files);
@@ -159,11 +191,6 @@ const LEFT_OVER_MS = 3_600_000;
 function isLeftOver(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs > LEFT_OVER_MS;
-}
-
-function headerOf(path: string): Header | null {
-  const sidecar = readFileSync(path);
-  return parseHeader(sidecar.toString('utf8', 0, Math.max(0, sidecar.indexOf(0x0a))));
 }
 
 function sidecarNames(logDirectory: string): Set<string> {

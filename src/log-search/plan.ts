@@ -119,7 +119,7 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
     const bytes = FileBytes.open(file.path);
     if (bytes === null) return;
     try {
-      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes);
+      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, query.card);
       const facts = candidate.index?.facts;
       // A zone's name may be dear to ask for.
       if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
@@ -133,9 +133,9 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
   }
 }
 
-function indexReason({ index }: Candidate, { card, window }: Query, zone: Zone): PruneReason | null {
+function indexReason({ index }: Candidate, { window }: Query, zone: Zone): PruneReason | null {
   if (index === null) return null;
-  if (index.lacks(card)) return 'index_lacks_card';
+  if (index.lacksCard) return 'index_lacks_card';
   const { firstMs, lastMs } = index.facts;
   if (window === null || index.facts.zone !== zone.name || firstMs === null || lastMs === null) return null;
   return lastMs < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;

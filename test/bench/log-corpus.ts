@@ -14,7 +14,7 @@ export const RARE_LINES = 5;
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-02-01T00:00:00Z');
 const COMMON_EVERY = 40_000;
-const BYTES_A_LINE = 305;
+const BYTES_A_LINE = 264;
 const LINES_A_WRITE = 2_000;
 
 export interface LogCorpus {
@@ -31,19 +31,24 @@ export function dayOf(file: number): string {
   return new Date(START_MS + file * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** @param rareIn the file that holds RARE_CARD; null: none does. */
-export async function makeLogs(
-  root: string,
-  files: number,
-  bytesAFile: number,
-  rareIn: number | null,
-): Promise<LogCorpus> {
+export interface LogShape {
+  readonly files: number;
+  /** Inflated. */
+  readonly bytesAFile: number;
+  /** The file that holds RARE_CARD; null: none does. */
+  readonly rareIn: number | null;
+  /** Corpora of different seeds have different cards in them. */
+  readonly seed: number;
+}
+
+export async function makeLogs(root: string, shape: LogShape): Promise<LogCorpus> {
+  const { files } = shape;
   mkdirSync(root, { recursive: true });
   const made: { path: string; bytes: number; hits: number }[] = [];
   // Two at a time: one thread makes lines, the others compress them.
   for (let file = 0; file < files; file += 2) {
     const pair = [file, file + 1].filter((one) => one < files);
-    made.push(...(await Promise.all(pair.map((one) => makeFile(root, one, bytesAFile, one === rareIn)))));
+    made.push(...(await Promise.all(pair.map((one) => makeFile(root, one, shape)))));
   }
   return {
     root,
@@ -53,12 +58,12 @@ export async function makeLogs(
   };
 }
 
-async function makeFile(root: string, file: number, wantedBytes: number, isRare: boolean) {
+async function makeFile(root: string, file: number, { bytesAFile, rareIn, seed }: LogShape) {
   const path = join(root, `worker.log-${dayOf(file + 1).replaceAll('-', '')}.gz`);
   const gzip = createGzip();
   const written = once(gzip.pipe(createWriteStream(path)), 'close');
-  const random = generator(file + 1);
-  const lines = Math.floor(wantedBytes / BYTES_A_LINE);
+  const random = generator(seed + file);
+  const lines = Math.floor(bytesAFile / BYTES_A_LINE);
   const rareEvery = Math.floor(lines / RARE_LINES);
   let [bytes, hits] = [0, 0];
   for (let line = 0; line < lines; ) {
@@ -67,7 +72,7 @@ async function makeFile(root: string, file: number, wantedBytes: number, isRare:
       const ms = START_MS + DAY_MS * (file + line / lines);
       const isHit = line % COMMON_EVERY === 1;
       if (isHit) hits += 1;
-      const isRareLine = isRare && line % rareEvery === 2 && line / rareEvery < RARE_LINES;
+      const isRareLine = file === rareIn && line % rareEvery === 2 && line / rareEvery < RARE_LINES;
       text += logLine(ms, isHit ? COMMON_CARD : isRareLine ? RARE_CARD : null, random);
     }
     bytes += Buffer.byteLength(text);

@@ -45,8 +45,13 @@ export async function run(argv: readonly string[]): Promise<void> {
   install();
   const root = mkdtempSync(join(tmpdir(), 'cardpoll-bench-logs-'));
   try {
-    const all = await makeLogs(join(root, 'all'), 6, bytesAFile, null);
-    const days = await makeLogs(join(root, 'days'), 10, bytesAFile, WANTED_FILE);
+    const all = await makeLogs(join(root, 'all'), { files: 6, bytesAFile, rareIn: null, seed: 100 });
+    const days = await makeLogs(join(root, 'days'), {
+      files: 10,
+      bytesAFile,
+      rareIn: WANTED_FILE,
+      seed: 200,
+    });
     const noDate = await compareWithoutDate(all);
     const oneDay = await compareOneDay(days);
     const indexed = await searchIndexed([all, days], join(root, 'cache'));

@@ -1,7 +1,7 @@
 // `cardpoll logs` as operators run it: exit codes, streams, formats, permissions, worker threads, indexes. The daemon's own
 // logs are logs-rotated.test.ts.
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, statSync, utimesSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -264,12 +264,26 @@ describe('the index', () => {
     tree.write('other.log.gz', Buffer.concat([changed, Buffer.alloc(Math.max(0, size - changed.length))]));
     utimesSync(path, mtime, mtime);
     expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
-    // A damaged sidecar is no reason to leave anything out.
-    for (const name of readdirSync(`${cache}/log-index`)) cacheDamage(`${cache}/log-index/${name}`);
-    expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
   });
 
-  function cacheDamage(path: string): void {
-    execFileSync('truncate', ['-s', '-1', path]);
-  }
+  it.each([
+    ['cut short', (sidecar: Buffer) => sidecar.subarray(0, -1)],
+    ['damaged in its filter', (sidecar: Buffer) => sidecar.fill(0, sidecar.length - 1_000)],
+    ['damaged in its first line', (sidecar: Buffer) => sidecar.fill('9', 20, 21)],
+    ['empty', () => Buffer.alloc(0)],
+  ])('is not believed when it is %s', async (_, damage) => {
+    const tree = threeDays();
+    const cache = new LogTree().root;
+    await runCli(['logs', 'index', '--roots', tree.root, '--cache-dir', cache, '--tz', 'UTC']);
+    const absent = async () => {
+      const args = ['logs', '--roots', tree.root, '--iccid', '8986009999999999999', '--cache-dir', cache];
+      return JSON.parse((await runCli([...args, '-o', 'json'])).stdout).files;
+    };
+    expect(await absent()).toMatchObject({ pruned_by_index: 3, searched: 0 });
+    for (const name of readdirSync(`${cache}/log-index`)) {
+      const path = `${cache}/log-index/${name}`;
+      writeFileSync(path, damage(readFileSync(path)));
+    }
+    expect(await absent()).toMatchObject({ pruned_by_index: 0, searched: 3 });
+  });
 });
