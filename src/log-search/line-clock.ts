@@ -18,8 +18,10 @@ export class UnknownTime extends Error {
 
 const NEWLINE = 0x0a;
 const LOOK_BYTES = 65_536;
-/** One line with an odd date in it must not end a search early, so the least of the last few times counts. */
-const STEADY_LINES = 8;
+/** A few lines with odd dates in them must not end a search: only so many late ones in a row do. */
+const LATE_LINES = 16;
+/** Looked at in one region, so that two decide. */
+const LATE_LINES_A_REGION = 8;
 
 export interface ClockOptions {
   readonly zone: Zone;
@@ -28,7 +30,7 @@ export interface ClockOptions {
   /** Never give up looking; `first` is then the file's first time, found beforehand, or null. */
   readonly exact: boolean;
   readonly first: number | null;
-  /** Regions whose lines are later than this are past; null: none is. */
+  /** Lines later than this are late; null: none is. */
   readonly stopPastMs: number | null;
 }
 
@@ -39,11 +41,16 @@ export class LineClock {
   /** Start and time of the line asked about last in the present region; hits come in order. */
   #askedFrom = -1;
   #asked: TimeSpan | null = null;
-  /** Whether the region before was past; null when it had no times to tell. */
-  isPast: boolean | null = null;
+  /** At the end of the region before, in a row. */
+  #lateLines = 0;
 
   constructor(private readonly options: ClockOptions) {
     this.#first = options.exact ? options.first : undefined;
+  }
+
+  /** Whether nothing that follows can be of interest, as far as times rise. */
+  get isPast(): boolean {
+    return this.#lateLines >= LATE_LINES;
   }
 
   /** Time of the line buf[lineFrom, lineTo) in the region that starts at regionFrom. */
@@ -79,18 +86,20 @@ export class LineClock {
     let lineTo = to;
     let nearest: number | undefined;
     let late = 0;
-    this.isPast = null;
-    while (lineTo > from && late < STEADY_LINES) {
+    while (lineTo > from && late < LATE_LINES_A_REGION) {
       if (to - lineTo > LOOK_BYTES && (nearest !== undefined || !exact)) break;
       const lineFrom = startOfLine(buf, lineTo - 1, from);
       const time = timeOfLine(buf, lineFrom, lineTo, zone);
       lineTo = lineFrom;
       if (time === undefined) continue;
       nearest ??= time;
-      this.isPast = isLate(time);
-      if (!this.isPast) break;
+      if (!isLate(time)) {
+        this.#lateLines = 0;
+        break;
+      }
       late += 1;
     }
+    this.#lateLines += late;
     if (nearest !== undefined) this.#carried = nearest;
     else if (lineTo > from) this.#carried = undefined;
   }

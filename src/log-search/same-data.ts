@@ -64,6 +64,7 @@ async function compare(
         same &&= expected.equals(chunk);
         return same && signal?.aborted !== true;
       },
+      isStopped: () => signal?.aborted === true,
       gap: () => {},
     },
     'node',

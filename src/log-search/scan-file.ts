@@ -157,7 +157,7 @@ function openIfThere(path: string): FileBytes | null {
 const HEAD_BYTES = 512;
 const BLOCK_BYTES = 1_048_576;
 /** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
-const TURN_BYTES = 32 * BLOCK_BYTES;
+const TURN_BYTES = 4 * BLOCK_BYTES;
 
 class Scan<Sink extends LineSink> {
   readonly #zone: Zone;
@@ -229,7 +229,11 @@ class Scan<Sink extends LineSink> {
     };
     let problems: readonly InflateProblem[] = [];
     if (gzip) {
-      const result = await inflateFile(this.file, { data, gap: () => scanner.endLine() }, inflate);
+      const result = await inflateFile(
+        this.file,
+        { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() },
+        inflate,
+      );
       if (result.kind === 'redo') return null;
       problems = result.problems;
     } else {

@@ -51,7 +51,6 @@ export class RecordScanner {
   #long: LongLine | null = null;
   /** Bytes handed in before the present chunk. */
   #offset = 0;
-  #pastRegions = 0;
   overlongLines = 0;
 
   constructor(
@@ -81,7 +80,7 @@ export class RecordScanner {
     if (to > from) this.#region(chunk, from, to, this.#offset);
     this.#keep(chunk.subarray(Math.max(from, to)));
     this.#offset += chunk.length;
-    return !this.#isPast();
+    return !this.#clock.isPast;
   }
 
   /** What follows is not the continuation of what came before: the last line ends here. */
@@ -154,13 +153,6 @@ export class RecordScanner {
     if (window !== null && time !== null && !overlaps(time, window)) return;
     const end = to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to;
     this.sink.line({ bytes, from, to: end, offset: offset + from, time, cut });
-  }
-
-  /** Twice in a row, so that one chunk with odd times does not end the search. */
-  #isPast(): boolean {
-    const { isPast } = this.#clock;
-    if (isPast !== null) this.#pastRegions = isPast ? this.#pastRegions + 1 : 0;
-    return this.#pastRegions >= 2;
   }
 }
 

@@ -26,7 +26,8 @@ export function findSuccessors(
   const lost = new Set(gone.map(({ path }) => path));
   const searched = new Set(tasks.map(({ path }) => path).filter((path) => !lost.has(path)));
   const asked = new Set(tasks.map(fileId));
-  // Both were listed, and then the plain one went: its compression ended just then, so the other was read whole.
+  // Both were listed, and then the plain one went: its compression ended just then, so the other, opened later, was
+  // read whole.
   for (const original of gone) {
     if (!searched.has(`${original.path}.gz`)) continue;
     found.push({ original, file: null });
@@ -42,10 +43,18 @@ export function findSuccessors(
     const isNew = plain !== null && !paths.has(plain) && !searched.has(plain);
     if (isNew && !asked.has(fileId(file))) compressed.push(file);
   }
-  // Certain by their names first: what is left over can only be told by its log.
-  const byName = (file: FoundFile) =>
-    [...missing.values()].find((task) => plainPath(file.path) === task.path);
-  const byLog = (file: FoundFile) => [...missing.values()].find((task) => isSameLog(task.path, file.path));
+  // What was compressed before cannot have been compressed now: it was deleted.
+  const uncompressed = () => [...missing.values()].filter(({ path }) => plainPath(path) === null);
+  // A searched file that is under no name any more was compressed too, so what is new of its log may be that.
+  const present = new Set(files.map(fileId));
+  const compressedToo = tasks.filter(
+    (task) => !lost.has(task.path) && plainPath(task.path) === null && !present.has(fileId(task)),
+  );
+  const isCertain = ({ path }: FileTask) => !compressedToo.some((task) => isSameLog(task.path, path));
+  // By their names first: what is left over can only be told by its log.
+  const byName = (file: FoundFile) => uncompressed().find((task) => plainPath(file.path) === task.path);
+  const byLog = (file: FoundFile) =>
+    uncompressed().find((task) => isSameLog(task.path, file.path) && isCertain(task));
   for (const originalOf of [byName, byLog]) {
     for (const file of compressed) {
       const original = found.some((one) => one.file === file) ? undefined : originalOf(file);

@@ -5,7 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import type { FileBytes } from '../file-bytes.ts';
 import { crc32 } from './checksum.ts';
-import { GZIP_TRAILER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
+import { FileWindow } from './file-window.ts';
+import { findMember, readHeader, trailerOf } from './gzip-format.ts';
 import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
 import type { InflateSink } from './inflate-sink.ts';
 import { nativeEngine } from './native-engine.ts';
@@ -88,19 +89,21 @@ export async function inflateFast(
 }
 
 class FastInflate {
-  readonly #room = Buffer.allocUnsafe(MAX_SLICE_BYTES);
+  readonly #window: FileWindow;
   #slices = 0;
 
   constructor(
     private readonly engine: InflateEngine,
     private readonly file: FileBytes,
     private readonly sink: InflateSink,
-  ) {}
+  ) {
+    this.#window = new FileWindow(file);
+  }
 
   async run(): Promise<FastResult> {
     let offset = 0;
     while (this.file.size - offset > this.engine.minBytes) {
-      const header = readHeader(this.file, offset);
+      const header = readHeader(this.#window, offset);
       const inflater = header.kind === 'header' ? this.engine.make() : null;
       if (header.kind !== 'header' || inflater === null) break;
       try {
@@ -124,7 +127,7 @@ class FastInflate {
       return this.sink.data(data);
     };
     for (;;) {
-      const slice = this.file.readAt(offset, this.#room.subarray(0, sliceBytes));
+      const slice = this.#window.some(offset, sliceBytes);
       if (slice.length === 0) return 'redo';
       const lengthBefore = length;
       const state = inflater.push(slice, emit);
@@ -132,7 +135,12 @@ class FastInflate {
       if (state === 'stopped') return 'stopped';
       await this.#turn();
       if (state === 'ended') {
-        return this.#endOfTrailer(offset, slice.length, trailerOf(crc, length)) ?? 'redo';
+        const trailer = trailerOf(crc, length);
+        const end =
+          inflater.endsAt === null
+            ? this.#find(trailer, offset, slice.length)
+            : this.#expect(trailer, offset + inflater.endsAt);
+        return end ?? 'redo';
       }
       offset += slice.length;
       sliceBytes = nextSlice(slice.length, length - lengthBefore);
@@ -144,11 +152,18 @@ class FastInflate {
     if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
   }
 
-  /** The member ended somewhere in its last slice: there its trailer must stand. */
-  #endOfTrailer(offset: number, length: number, trailer: Buffer): number | null {
-    const room = Buffer.allocUnsafe(length + GZIP_TRAILER_BYTES);
-    const at = this.file.readAt(offset, room).indexOf(trailer);
-    return at === -1 ? null : offset + at + GZIP_TRAILER_BYTES;
+  #expect(trailer: Buffer, offset: number): number | null {
+    return this.#window.all(offset, trailer.length).equals(trailer) ? offset + trailer.length : null;
+  }
+
+  /**
+   * The member ended somewhere in its last slice: there its trailer must stand. Behind another header it is another
+   * member's, of the same data.
+   */
+  #find(trailer: Buffer, offset: number, length: number): number | null {
+    const bytes = this.#window.all(offset, length + trailer.length);
+    const at = bytes.indexOf(trailer);
+    return at === -1 || findMember(bytes.subarray(0, at), 0) !== -1 ? null : offset + at + trailer.length;
   }
 }
 

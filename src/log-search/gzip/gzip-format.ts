@@ -1,7 +1,12 @@
 // The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
-import type { FileBytes } from '../file-bytes.ts';
 
-export const GZIP_TRAILER_BYTES = 8;
+/** What headers are read from. */
+export interface ByteSource {
+  /** All `wanted` bytes at `offset`; fewer only at the end. */
+  all(offset: number, wanted: number): Buffer;
+}
+
+const GZIP_TRAILER_BYTES = 8;
 /** Headers with longer names or comments are taken for damage. */
 const MAX_HEADER_BYTES = 65_536;
 const USUAL_HEADER_BYTES = 512;
@@ -26,11 +31,9 @@ export type Header =
   | { readonly kind: 'none' };
 
 /** The member header at `offset`; `cut` when the file ends before it does. */
-export function readHeader(file: FileBytes, offset: number): Header {
-  const usual = parseHeader(file.readAt(offset, Buffer.allocUnsafe(USUAL_HEADER_BYTES)));
-  return usual.kind === 'cut'
-    ? parseHeader(file.readAt(offset, Buffer.allocUnsafe(MAX_HEADER_BYTES)))
-    : usual;
+export function readHeader(source: ByteSource, offset: number): Header {
+  const usual = parseHeader(source.all(offset, USUAL_HEADER_BYTES));
+  return usual.kind === 'cut' ? parseHeader(source.all(offset, MAX_HEADER_BYTES)) : usual;
 }
 
 /** `cut`: the bytes end before the header does. */

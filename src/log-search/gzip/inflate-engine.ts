@@ -16,9 +16,11 @@ export interface Inflater {
   /**
    * Hands out what a slice of the stream inflates to.
    * @param emit gets the data, valid only during the call; returns false to stop.
-   * @returns `ended` when the stream ended in this slice, at its very beginning or in the one before.
+   * @returns `ended` when the stream ended in this slice, or in the one before.
    */
   push(slice: Buffer, emit: (data: Buffer) => boolean): InflateState;
+  /** How much of the slice in which it ended belonged to the stream; null when the engine cannot tell. */
+  readonly endsAt: number | null;
   close(): void;
 }
 

@@ -1,11 +1,13 @@
 // Hands out the data of a gzip file, however many members it has and however damaged it is, and says what is wrong with
 // it. Used by scan-file.ts. Everything that can be inflated is handed out; behind damage the next member is looked for.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileBytes } from '../file-bytes.ts';
 import type { NoticeCode } from '../notice.ts';
 import { inflateMember } from './careful-inflate.ts';
 import { crc32 } from './checksum.ts';
 import { type InflateChoice, inflateFast } from './fast-inflate.ts';
-import { findMember, GZIP_TRAILER_BYTES, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
+import { FileWindow } from './file-window.ts';
+import { findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
 import type { InflateSink } from './inflate-sink.ts';
 
 export interface InflateProblem {
@@ -36,6 +38,7 @@ const SEARCH_BYTES = 1_048_576;
 
 /** Goes from member to member from an offset on. */
 class MemberWalk {
+  readonly #window: FileWindow;
   /** The first of each kind. */
   readonly problems = new Map<NoticeCode, string>();
 
@@ -43,17 +46,19 @@ class MemberWalk {
     private readonly file: FileBytes,
     private readonly sink: InflateSink,
     private offset: number,
-  ) {}
+  ) {
+    this.#window = new FileWindow(file);
+  }
 
   async run(): Promise<void> {
     while (this.offset < this.file.size) {
-      const header = readHeader(this.file, this.offset);
+      const header = readHeader(this.#window, this.offset);
       if (this.file.shrunk) return;
       if (header.kind === 'header') {
         if (!(await this.#member(this.offset + header.length))) return;
       } else if (header.kind === 'cut') {
         return this.#problem('truncated', `ends within a gzip header at byte ${this.offset}`);
-      } else if (!this.#skipForeign()) {
+      } else if (!(await this.#skipForeign())) {
         return;
       }
     }
@@ -85,29 +90,27 @@ class MemberWalk {
   }
 
   #checkTrailer(at: number, expected: Buffer): boolean {
-    const trailer = this.file.readAt(at, Buffer.alloc(GZIP_TRAILER_BYTES));
-    this.offset = at + GZIP_TRAILER_BYTES;
-    if (trailer.length < GZIP_TRAILER_BYTES) {
+    const trailer = this.#window.all(at, expected.length);
+    this.offset = at + expected.length;
+    if (trailer.length < expected.length) {
       this.#problem('truncated', 'gzip data ends before its checksum');
       return false;
     }
     if (!trailer.equals(expected)) {
       this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
+      // Torn off before its trailer: the next member stands in its place.
+      if (readHeader(this.#window, at).kind === 'header') this.offset = at;
     }
     return true;
   }
 
   /** Zero padding is common and means nothing; anything else is worth a notice. */
-  #skipForeign(): boolean {
-    const start = this.offset;
-    const room = Buffer.allocUnsafe(SEARCH_BYTES);
-    for (let at = start; at < this.file.size; at += SEARCH_BYTES) {
-      const bytes = this.file.readAt(at, room);
-      const index = bytes.findIndex((byte) => byte !== 0);
-      if (index === -1 && bytes.length > 0) continue;
-      if (bytes.length === 0) return false;
-      this.offset = at + index;
-      if (readHeader(this.file, this.offset).kind === 'header') return true;
+  async #skipForeign(): Promise<boolean> {
+    const zeros = Buffer.alloc(SEARCH_BYTES);
+    for await (const { at, bytes } of this.#blocks(this.offset, SEARCH_BYTES)) {
+      if (bytes.equals(zeros.subarray(0, bytes.length))) continue;
+      this.offset = at + bytes.findIndex((byte) => byte !== 0);
+      if (readHeader(this.#window, this.offset).kind === 'header') return true;
       this.#problem('trailing_garbage', `no gzip data at byte ${this.offset}`);
       this.sink.gap();
       return this.#findNext(this.offset + 1);
@@ -115,18 +118,25 @@ class MemberWalk {
     return false;
   }
 
-  #findNext(from: number): boolean {
-    const room = Buffer.allocUnsafe(SEARCH_BYTES);
-    for (let at = from; at < this.file.size; at += SEARCH_BYTES - HEADER_BYTES + 1) {
-      const bytes = this.file.readAt(at, room);
+  async #findNext(from: number): Promise<boolean> {
+    for await (const { at, bytes } of this.#blocks(from, SEARCH_BYTES - HEADER_BYTES + 1)) {
       const index = findMember(bytes, 0);
-      if (index !== -1) {
-        this.offset = at + index;
-        return true;
-      }
-      if (bytes.length < room.length) break;
+      if (index === -1) continue;
+      this.offset = at + index;
+      return true;
     }
     return false;
+  }
+
+  /** The file from `from` on in blocks of SEARCH_BYTES, `step` apart, until it ends or the sink wants no more. */
+  async *#blocks(from: number, step: number): AsyncGenerator<{ at: number; bytes: Buffer }> {
+    const room = Buffer.allocUnsafe(SEARCH_BYTES);
+    for (let at = from; at < this.file.size && !this.sink.isStopped(); at += step) {
+      const bytes = this.file.readAt(at, room);
+      if (bytes.length === 0) return;
+      yield { at, bytes };
+      await nextTurn();
+    }
   }
 
   #problem(code: NoticeCode, detail: string): void {

@@ -26,10 +26,14 @@ export function nativeEngine(): InflateEngine {
 function inflater(output: Buffer): Inflater {
   const { _handle: handle, _writeState: state } = createInflateRaw() as unknown as Internals;
   let failed = false;
+  let endsAt: number | null = null;
   handle.onerror = () => {
     failed = true;
   };
   return {
+    get endsAt() {
+      return endsAt;
+    },
     push: (slice, emit) => {
       for (let at = 0; ; ) {
         handle.writeSync(constants.Z_SYNC_FLUSH, slice, at, slice.length - at, output, 0, output.length);
@@ -37,7 +41,10 @@ function inflater(output: Buffer): Inflater {
         const [room = 0, left = 0] = state;
         at = slice.length - left;
         if (room < output.length && !emit(output.subarray(0, output.length - room))) return 'stopped';
-        if (room > 0) return left > 0 ? 'ended' : 'open';
+        if (room === 0) continue;
+        if (left === 0) return 'open';
+        endsAt = at;
+        return 'ended';
       }
     },
     close: () => handle.close(),

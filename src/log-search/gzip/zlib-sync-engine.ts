@@ -44,6 +44,7 @@ function inflater(library: ZlibSync): Inflater {
       if (result.length > 0 && !emit(result)) return 'stopped';
       return err === library.Z_STREAM_END ? 'ended' : 'open';
     },
+    endsAt: null,
     close: () => {},
   };
 }

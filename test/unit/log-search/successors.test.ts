@@ -53,3 +53,20 @@ it('takes nothing twice: not what is being compressed, not what was searched bef
 it('takes nothing of another log', () => {
   expect(successors([OLD], [file('api.log-20260201-000000.gz', 20)])).toEqual([]);
 });
+
+it('takes no new file for one that was compressed before: that one was deleted', () => {
+  const oldest = task(0, 'w.log.4.gz', 10);
+  const live = task(1, 'w.log', 11);
+  // The live log, searched, comes back as w.log.1.gz in the rotation that deletes the oldest.
+  const now = [file('w.log', 20), file('w.log.1.gz', 21)];
+  expect(successors([oldest], now, [oldest, live])).toEqual([]);
+});
+
+it('takes no new file that may be one that was searched', () => {
+  const oldest = task(0, 'w.log.4', 10);
+  const live = task(1, 'w.log', 11);
+  expect(successors([oldest], [file('w.log', 20), file('w.log.1.gz', 21)], [oldest, live])).toEqual([]);
+  // Not compressed, only renamed: then it can only be the missing one.
+  const renamed = [file('w.log', 20), file('w.log.1', 11), file('w.log.5.gz', 21)];
+  expect(successors([oldest], renamed, [oldest, live])).toEqual([['w.log.4', 'w.log.5.gz']]);
+});
