@@ -62,7 +62,8 @@ function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): 
     const bytes = FileBytes.open(task.path);
     if (bytes === null) return null;
     try {
-      if (readIndex(cacheDirectory, task, bytes, null)?.facts.zone === zone) return 'indexed';
+      const known = readIndex(cacheDirectory, task, bytes, null);
+      if (known !== null && known.facts.zone === zone) return 'indexed';
       return identityOf(task, bytes);
     } finally {
       bytes.close();

@@ -14,7 +14,6 @@ const HEAD_LINES = 20;
 const NEWLINE = 0x0a;
 
 export interface Peek {
-  readonly gzip: boolean;
   /** The earliest time near the beginning. */
   readonly firstMs: number | null;
   /** The latest time near the end. */
@@ -27,7 +26,6 @@ export function peek(file: FileBytes, zone: Zone): Peek {
   const data = gzip ? inflateHead(head) : head;
   const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, zone);
   return {
-    gzip,
     firstMs: times.length === 0 ? null : Math.min(...times),
     lastMs: gzip ? null : lastTime(file, zone),
   };

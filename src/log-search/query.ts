@@ -26,7 +26,7 @@ export interface SearchOptions {
   readonly countOnly?: boolean | undefined;
   /** Default 5. */
   readonly samples?: number | undefined;
-  /** Keep every hit, for `hitsOf(report)`. */
+  /** Keep every hit, for `records()` of the report. */
   readonly all?: boolean | undefined;
   /** Also find the other lines of the hits' requests. */
   readonly trace?: boolean | undefined;

@@ -36,7 +36,6 @@ export interface FileResult {
   readonly bytesRead: number;
   /** Bytes of log text searched. */
   readonly bytesSearched: number;
-  readonly stoppedEarly: boolean;
 }
 
 /** What a scan looks for and where the finds go; a new sink for every attempt. */
@@ -85,7 +84,6 @@ export interface ScanOutcome<Sink> {
   readonly problems: readonly InflateProblem[];
   readonly bytesRead: number;
   readonly bytesSearched: number;
-  readonly stoppedEarly: boolean;
 }
 
 export async function runScan<Sink extends LineSink>(
@@ -100,7 +98,6 @@ export async function runScan<Sink extends LineSink>(
       problems: [{ code, detail }],
       bytesRead: 0,
       bytesSearched: 0,
-      stoppedEarly: false,
     },
   });
   let file: FileBytes | null = null;
@@ -289,7 +286,6 @@ class Scan<Sink extends LineSink> {
       problems,
       bytesRead: this.file.read,
       bytesSearched: this.#bytesSearched,
-      stoppedEarly: this.#stoppedEarly,
     };
   }
 }

@@ -9,7 +9,7 @@ export interface FoundFile {
   readonly path: string;
   readonly dev: number;
   readonly ino: number;
-  /** Epoch milliseconds; 0 where the file system does not tell. */
+  /** Epoch milliseconds. Where the system does not tell, Node may give a later time: a file that changes counts as gone. */
   readonly bornMs: number;
   readonly size: number;
   readonly mtimeMs: number;

@@ -20,7 +20,7 @@ export class Zone {
   }
 
   get name(): string {
-    return this.#name ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return this.#name ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? this.#offsets();
   }
 
   /** Offset from UTC in milliseconds at an instant; east is positive. */
@@ -52,6 +52,12 @@ export class Zone {
   dayAt(epochMs: number): { fromMs: number; toMs: number } {
     const wall = Math.floor((epochMs + this.offsetAt(epochMs)) / DAY_MS) * DAY_MS;
     return { fromMs: this.toEpochMs(wall), toMs: this.toEpochMs(wall + DAY_MS) };
+  }
+
+  /** Intl has no name for what POSIX lets TZ be, as EST5: such a zone is called by what it is in winter and in summer. */
+  #offsets(): string {
+    const [january, july] = [0, 6].map((month) => this.format(Date.UTC(2026, month)).slice(-'+00:00'.length));
+    return `local ${january}/${july}`;
   }
 
   /** RFC 3339 with the zone's offset, milliseconds only where there are some. */

@@ -109,6 +109,8 @@ describe('times without offset', () => {
       window: { from: '2026-09-06T01:00:00-03:00', to: '2026-09-07T00:00:00-03:00' },
     });
     expect(own).toEqual(await told('UTC', '--tz', 'America/Santiago'));
+    // POSIX lets TZ be what has no name.
+    expect(await told('EST5')).toMatchObject({ hits: 2, zone: 'local -05:00/-05:00' });
   });
 });
 
@@ -264,6 +266,14 @@ describe('the index', () => {
     tree.write('other.log.gz', Buffer.concat([changed, Buffer.alloc(Math.max(0, size - changed.length))]));
     utimesSync(path, mtime, mtime);
     expect(await search()).toMatchObject({ hits: 8, files: { pruned_by_index: 0 } });
+  });
+
+  it('is made in a zone without a name too', async () => {
+    const tree = threeDays();
+    const args = ['logs', 'index', '--roots', tree.root, '--cache-dir', new LogTree().root];
+    const index = async () => (await runCli(args, { env: { TZ: 'CST-8' } })).stdout;
+    expect(await index()).toMatch(/^3 indexed, 0 unchanged/);
+    expect(await index()).toMatch(/^0 indexed, 3 unchanged/);
   });
 
   it.each([

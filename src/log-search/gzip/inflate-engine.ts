@@ -2,7 +2,7 @@
 // native-engine.ts and zlib-sync-engine.ts, chosen and used by fast-inflate.ts.
 
 export interface InflateEngine {
-  /** Members in files with less left than this are not worth an inflater. */
+  /** With no more than so much of a file left, an inflater is not worth it. */
   readonly minBytes: number;
   /** Null when this thread has made as many as it should. */
   make(): Inflater | null;

@@ -1,6 +1,6 @@
 // Inflates with the package zlib-sync, where it is built. Used by fast-inflate.ts. It says nothing of where a stream
-// ended, gives nothing on any error and leaks some 50 KiB an inflater, so small members are not worth one and a thread
-// makes a limited number of them.
+// ended, gives nothing on any error and leaks some 50 KiB an inflater, so the little that is left of a file is not worth
+// one and a thread makes a limited number of them.
 import { createRequire } from 'node:module';
 import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
 
