@@ -1,9 +1,10 @@
 // `cardpoll logs` ended from outside: by signals, while it searches, prints or indexes, and by a reader that leaves.
 // It ends at once, says nothing, and leaves nothing behind.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BIG_LOG_CARD, writeBigLog } from '../support/big-log.ts';
 import { LogTree } from '../support/log-tree.ts';
@@ -94,6 +95,14 @@ it('SIGINT while a file is compared with its compressed copy', async () => {
   const tree = bigFiles(1);
   await run('sh', ['-c', `gunzip -c ${quoted(tree.path('0.log.gz'))} >${quoted(tree.path('0.log'))}`]);
   const process = spawnCli(search(tree, '--count-only'));
+  await reading(process);
+  await endsPromptly(process, 'SIGINT');
+});
+
+it.each([['auto'], ['node']])('SIGINT in gigabytes of zero padding, inflating with %s', async (inflate) => {
+  const tree = new LogTree();
+  truncateSync(tree.write('padded.log.gz', gzipSync(`${CARD}\n`)), 20e9);
+  const process = spawnCli(search(tree, '--count-only', '--threads', '1', '--inflate', inflate));
   await reading(process);
   await endsPromptly(process, 'SIGINT');
 });

@@ -40,11 +40,11 @@ function engineFor(choice: InflateChoice): InflateEngine | null {
   return engine;
 }
 
-/** Null when the engine is not there, or fails at data that needs all it must be able to do. */
+/** Null when the engine is not there, or fails at data that needs all it must be able to do, also after an error. */
 function tryOut(load: () => InflateEngine): InflateEngine | null {
   try {
     const engine = load();
-    return canInflate(engine) && canFail(engine) ? engine : null;
+    return canInflate(engine) && canFail(engine) && canInflate(engine) ? engine : null;
   } catch {
     return null;
   }

@@ -14,22 +14,36 @@ interface Internals {
       flush: number,
       ...range: [input: Buffer, at: number, length: number, output: Buffer, at: number, length: number]
     ): void;
+    reset(): void;
     close(): void;
   };
 }
 
 export function nativeEngine(): InflateEngine {
   const output = searchRoom().subarray(0, OUTPUT_BYTES);
-  return { minBytes: 0, make: () => inflater(output) };
+  // Making a stream costs more than a small member does.
+  let spare: Internals | null = null;
+  return {
+    minBytes: 0,
+    make: () => {
+      const stream = spare ?? (createInflateRaw() as unknown as Internals);
+      spare = null;
+      return inflater(stream, output, () => {
+        spare = stream;
+      });
+    },
+  };
 }
 
-function inflater(output: Buffer): Inflater {
-  const { _handle: handle, _writeState: state } = createInflateRaw() as unknown as Internals;
+/** @param release told when the stream can be used again. */
+function inflater(stream: Internals, output: Buffer, release: () => void): Inflater {
+  const { _handle: handle, _writeState: state } = stream;
   let failed = false;
   let endsAt: number | null = null;
   handle.onerror = () => {
     failed = true;
   };
+  handle.reset();
   return {
     get endsAt() {
       return endsAt;
@@ -47,6 +61,6 @@ function inflater(output: Buffer): Inflater {
         return 'ended';
       }
     },
-    close: () => handle.close(),
+    close: () => (failed ? handle.close() : release()),
   };
 }
