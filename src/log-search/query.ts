@@ -1,7 +1,7 @@
 // What is searched for, checked once: the words of the command line become a Query that can be handed to a worker
 // thread as it is. Used by search.ts. Every refusal says what to type instead.
 import { CardpollError } from '../platform/errors.ts';
-import type { InflateChoice } from './gzip/fast-inflate.ts';
+import type { InflateChoice } from './gzip/choose-library.ts';
 import { type InterfaceName, interfaceOf } from './interface-alias.ts';
 import type { TimeSpan } from './line-clock.ts';
 import { parseTimeValue } from './timestamps.ts';

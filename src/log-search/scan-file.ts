@@ -8,7 +8,7 @@ import { CardpollError, messageOf } from '../platform/errors.ts';
 import { FileBytes } from './file-bytes.ts';
 import { FileHits, type InterfaceCounts } from './file-hits.ts';
 import { searchRoom } from './find-bytes.ts';
-import type { InflateChoice } from './gzip/fast-inflate.ts';
+import type { InflateChoice } from './gzip/choose-library.ts';
 import { isGzip, unsupportedFormat } from './gzip/gzip-format.ts';
 import { type InflateProblem, inflateFile } from './gzip/inflate.ts';
 import type { Hit } from './hit.ts';

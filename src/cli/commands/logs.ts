@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { loadLogDir } from '../../config/load-config.ts';
-import type { InflateChoice } from '../../log-search/gzip/fast-inflate.ts';
+import type { InflateChoice } from '../../log-search/gzip/choose-library.ts';
 import type { Progress, SearchOptions } from '../../log-search/search.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';

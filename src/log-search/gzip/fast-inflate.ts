@@ -1,25 +1,14 @@
 // Inflates the members of a gzip file synchronously, as long as everything about them is sound. Used by inflate.ts. The
-// engines say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
+// libraries say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
 // length, stands where it ended.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { deflateRawSync } from 'node:zlib';
 import type { FileBytes } from '../file-bytes.ts';
 import { crc32 } from './checksum.ts';
+import { type InflateChoice, libraryFor } from './choose-library.ts';
 import { FileWindow } from './file-window.ts';
 import { findMember, readHeader, trailerOf } from './gzip-format.ts';
-import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
+import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 import type { InflateSink } from './inflate-sink.ts';
-import { nativeEngine } from './native-engine.ts';
-import { zlibSyncEngine } from './zlib-sync-engine.ts';
-
-/** `auto` takes the fastest that works here, `zlib-sync` that package, `node` only what Node documents. */
-export type InflateChoice = 'auto' | 'zlib-sync' | 'node';
-
-const ENGINES: Readonly<Record<InflateChoice, ReadonlyArray<() => InflateEngine>>> = {
-  auto: [nativeEngine, zlibSyncEngine],
-  'zlib-sync': [zlibSyncEngine],
-  node: [],
-};
 
 /** A slice of a zip bomb inflates to a thousand times its size. */
 const MAX_SLICE_BYTES = 32_768;
@@ -28,49 +17,6 @@ const MIN_SLICE_BYTES = 2_048;
 const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
 /** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
 const SLICES_A_TURN = 64;
-
-const loaded = new Map<InflateChoice, InflateEngine | null>();
-
-/** The first engine of the choice that is there and works; null: none. */
-function engineFor(choice: InflateChoice): InflateEngine | null {
-  const known = loaded.get(choice);
-  if (known !== undefined) return known;
-  const engine = ENGINES[choice].reduce<InflateEngine | null>((found, load) => found ?? tryOut(load), null);
-  loaded.set(choice, engine);
-  return engine;
-}
-
-/** Null when the engine is not there, or fails at data that needs all it must be able to do, also after an error. */
-function tryOut(load: () => InflateEngine): InflateEngine | null {
-  try {
-    const engine = load();
-    return canInflate(engine) && canFail(engine) && canInflate(engine) ? engine : null;
-  } catch {
-    return null;
-  }
-}
-
-function canInflate(engine: InflateEngine): boolean {
-  const sample = Buffer.alloc(OUTPUT_BYTES + 1_000, 'a line to try it with\n');
-  const deflated = Buffer.concat([deflateRawSync(sample, { level: 1 }), Buffer.from('behind')]);
-  const inflater = engine.make();
-  let checked = 0;
-  const check = (data: Buffer) => {
-    const expected = sample.subarray(checked, checked + data.length);
-    checked += data.length;
-    return data.equals(expected);
-  };
-  const states = [deflated.subarray(0, 99), deflated.subarray(99)].map((part) => inflater?.push(part, check));
-  inflater?.close();
-  return states.join() === 'open,ended' && checked === sample.length;
-}
-
-function canFail(engine: InflateEngine): boolean {
-  const inflater = engine.make();
-  const state = inflater?.push(Buffer.alloc(64, 0xff), () => true);
-  inflater?.close();
-  return state === 'failed';
-}
 
 /** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
 export type FastResult =
@@ -84,8 +30,8 @@ export async function inflateFast(
   sink: InflateSink,
   choice: InflateChoice,
 ): Promise<FastResult> {
-  const engine = engineFor(choice);
-  return engine === null ? { kind: 'reached', offset: 0 } : new FastInflate(engine, file, sink).run();
+  const library = libraryFor(choice);
+  return library === null ? { kind: 'reached', offset: 0 } : new FastInflate(library, file, sink).run();
 }
 
 class FastInflate {
@@ -93,7 +39,7 @@ class FastInflate {
   #slices = 0;
 
   constructor(
-    private readonly engine: InflateEngine,
+    private readonly library: InflateLibrary,
     private readonly file: FileBytes,
     private readonly sink: InflateSink,
   ) {
@@ -102,9 +48,9 @@ class FastInflate {
 
   async run(): Promise<FastResult> {
     let offset = 0;
-    while (this.file.size - offset > this.engine.minBytes) {
+    while (this.file.size - offset > this.library.minBytes) {
       const header = readHeader(this.#window, offset);
-      const inflater = header.kind === 'header' ? this.engine.make() : null;
+      const inflater = header.kind === 'header' ? this.library.make() : null;
       if (header.kind !== 'header' || inflater === null) break;
       try {
         const end = await this.#member(inflater, offset + header.length);

@@ -1,7 +1,7 @@
 // A way to inflate raw deflate data synchronously, so that a thread does nothing but inflate and search. Implemented by
-// native-engine.ts and zlib-sync-engine.ts, chosen and used by fast-inflate.ts.
+// node-library.ts and zlib-sync-library.ts, chosen by choose-library.ts, used by fast-inflate.ts.
 
-export interface InflateEngine {
+export interface InflateLibrary {
   /** With no more than so much of a file left, an inflater is not worth it. */
   readonly minBytes: number;
   /** Null when this thread has made as many as it should. */
@@ -19,7 +19,7 @@ export interface Inflater {
    * @returns `ended` when the stream ended in this slice, or in the one before.
    */
   push(slice: Buffer, emit: (data: Buffer) => boolean): InflateState;
-  /** How much of the slice in which it ended belonged to the stream; null when the engine cannot tell. */
+  /** How much of the slice in which it ended belonged to the stream; null when the library cannot tell. */
   readonly endsAt: number | null;
   close(): void;
 }

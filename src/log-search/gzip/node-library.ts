@@ -1,9 +1,9 @@
 // Inflates with the handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of
-// the stream. Node has had it since its first versions and promises nothing about it, so fast-inflate.ts tries it on
-// data it knows before it uses it, and believes no member whose checksum does not fit.
+// the stream. Node has had it since its first versions and promises nothing about it, so choose-library.ts tries it on
+// data it knows before it is used, and fast-inflate.ts believes no member whose checksum does not fit.
 import { constants, createInflateRaw } from 'node:zlib';
 import { searchRoom } from '../find-bytes.ts';
-import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
+import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 
 interface Internals {
   /** Room left in the output, bytes left of the input: of the last write. */
@@ -19,7 +19,7 @@ interface Internals {
   };
 }
 
-export function nativeEngine(): InflateEngine {
+export function nodeLibrary(): InflateLibrary {
   const output = searchRoom().subarray(0, OUTPUT_BYTES);
   // Making a stream costs more than a small member does.
   let spare: Internals | null = null;

@@ -2,7 +2,7 @@
 // ended, gives nothing on any error and leaks some 50 KiB an inflater, so the little that is left of a file is not worth
 // one and a thread makes a limited number of them.
 import { createRequire } from 'node:module';
-import { type InflateEngine, type Inflater, OUTPUT_BYTES } from './inflate-engine.ts';
+import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 
 interface ZlibSync {
   readonly Z_SYNC_FLUSH: number;
@@ -22,7 +22,7 @@ const WORTHWHILE_BYTES = 131_072;
 const MAX_INFLATERS = 300;
 
 /** @throws whatever loading a package that is missing, or was never built, throws. */
-export function zlibSyncEngine(): InflateEngine {
+export function zlibSyncLibrary(): InflateLibrary {
   const library = createRequire(import.meta.url)('zlib-sync') as ZlibSync;
   let made = 0;
   return {
