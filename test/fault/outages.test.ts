@@ -157,7 +157,7 @@ describe('the gateway', () => {
         }
         return true;
       },
-      { timeoutMs: 30_000, what: 'cards to be polled in spite of failures' },
+      { timeoutMs: 60_000, what: 'cards to be polled in spite of failures' },
     );
     const { items } = await fleet.get<{ items: Array<{ failed: number; success_rate: number }> }>(
       '/api/admin/polling-stats/tasks',
