@@ -2,7 +2,7 @@
 // Packages stay external (npm installs them); Lua and SQL files become strings in the bundle, WebAssembly text bytes.
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
-import { assemble } from './.wat.js';
+import { watPlugin } from './.wat.js';
 
 const root = new URL('.', import.meta.url).pathname;
 rmSync(`${root}dist`, { recursive: true, force: true });
@@ -22,15 +22,6 @@ await build({
   target: 'node20',
   sourcemap: true,
   loader: { '.lua': 'text', '.sql': 'text' },
-  plugins: [
-    {
-      name: 'wat',
-      setup: ({ onLoad }) =>
-        onLoad({ filter: /\.wat$/ }, async ({ path }) => ({
-          contents: await assemble(path),
-          loader: 'binary',
-        })),
-    },
-  ],
+  plugins: [watPlugin],
   logLevel: 'warning',
 });

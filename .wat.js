@@ -1,4 +1,5 @@
-// Translates WebAssembly text (.wat) into the bytes of its module. Used by .build.js and test/vitest.config.ts.
+// Translates WebAssembly text (.wat) into the bytes of its module. Used by .build.js, test/vitest.config.ts and
+// test/bench/run.js.
 import { readFile } from 'node:fs/promises';
 import loadWabt from 'wabt';
 
@@ -16,3 +17,11 @@ export async function assemble(path) {
     program.destroy();
   }
 }
+
+/** Lets esbuild import .wat files as the bytes of their modules. */
+export const watPlugin = {
+  name: 'wat',
+  /** @param {import('esbuild').PluginBuild} build */
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.wat$/ }, async ({ path }) => ({ contents: await assemble(path), loader: 'binary' })),
+};

@@ -4,6 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { watPlugin } from '../../.wat.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const [name = '', ...args] = process.argv.slice(2);
@@ -23,6 +24,7 @@ if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
     format: 'esm',
     target: 'node20',
     loader: { '.lua': 'text', '.sql': 'text' },
+    plugins: [watPlugin],
     logLevel: 'warning',
   });
   const bench = await import(pathToFileURL(outfile).href);

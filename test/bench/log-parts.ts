@@ -1,0 +1,91 @@
+// `npm run bench:log-parts`: what a log search spends its time on, on one thread: inflating with each library, checksums,
+// finding the card, each against what it replaces. One gz file of 156 MB inflated, in memory-sized blocks; the best of five
+// rounds. Its last line is JSON in milliseconds.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as zlib from 'node:zlib';
+import { FileBytes } from '../../src/log-search/file-bytes.ts';
+import { indexOfBytes, searchRoom } from '../../src/log-search/find-bytes.ts';
+import { crc32 } from '../../src/log-search/gzip/checksum.ts';
+import { type InflateChoice, libraryFor } from '../../src/log-search/gzip/choose-library.ts';
+import { inflateFile } from '../../src/log-search/gzip/inflate.ts';
+import { COMMON_CARD, makeLogs } from './log-corpus.ts';
+import { printTable } from './table.ts';
+
+const MEGABYTES = 156;
+const ROUNDS = 5;
+const BLOCK_BYTES = 262_144;
+const ABSENT = Buffer.from(COMMON_CARD.replace('9', '1'));
+
+export async function run(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'cardpoll-bench-log-parts-'));
+  try {
+    const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, rareIn: null, seed: 1 });
+    const path = corpus.files[0] ?? '';
+    const block = searchRoom().subarray(0, BLOCK_BYTES);
+    const blocks = Math.floor(corpus.bytes / BLOCK_BYTES);
+    const head = await firstBytes(path);
+    head.copy(block);
+    const elsewhere = Buffer.from(block);
+    const every = (work: () => unknown) => best(async () => times(blocks, work));
+    const result: Record<string, number> = {
+      'inflate and check: handle of node:zlib': await inflating(path, 'auto'),
+      'inflate and check: zlib-sync': await inflating(path, 'zlib-sync'),
+      'inflate and check: streams of node:zlib': await inflating(path, 'node'),
+      'checksum: as used': await every(() => crc32(block, 0)),
+      'checksum: zlib.crc32': await every(() => zlib.crc32(block, 0)),
+      'find: SIMD': await every(() => indexOfBytes(block, ABSENT, 0)),
+      'find: Buffer.indexOf': await every(() => elsewhere.indexOf(ABSENT)),
+    };
+    printTable(
+      [`${MEGABYTES} MB`, 'ms'],
+      Object.entries(result).map(([name, ms]) => [name, String(ms)]),
+    );
+    process.stdout.write(`${JSON.stringify({ bench: 'log-parts', ...result })}\n`);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  await eachChunk(path, 'node', (chunk) => {
+    parts.push(Buffer.from(chunk));
+    return false;
+  });
+  return Buffer.concat(parts);
+}
+
+async function inflating(path: string, choice: InflateChoice): Promise<number> {
+  if (choice !== 'node' && libraryFor(choice) === null) throw new Error(`${choice} is not there`);
+  return best(() => eachChunk(path, choice, () => true));
+}
+
+async function eachChunk(
+  path: string,
+  choice: InflateChoice,
+  data: (chunk: Buffer) => boolean,
+): Promise<void> {
+  const file = FileBytes.open(path);
+  if (file === null) throw new Error(`${path} is gone`);
+  try {
+    await inflateFile(file, { data, isStopped: () => false, gap: () => {} }, choice);
+  } finally {
+    file.close();
+  }
+}
+
+async function best(work: () => Promise<void>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const startedMs = performance.now();
+    await work();
+    least = Math.min(least, performance.now() - startedMs);
+  }
+  return Math.round(least);
+}
+
+async function times(count: number, work: () => unknown): Promise<void> {
+  for (let index = 0; index < count; index += 1) work();
+}
