@@ -8,7 +8,7 @@ export type InterfaceName = 'realname' | 'flow' | 'card_status' | 'stop' | 'star
 
 export const INTERFACES: readonly InterfaceName[] = ['realname', 'flow', 'card_status', 'stop', 'start'];
 
-const NAMES: Readonly<Record<string, InterfaceName>> = {
+const NAMES = {
   realname: 'realname',
   flow: 'flow',
   carddata: 'flow',
@@ -16,14 +16,15 @@ const NAMES: Readonly<Record<string, InterfaceName>> = {
   stop: 'stop',
   start: 'start',
   resume: 'start',
-};
+} as const satisfies Readonly<Record<string, InterfaceName>>;
+
+export type InterfaceAlias = keyof typeof NAMES;
 
 export const ALIASES: readonly string[] = Object.keys(NAMES);
 
 /** @throws CardpollError `usage` / `unknown_interface`. */
 export function interfaceOf(alias: string): InterfaceName {
-  const name = Object.hasOwn(NAMES, alias) ? NAMES[alias] : undefined;
-  if (name !== undefined) return name;
+  if (Object.hasOwn(NAMES, alias)) return NAMES[alias as InterfaceAlias];
   throw new CardpollError('usage', 'unknown_interface', `'${alias}' is not an interface`, {
     hint: `type one of ${ALIASES.join(', ')}`,
   });

@@ -12,6 +12,14 @@ export interface LineMatcher {
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean;
 }
 
+/** Whether a line by itself holds what the matcher looks for. */
+export function holds(matcher: LineMatcher, line: Buffer): boolean {
+  for (let at = matcher.next(line, 0); at !== -1; at = matcher.next(line, at + 1)) {
+    if (matcher.accepts(line, at, 0, line.length)) return true;
+  }
+  return false;
+}
+
 /** From so many digits on an id is a whole card id, and a run of digits must equal it. */
 export const WHOLE_ID_DIGITS = 18;
 /** Such an id is often logged with a check digit behind it. */

@@ -4,8 +4,7 @@ import { lineToJson, type Report, reportToJson } from './report.ts';
 import { reportToText, summaryToText } from './report-text.ts';
 import { Zone } from './zone.ts';
 
-export const LOG_FORMATS = ['text', 'json', 'jsonl'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = 'text' | 'json' | 'jsonl';
 
 export interface PrintOptions {
   readonly format: LogFormat;

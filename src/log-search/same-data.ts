@@ -14,7 +14,7 @@ export async function holdSameData(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   try {
-    await using files = openBoth(plainPath, gzipPath);
+    using files = openBoth(plainPath, gzipPath);
     const { plain, compressed } = files;
     if (plain === null || compressed === null) return false;
     // Nothing of it is written yet; what will be is what the other holds.
@@ -39,7 +39,7 @@ function openBoth(plainPath: string, gzipPath: string) {
   return {
     plain,
     compressed,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.dispose]: () => {
       plain?.close();
       compressed?.close();
     },

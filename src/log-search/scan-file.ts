@@ -93,12 +93,10 @@ export async function runScan<Sink extends LineSink>(
   job: ScanJob<Sink>,
 ): Promise<ScanOutcome<Sink>> {
   const failed = (code: NoticeCode, detail: string): ScanOutcome<Sink> => ({
-    ...{
-      sink: job.begin(),
-      problems: [{ code, detail }],
-      bytesRead: 0,
-      bytesSearched: 0,
-    },
+    sink: job.begin(),
+    problems: [{ code, detail }],
+    bytesRead: 0,
+    bytesSearched: 0,
   });
   let file: FileBytes | null = null;
   try {
@@ -213,7 +211,7 @@ class Scan<Sink extends LineSink> {
 
   /** @returns null when the file has to be inflated again with what Node documents. */
   async #feed(
-    scanner: RecordScanner,
+    scanner: Pick<RecordScanner, 'push' | 'endLine'>,
     gzip: boolean,
     inflate: InflateChoice,
   ): Promise<readonly InflateProblem[] | null> {
@@ -267,9 +265,11 @@ class Scan<Sink extends LineSink> {
       piece: () => {},
       endPieces: () => {},
     });
-    const push = scanner.push.bind(scanner);
-    scanner.push = (chunk) => push(chunk) && firstMs === null;
-    await this.#feed(scanner, gzip, 'node');
+    const untilFound = {
+      push: (chunk: Buffer) => scanner.push(chunk) && firstMs === null,
+      endLine: () => scanner.endLine(),
+    };
+    await this.#feed(untilFound, gzip, 'node');
     return firstMs;
   }
 

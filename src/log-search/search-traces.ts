@@ -1,6 +1,6 @@
 // The second pass of `--trace`: from the hits to the lines of their requests. Called by search.ts.
 import { compareHits, type Hit } from './hit.ts';
-import { CardMatcher } from './match.ts';
+import { CardMatcher, holds } from './match.ts';
 import type { Notice } from './notice.ts';
 import { makePlan } from './plan.ts';
 import type { Query, SearchOptions } from './query.ts';
@@ -56,6 +56,7 @@ function traceOf(
 ): Trace {
   const own = lines.filter((line) => line.id === id).map((line) => ({ ...line, interfaces: [] }));
   own.sort(compareHits);
+  const matcher = new CardMatcher(card);
   return {
     id,
     lines: own.slice(0, MAX_LINES_A_TRACE).map(({ file, timeMs, line, cut }) => {
@@ -66,17 +67,9 @@ function traceOf(
         interfaces: [],
         line: bytes,
         cut,
-        isHit: holdsCard(bytes, card),
+        isHit: holds(matcher, bytes),
       };
     }),
     truncated: cutShort.has(id) || own.length > MAX_LINES_A_TRACE,
   };
-}
-
-function holdsCard(line: Buffer, card: string): boolean {
-  const matcher = new CardMatcher(card);
-  for (let at = matcher.next(line, 0); at !== -1; at = matcher.next(line, at + 1)) {
-    if (matcher.accepts(line, at, 0, line.length)) return true;
-  }
-  return false;
 }

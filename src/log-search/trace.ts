@@ -3,7 +3,7 @@
 
 import type { InflateProblem } from './gzip/inflate.ts';
 import type { Hit } from './hit.ts';
-import { isDigit, type LineMatcher } from './match.ts';
+import { holds, isDigit, type LineMatcher } from './match.ts';
 import type { FileTask } from './plan.ts';
 import type { Query } from './query.ts';
 import type { LineSink, ScannedLine } from './scan.ts';
@@ -170,11 +170,4 @@ class TraceLines implements LineSink {
 
   piece(): void {}
   endPieces(): void {}
-}
-
-function holds(matcher: IdMatcher, line: Buffer): boolean {
-  for (let at = matcher.next(line, 0); at !== -1; at = matcher.next(line, at + 1)) {
-    if (matcher.accepts(line, at, 0, line.length)) return true;
-  }
-  return false;
 }

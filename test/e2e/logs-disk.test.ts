@@ -30,17 +30,7 @@ const full = mountTinyDisk('1m');
 afterAll(() => full.remove());
 afterAll(endOwnedProcesses);
 
-const search = (tree: LogTree, ...args: string[]) => [
-  'logs',
-  '--roots',
-  tree.root,
-  '--iccid',
-  CARD,
-  '--tz',
-  'UTC',
-  '--no-index',
-  ...args,
-];
+const search = (tree: LogTree, ...args: string[]) => tree.searchCommand(CARD, ...args);
 
 interface Hits {
   readonly files: number;

@@ -29,17 +29,7 @@ function bigFiles(count: number, members = MEMBERS): LogTree {
   return tree;
 }
 
-const search = (tree: LogTree, ...args: string[]) => [
-  'logs',
-  '--roots',
-  tree.root,
-  '--iccid',
-  CARD,
-  '--tz',
-  'UTC',
-  '--no-index',
-  ...args,
-];
+const search = (tree: LogTree, ...args: string[]) => tree.searchCommand(CARD, ...args);
 
 /** So much the process has read: well beyond its own code, it is in the middle of its work. */
 async function reading(process: RunningCli): Promise<void> {

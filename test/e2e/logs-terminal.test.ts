@@ -25,17 +25,7 @@ function twoBigFiles(damaged = false): LogTree {
   return tree;
 }
 
-const search = (tree: LogTree, ...args: string[]) => [
-  'logs',
-  '--roots',
-  tree.root,
-  '--iccid',
-  BIG_LOG_CARD,
-  '--tz',
-  'UTC',
-  '--no-index',
-  ...args,
-];
+const search = (tree: LogTree, ...args: string[]) => tree.searchCommand(BIG_LOG_CARD, ...args);
 
 /** @param redirect as the shell takes it. */
 function onTerminal(args: readonly string[], redirect = '', options: TerminalOptions = {}): Terminal {

@@ -27,6 +27,11 @@ export class LogTree {
     return path;
   }
 
+  /** What the binary is told to search the tree for a card, without an index. */
+  searchCommand(iccid: string, ...args: readonly string[]): string[] {
+    return ['logs', '--roots', this.root, '--iccid', iccid, '--tz', 'UTC', '--no-index', ...args];
+  }
+
   /** Searches the tree on this thread. */
   async search(options: Partial<SearchOptions> & { iccid: string }): Promise<Report> {
     const report = await searchLogs({ roots: [this.root], tz: 'UTC', threads: 1, ...options });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { loadLogDir } from '../../config/load-config.ts';
 import type { InflateChoice } from '../../log-search/gzip/choose-library.ts';
+import type { InterfaceAlias } from '../../log-search/interface-alias.ts';
+import type { LogFormat } from '../../log-search/print-report.ts';
 import type { Progress, SearchOptions } from '../../log-search/search.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
@@ -12,9 +14,18 @@ import { EXIT_OK } from '../exit-codes.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import { writeAll } from '../output/write-all.ts';
 
-const ALIASES = ['realname', 'flow', 'carddata', 'card_status', 'stop', 'start', 'resume'] as const;
+// Written here again, and checked, because log-search is loaded only when the command runs.
+const ALIASES = [
+  'realname',
+  'flow',
+  'carddata',
+  'card_status',
+  'stop',
+  'start',
+  'resume',
+] as const satisfies readonly InterfaceAlias[];
 const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const satisfies readonly InflateChoice[];
-const FORMATS = ['text', 'json', 'jsonl'] as const;
+const FORMATS = ['text', 'json', 'jsonl'] as const satisfies readonly LogFormat[];
 
 interface RootOptions {
   readonly roots?: string;
@@ -37,7 +48,7 @@ interface LogsOptions extends RootOptions {
   readonly prune: boolean;
   readonly index: boolean;
   readonly inflate?: InflateChoice;
-  readonly output?: (typeof FORMATS)[number];
+  readonly output?: LogFormat;
   readonly json?: boolean;
 }
 
