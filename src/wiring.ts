@@ -5,16 +5,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessSettings } from './api/access.ts';
+import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer } from './api/server.ts';
 import type { DemoOptions, Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig, MigrateConfig, StoresConfig } from './config/daemon-config.ts';
+import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
+import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { loadDaemonConfig } from './config/load-config.ts';
 import type { CardImport } from './domain/card.ts';
 import { Engine } from './engine/engine.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { demoCards } from './gateway/demo-fleet.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
+import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import { openOperations } from './operations/operations.ts';
@@ -106,12 +109,12 @@ async function startDaemon(
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
-  let api: ApiServer | null = null;
+  let server: ApiServer | null = null;
   const reloader = new Reloader({
     config,
     load,
     apply: (settings) => {
-      api?.replaceAccess(accessOf(settings));
+      server?.replaceAccess(accessOf(settings));
       logs.setLevel(settings.logLevel);
     },
     log: logs.worker,
@@ -122,16 +125,14 @@ async function startDaemon(
       void reloader.reload();
     }),
   );
-  const stores = await openStores(config.stores, logs.worker, teardown);
+  const stores = await openStores(config, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
-  const engine = buildEngine(config, stores, logs, teardown);
-  // The API opens before the engine starts and closes after it has drained: readyz tells both phases.
-  if (config.roles.includes('api')) {
-    api = await startApi(config, stores, engine, logs, teardown);
-    listening(`http://${api.address}`);
-  }
+  const engine = buildEngine(config, stores, logs, teardown, () => server?.address ?? null);
+  // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
+  server = await startServer(config, stores, engine, logs, teardown);
+  listening(`http://${server.address}`);
   teardown.add(() => engine.stop());
   await engine.start();
 }
@@ -155,15 +156,20 @@ interface Stores {
   readonly records: RecordStore;
 }
 
-async function openStores(config: StoresConfig, log: Logger, teardown: Teardown): Promise<Stores> {
+async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown): Promise<Stores> {
+  const { stores } = config;
   const records =
-    config.kind === 'external'
-      ? await openPostgresRecordStore({ url: config.databaseUrl, applicationName: APPLICATION_NAME })
-      : await openEmbedded(config.dataDir);
+    stores.kind === 'external'
+      ? await openPostgresRecordStore({
+          url: stores.databaseUrl,
+          applicationName: APPLICATION_NAME,
+          maxConnections: config.databaseMaxConnections,
+        })
+      : await openEmbedded(stores.dataDir);
   teardown.add(() => records.close());
   const live =
-    config.kind === 'external'
-      ? await openRedisLiveStore({ url: config.redisUrl, log })
+    stores.kind === 'external'
+      ? await openRedisLiveStore({ url: stores.redisUrl, log })
       : openEmbeddedLiveStore({ clock: systemClock });
   teardown.add(() => live.close());
   return { live, records };
@@ -173,16 +179,24 @@ function openEmbedded(dataDir: string): Promise<RecordStore> {
   return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
 }
 
-function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown: Teardown): Engine {
+function buildEngine(
+  config: DaemonConfig,
+  stores: Stores,
+  logs: Logs,
+  teardown: Teardown,
+  probeAddress: () => string | null,
+): Engine {
   const { polling } = config;
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const gateway = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
-  teardown.add(() => gateway.close());
+  const client = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
+  teardown.add(() => client.close());
   const flow = new GatewayFlow({
     clock: systemClock,
     random: Math.random,
-    onChange: (state, reason) => logs.worker.warn({ state, reason }, 'gateway breaker'),
+    onChange: (name, state, reason) =>
+      logs.worker.warn({ interface: name, state, reason }, 'gateway breaker'),
   });
+  const gateway = new GuardedGateway(client, flow);
   return new Engine(
     {
       workerId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
@@ -194,6 +208,8 @@ function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown:
       leaseMs: polling.leaseMs,
       claimBatch: polling.claimBatch,
       queueCap: polling.queueCap,
+      adaptiveConcurrency: polling.adaptiveConcurrency,
+      gatewayMaxConcurrency: polling.gatewayMaxConcurrency,
       writeBuffer: polling.writeBuffer,
       retryBaseMs: polling.retryBaseMs,
       cardCacheTtlMs: polling.cardCacheTtlSeconds * 1000,
@@ -205,35 +221,56 @@ function buildEngine(config: DaemonConfig, stores: Stores, logs: Logs, teardown:
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
-    { ...stores, gateway, flow, guard, clock: systemClock, random: Math.random, log: logs.worker },
+    {
+      ...stores,
+      gateway,
+      probeAddress,
+      flow,
+      guard,
+      clock: systemClock,
+      random: Math.random,
+      log: logs.worker,
+    },
   );
 }
 
-async function startApi(
+/** The admin API, or where another instance serves it, probes and metrics alone. */
+async function startServer(
   config: DaemonConfig,
   stores: Stores,
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
 ): Promise<ApiServer> {
+  const servesApi = config.roles.includes('api');
   const operations = openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    exactTotals: servesApi,
   });
-  const api = await openApiServer({
-    config: { ...config.listen, ...accessOf(config) },
-    operations,
+  const options = {
     logs,
-    readiness: async () => ({ problems: engine.problems() }),
+    readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
     instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
     version: VERSION,
-  });
-  teardown.add(() => api.close());
-  logs.api.info({ address: api.address }, 'admin API listens');
-  return api;
+  };
+  const access = accessOf(config);
+  const { ports, ...usual } = USUAL_PROBE_LISTEN;
+  const server = servesApi
+    ? await openApiServer({ ...options, config: { ...config.listen, ...access }, operations })
+    : await openProbeServer({
+        ...options,
+        config: { ...(config.probeListen ?? usual), ...access },
+        addressFlag: '--probe-listen',
+        ports: config.probeListen === null ? ports : 1,
+        stats: operations.stats,
+      });
+  teardown.add(() => server.close());
+  logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
+  return server;
 }
 
 function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {

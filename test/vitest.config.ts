@@ -17,10 +17,30 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   plugins: [assetFiles],
   test: {
-    include: ['test/{unit,contract,e2e,fault}/**/*.test.{ts,tsx}'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Nothing here is about speed: a busy machine may take its time.
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['test/{unit,contract}/**/*.test.{ts,tsx}'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      // Whole fleets of processes: one at a time, so that each finds a machine to run on.
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: ['test/{e2e,fault}/**/*.test.{ts,tsx}'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

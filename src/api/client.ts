@@ -3,14 +3,17 @@
 // once: its Idempotency-Key lets it run only once.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardReport } from '../operations/cards.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
 import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
+import type { ConfigReport } from '../operations/configs.ts';
+import type { HealthReason } from '../operations/health-reasons.ts';
+import type { InitState } from '../operations/init.ts';
 import type { InitReport } from '../operations/init-report.ts';
+import type { PauseReport } from '../operations/pauses.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
@@ -23,9 +26,12 @@ export type OverviewBody = Wire<Overview>;
 export type QueueBody = Wire<QueueStats>;
 export type TaskBody = Wire<TaskStats>;
 export type InitBody = Wire<InitReport>;
+export type InitStateBody = Wire<InitState>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
 export type ResetBody = Wire<SlotReset>;
-export type ConfigBody = Wire<PollingConfig>;
+export type PauseBody = Wire<PauseReport>;
+export type HealthReasonBody = Wire<HealthReason>;
+export type ConfigBody = Wire<ConfigReport>;
 export type AlertRuleBody = Wire<AlertRuleReport>;
 export type AlertBody = Wire<AlertReport>;
 export type RetentionBody = Wire<Retention>;
@@ -55,6 +61,12 @@ export interface AlertRuleRequest
   readonly webhook_url?: string | null;
   readonly cooldown_seconds?: number;
 }
+
+/** A new polling config; of a change, the fields it names. */
+export type ConfigRequest = Pick<
+  ConfigBody,
+  'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'priority' | 'status'
+>;
 
 /** Cards with these attributes; null leaves one open. */
 export interface Selection {
@@ -91,6 +103,7 @@ interface Call {
 const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
+const PAUSES = '/polling-pauses';
 /** Lists of the API are paged; what the command line shows fits one page of the largest size. */
 const LARGEST_PAGE = 'page_size=100';
 
@@ -101,8 +114,9 @@ export class ApiClient {
   overview = () => this.#get<OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
   tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
-  initProgress = () => this.#get<InitBody>('/polling-stats/init-progress', 'status');
+  initProgress = () => this.#get<InitStateBody>('/polling-stats/init-progress', 'status');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
+  config = (id: number) => this.#get<ConfigBody>(`/polling-configs/${id}`, 'card_condition');
   configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
   alertRules = (page: number, pageSize: number) =>
     this.#get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
@@ -126,11 +140,29 @@ export class ApiClient {
     return this.#call({ method: 'POST', path: '/polling-concurrency/reset', json }, 'task_type');
   }
 
-  updateConfig(
-    id: number,
-    patch: { readonly status?: 0 | 1; readonly interval_seconds?: number },
-  ): Promise<Answer<ConfigBody>> {
+  pause(taskTypes: string, seconds: number, reason: string): Promise<Answer<ItemsBody<PauseBody>>> {
+    const json = { task_type: taskTypes, seconds, reason };
+    return this.#call({ method: 'POST', path: PAUSES, json }, 'items');
+  }
+
+  resume(taskTypes: string): Promise<Answer<ItemsBody<PauseBody>>> {
+    return this.#call({ method: 'DELETE', path: `${PAUSES}?task_type=${taskTypes}` }, 'items');
+  }
+
+  updateConfig(id: number, patch: Partial<ConfigRequest>): Promise<Answer<ConfigBody>> {
     return this.#call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
+  }
+
+  createConfig(config: Partial<ConfigRequest>): Promise<Answer<ConfigBody>> {
+    return this.#call({ method: 'POST', path: '/polling-configs', json: config }, 'card_condition');
+  }
+
+  deleteConfig(id: number): Promise<Answer<ConfigBody>> {
+    return this.#call({ method: 'DELETE', path: `/polling-configs/${id}` }, 'card_condition');
+  }
+
+  rebuildInit(): Promise<Answer<InitStateBody>> {
+    return this.#call({ method: 'POST', path: '/polling-init/rebuild' }, 'reconciliation');
   }
 
   createAlertRule(rule: AlertRuleRequest): Promise<Answer<AlertRuleBody>> {

@@ -1,10 +1,11 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker and an
-// initialisation status are the only labels, never a card.
+// Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker, an
+// initialisation status, an interface, the state of a breaker and the source of a pause are the only labels, never a card.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -25,6 +26,8 @@ export interface MetricsSources {
 
 const PREFIX = 'cardpoll_';
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
+const BREAKER_STATES = ['open', 'half_open'] as const;
+const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -73,13 +76,37 @@ function fleetMetrics(overview: Overview): Registry {
       if (value !== null) gauge.set({ task_type: task.taskType }, value);
     }
   };
-  perTask('queue_length', 'Cards due, in retry and running', (task) => task.queueLength);
+  perTask('queue_length', 'Cards due and running', (task) => task.queueLength);
+  perTask('queue_backoff', 'Cards whose last poll failed and that wait for a retry', (task) => task.backoff);
   perTask('queue_due', 'Cards whose time has come and which nobody polls yet', (task) => task.due);
   perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
   perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);
   perTask('schedule_lag_seconds', 'How far the schedule is behind', (task) => task.scheduleLagSeconds);
+  perTask(
+    'interval_seconds',
+    'Configured interval of the ring that is worst off',
+    (task) => task.intervalSeconds,
+  );
+  perTask(
+    'interval_achieved_seconds',
+    'How often the cards of that ring are polled',
+    (task) => task.achievedIntervalSeconds,
+  );
+  perTask('demand_polls_per_second', 'Polls the enabled configs ask for', (task) => task.demandPerSecond);
+  perTask(
+    'capacity_polls_per_second',
+    'Polls the limit in force lets through',
+    (task) => task.capacity.capacityPerSecond,
+  );
+  const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings left out', ['task_type']);
+  for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
   perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
   perTask('concurrency_limit', 'Gateway calls allowed in flight', (task) => task.concurrency.max);
+  perTask(
+    'concurrency_effective',
+    'Gateway calls allowed in flight just now, at most the limit',
+    (task) => task.effectiveConcurrency,
+  );
   perTask(
     'concurrency_usage_ratio',
     'Share of the limit in use',
@@ -97,9 +124,32 @@ function fleetMetrics(overview: Overview): Registry {
     polls.inc({ task_type: taskType, result: 'failed' }, failed);
   }
   page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
+  addRestraints(page, overview);
   addWorkers(page, overview);
   addInit(page, overview);
   return page.registry;
+}
+
+/** What holds polling back: breakers and pauses. */
+function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): void {
+  const breaker = page.gauge('breaker_instances', 'Instances whose breaker holds calls back', [
+    'interface',
+    'state',
+  ]);
+  for (const { interface: name, breaker: state, instances } of gateway.interfaces) {
+    for (const one of BREAKER_STATES)
+      breaker.set({ interface: name, state: one }, one === state ? instances : 0);
+  }
+  const pause = page.gauge('pause_seconds', 'How long a pause of polling still lasts', [
+    'task_type',
+    'source',
+  ]);
+  for (const taskType of TASK_TYPES) {
+    for (const source of PAUSE_SOURCES) pause.set({ task_type: taskType, source }, 0);
+  }
+  for (const { taskType, source, until } of pauses) {
+    pause.set({ task_type: taskType, source }, Math.max(0, (until.getTime() - generatedAt.getTime()) / 1000));
+  }
 }
 
 function addWorkers(page: Page, { workers }: Overview): void {

@@ -1,11 +1,13 @@
-// The admin API server: puts routes, authentication, error answers and the access log together and listens. Opened by
-// wiring. Knows nothing about stores; everything it serves comes from operations/.
+// The HTTP server: puts routes, authentication, error answers and the access log together and listens. Opened by wiring
+// for the admin API, and by probe-server.ts for probes and metrics alone. Knows nothing about stores; everything it
+// serves comes from operations/.
 import type { AddressInfo } from 'node:net';
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Operations } from '../operations/operations.ts';
+import type { StatsOperations } from '../operations/stats.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { Access, type AccessSettings } from './access.ts';
@@ -26,20 +28,27 @@ import { pollingAlertRoutes } from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
+import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
 
-export interface ApiServerOptions {
+export interface ServerOptions {
   readonly config: {
     readonly host: string;
     /** 0 lets the system choose. */
     readonly port: number;
   } & AccessSettings;
-  readonly operations: Operations;
+  /** The setting that names the address, for messages. */
+  readonly addressFlag: '--listen' | '--probe-listen';
+  readonly stats: StatsOperations;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
   readonly version: string;
+}
+
+export interface ApiServerOptions extends Omit<ServerOptions, 'stats' | 'addressFlag'> {
+  readonly operations: Operations;
 }
 
 export interface ApiServer {
@@ -60,8 +69,21 @@ const ANSWER_WITHIN_MS = 3_500;
 const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
-export async function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { config, operations, logs } = options;
+export function openApiServer({ operations, ...options }: ApiServerOptions): Promise<ApiServer> {
+  return openServer({ ...options, addressFlag: '--listen', stats: operations.stats }, async (guarded) => {
+    await guarded.register(adminRoutes(operations, options.logs.api), { prefix: '/api/admin' });
+  });
+}
+
+/**
+ * Opens a server with probes, metrics and more.
+ * @param addGuarded adds routes for those who may use the API. Throws like openApiServer.
+ */
+export async function openServer(
+  options: ServerOptions,
+  addGuarded: (guarded: FastifyInstance) => Promise<void>,
+): Promise<ApiServer> {
+  const { config } = options;
   const access = new Access(config, config.host, systemClock);
   const app = createApp(options);
   const refuseTheRest = refuseOtherMethods(app);
@@ -70,11 +92,11 @@ export async function openApiServer(options: ApiServerOptions): Promise<ApiServe
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => access.admit(request, reply));
     await limitRate(guarded, () => access.rateLimitPerMinute);
-    await guarded.register(metricsRoute(new Metrics({ ...options, stats: operations.stats })));
-    await guarded.register(adminRoutes(operations, logs.api), { prefix: '/api/admin' });
+    await guarded.register(metricsRoute(new Metrics(options)));
+    await addGuarded(guarded);
   });
   refuseTheRest();
-  await listen(app, config.host, config.port);
+  await listen(app, config, options.addressFlag);
   const { address, port } = app.server.address() as AddressInfo;
   return {
     address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
@@ -83,7 +105,7 @@ export async function openApiServer(options: ApiServerOptions): Promise<ApiServe
   };
 }
 
-function createApp({ logs }: ApiServerOptions): FastifyInstance {
+function createApp({ logs }: ServerOptions): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
@@ -120,8 +142,9 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
       answerRepeats(timed, operations.requests, log);
-      await timed.register(pollingStatsRoutes(operations.stats));
+      await timed.register(pollingStatsRoutes(operations.stats, operations.init));
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
+      await timed.register(pollingPauseRoutes(operations.pauses));
       await timed.register(pollingConfigRoutes(operations.configs));
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
@@ -131,7 +154,11 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
   };
 }
 
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+async function listen(
+  app: FastifyInstance,
+  { host, port }: ServerOptions['config'],
+  flag: string,
+): Promise<void> {
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -144,7 +171,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       taken ? 'unavailable' : 'config',
       taken ? 'address_in_use' : 'address_unusable',
       `cannot listen on ${where}: ${why}`,
-      { hint: 'choose another address with --listen HOST:PORT', cause: error },
+      { hint: `choose another address with ${flag} HOST:PORT`, cause: error },
     );
   }
 }

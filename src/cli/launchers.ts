@@ -20,6 +20,8 @@ export interface SimulatorOptions {
   readonly failureRate?: number;
   /** Calls served at a time; more are refused. Default: no limit. */
   readonly maxConcurrency?: number;
+  /** Calls borne at a time; more make all of them slower. Default: any number. */
+  readonly capacity?: number;
 }
 
 export type MigrateAction = 'status' | 'up';

@@ -8,8 +8,11 @@ import type { LogLevel, Role } from './settings.ts';
 
 export interface DaemonConfig {
   readonly listen: HostPort;
+  /** For an instance without the role api; null: the usual address, or a free port after it. */
+  readonly probeListen: HostPort | null;
   readonly roles: readonly Role[];
   readonly stores: StoresConfig;
+  readonly databaseMaxConnections: number;
   /** IANA name. */
   readonly timeZone: string;
   /** null: standard output. */
@@ -34,7 +37,9 @@ export type StoresConfig =
 export interface GatewayConfig {
   readonly url: string;
   readonly timeoutMs: number;
+  readonly maxConnections: number;
   readonly maxResponseBytes?: number;
+  readonly maxRetryAfterSeconds?: number;
   readonly stoppedStatuses?: readonly string[];
   readonly token?: string;
   readonly hmacKey?: string;
@@ -51,6 +56,9 @@ export interface PollingSettings {
   readonly leaseMs: number;
   readonly claimBatch: number;
   readonly queueCap: number;
+  readonly adaptiveConcurrency: boolean;
+  /** Calls the gateway gets at a time from all task types together; null: no ceiling. */
+  readonly gatewayMaxConcurrency: number | null;
   readonly writeBuffer: number;
   readonly retryBaseMs: number;
   readonly cardCacheTtlSeconds: number;

@@ -159,6 +159,19 @@ export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
   };
 }
 
+/** Whether something is done. */
+export function onOff(): Kind<boolean> {
+  return {
+    accepts: 'on or off',
+    choices: ['on', 'off'],
+    parse: (raw) => {
+      if (raw === true || raw === 'on' || raw === 'true') return good(true);
+      if (raw === false || raw === 'off' || raw === 'false') return good(false);
+      return bad(`${shown(raw)} is neither on nor off`);
+    },
+  };
+}
+
 /** One of a few words. */
 export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
   const accepts = values.join(', ');

@@ -24,8 +24,10 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
   const reader = await SettingReader.open(inputs);
   const config: DaemonConfig = {
     listen: reader.read(SETTINGS.listen),
+    probeListen: reader.read(SETTINGS.probeListen),
     roles: reader.read(SETTINGS.roles),
     stores: readStores(reader, inputs.env),
+    databaseMaxConnections: reader.read(SETTINGS.databaseMaxConnections),
     timeZone: reader.read(SETTINGS.timeZone),
     logDir: reader.read(SETTINGS.logDir),
     logLevel: reader.read(SETTINGS.logLevel),
@@ -36,6 +38,8 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
       leaseMs: reader.read(SETTINGS.leaseMs),
       claimBatch: reader.read(SETTINGS.claimBatch),
       queueCap: reader.read(SETTINGS.queueCap),
+      adaptiveConcurrency: reader.read(SETTINGS.adaptiveConcurrency),
+      gatewayMaxConcurrency: reader.read(SETTINGS.gatewayMaxConcurrency),
       writeBuffer: reader.read(SETTINGS.writeBuffer),
       retryBaseMs: reader.read(SETTINGS.retryBaseMs),
       cardCacheTtlSeconds: reader.read(SETTINGS.cardCacheTtlSeconds),
@@ -111,7 +115,9 @@ function readGateway(reader: SettingReader): GatewayConfig {
     // The rules refuse a missing URL before anybody sees this.
     url: reader.read(SETTINGS.gatewayUrl) ?? '',
     timeoutMs: reader.read(SETTINGS.gatewayTimeoutMs),
+    maxConnections: reader.read(SETTINGS.gatewayMaxConnections),
     ...given('maxResponseBytes', reader.read(SETTINGS.gatewayMaxResponseBytes)),
+    ...given('maxRetryAfterSeconds', reader.read(SETTINGS.gatewayMaxRetryAfterSeconds)),
     ...given('stoppedStatuses', reader.read(SETTINGS.gatewayStoppedStatuses)),
     ...given('token', reader.read(SETTINGS.gatewayToken)),
     ...given('hmacKey', reader.read(SETTINGS.gatewayHmacKey)),

@@ -1,6 +1,7 @@
 // Rules between settings of the daemon. Each reports its problem to the reader; none throws.
 import { isLoopback } from '../platform/loopback.ts';
 import type { DaemonConfig } from './daemon-config.ts';
+import type { HostPort } from './kinds.ts';
 import type { SettingReader } from './reader.ts';
 import { nameOf, type Setting, waysToSet } from './setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -34,10 +35,17 @@ function checkGatewayUrl(reader: SettingReader): void {
 }
 
 function checkAccess(reader: SettingReader, config: DaemonConfig): void {
-  if (isLoopback(config.listen.host) || reader.isSet(SETTINGS.adminTokens)) return;
+  refuseOpen(reader, config.listen, 'the admin API');
+  if (config.probeListen !== null && !config.roles.includes('api')) {
+    refuseOpen(reader, config.probeListen, '/metrics');
+  }
+}
+
+function refuseOpen(reader: SettingReader, { host }: HostPort, what: string): void {
+  if (isLoopback(host) || reader.isSet(SETTINGS.adminTokens)) return;
   reader.report({
     field: nameOf(SETTINGS.adminTokens),
-    message: `listening on ${config.listen.host} would open the admin API to the network without tokens: give ${waysToSet(SETTINGS.adminTokens)}, or listen on 127.0.0.1`,
+    message: `listening on ${host} would open ${what} to the network without tokens: give ${waysToSet(SETTINGS.adminTokens)}, or listen on 127.0.0.1`,
   });
 }
 

@@ -4,7 +4,19 @@ import { adminTokens, secretText } from './admin-tokens.ts';
 import { ALERTS } from './alert-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
-import { connectionUrl, duration, hostPort, integer, listOf, oneOf, text, timeZone, url } from './kinds.ts';
+import { DATABASE_MAX_CONNECTIONS, GATEWAY_MAX_CONNECTIONS, PROBE_LISTEN } from './instance-settings.ts';
+import {
+  connectionUrl,
+  duration,
+  hostPort,
+  integer,
+  listOf,
+  oneOf,
+  onOff,
+  text,
+  timeZone,
+  url,
+} from './kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
@@ -35,6 +47,7 @@ const GENERAL = {
     doc: 'Address of the admin API. Anything but a loopback address needs admin tokens.',
     scopes: daemon,
   }),
+  probeListen: PROBE_LISTEN,
   redisUrl: optional({
     flag: '--redis-url',
     env: 'CARDPOLL_REDIS_URL',
@@ -53,6 +66,7 @@ const GENERAL = {
     doc: 'PostgreSQL that keeps cards, usage and history. Needs the Redis URL too.',
     scopes: ['daemon', 'migrate'],
   }),
+  databaseMaxConnections: DATABASE_MAX_CONNECTIONS,
   dataDir: optional({
     flag: '--data-dir',
     env: 'CARDPOLL_DATA_DIR',
@@ -125,6 +139,13 @@ const GATEWAY = {
     doc: 'Deadline of one gateway call.',
     scopes: daemon,
   }),
+  gatewayMaxConcurrency: optional({
+    env: 'CARDPOLL_GATEWAY_MAX_CONCURRENCY',
+    yaml: 'gateway.max_concurrency',
+    kind: integer({ min: 3, max: 300_000 }),
+    doc: 'Most calls the gateway gets at a time from all task types together, divided by need; give every instance the same.',
+    scopes: daemon,
+  }),
   gatewayMaxResponseBytes: optional({
     env: 'CARDPOLL_GATEWAY_MAX_RESPONSE_BYTES',
     yaml: 'gateway.max_response_bytes',
@@ -133,6 +154,15 @@ const GATEWAY = {
     doc: 'Longest gateway answer that is read; a longer one is an error.',
     scopes: daemon,
   }),
+  gatewayMaxRetryAfterSeconds: optional({
+    env: 'CARDPOLL_GATEWAY_MAX_RETRY_AFTER_SECONDS',
+    yaml: 'gateway.max_retry_after_seconds',
+    kind: duration('s', { min: 1, max: 3_600 }),
+    defaultText: '60',
+    doc: 'Longest pause that a Retry-After of the gateway may ask for.',
+    scopes: daemon,
+  }),
+  gatewayMaxConnections: GATEWAY_MAX_CONNECTIONS,
   gatewayStoppedStatuses: optional({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',
@@ -180,6 +210,15 @@ const POLLING = {
     kind: integer({ min: 1_000, max: 10_000_000 }),
     default: 200_000,
     doc: 'Queue length per task type at which no more due cards are added; the schedule then lags.',
+    scopes: daemon,
+  }),
+  adaptiveConcurrency: withDefault({
+    env: 'CARDPOLL_ADAPTIVE_CONCURRENCY',
+    yaml: 'polling.adaptive_concurrency',
+    kind: onOff(),
+    default: true,
+    defaultText: 'on',
+    doc: 'Whether the limits of the task types are lowered while the gateway refuses calls or slows down under them.',
     scopes: daemon,
   }),
   writeBuffer: withDefault({

@@ -8,8 +8,14 @@
 import type { PollRates } from './task-metrics.ts';
 import type { TaskType } from './task-type.ts';
 
-export const RULE_TYPES = ['queue_backlog', 'success_rate', 'avg_duration'] as const;
+/** Those of the specification, section 2.3; they have recommended conditions. */
+export const SPECIFIED_RULE_TYPES = ['queue_backlog', 'success_rate', 'avg_duration'] as const;
+export type SpecifiedRuleType = (typeof SPECIFIED_RULE_TYPES)[number];
+export const RULE_TYPES = [...SPECIFIED_RULE_TYPES, 'stop_unconfirmed'] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
+
+/** Unconfirmed stops are counted up to here: the count stays cheap when a whole fleet's stops are without effect. */
+export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
 export const COMPARISONS = ['>', '<'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
@@ -29,7 +35,7 @@ export interface AlertCondition {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;
   readonly comparison: Comparison;
-  /** Cards, percent or milliseconds, as the rule type has it. */
+  /** Cards, percent, milliseconds or stops, as the rule type has it. */
   readonly threshold: number;
 }
 
@@ -55,18 +61,40 @@ export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;
 
 /** Bounds of a threshold; `max` null: none. */
 export function thresholdBounds(ruleType: RuleType): { readonly min: number; readonly max: number | null } {
-  return { min: 0, max: ruleType === 'success_rate' ? 100 : null };
+  switch (ruleType) {
+    case 'success_rate':
+      return { min: 0, max: 100 };
+    case 'stop_unconfirmed':
+      return { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 };
+    default:
+      return { min: 0, max: null };
+  }
+}
+
+/** Only package polls stop cards. */
+export function ruleTypeFits(ruleType: RuleType, taskType: TaskType): boolean {
+  return ruleType !== 'stop_unconfirmed' || taskType === 'package';
+}
+
+/** What rules watch, of one task type. */
+export interface RuleMetrics {
+  readonly queueLength: number;
+  readonly rates: PollRates;
+  /** Null where nobody asked for it. */
+  readonly unconfirmedStops: number | null;
 }
 
 /** The metric a rule type watches; null without a sample. */
-export function sampleOf(ruleType: RuleType, queueLength: number, rates: PollRates): number | null {
+export function sampleOf(ruleType: RuleType, metrics: RuleMetrics): number | null {
   switch (ruleType) {
     case 'queue_backlog':
-      return queueLength;
+      return metrics.queueLength;
     case 'success_rate':
-      return rates.successRate;
+      return metrics.rates.successRate;
     case 'avg_duration':
-      return rates.avgDurationMs;
+      return metrics.rates.avgDurationMs;
+    case 'stop_unconfirmed':
+      return metrics.unconfirmedStops;
   }
 }
 

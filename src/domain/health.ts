@@ -1,8 +1,11 @@
 // Section 8 of the specification as code: thresholds of the four metrics and the concurrency recommended by
 // gateway response time. The only place where these numbers stand.
-import type { AlertCondition, RuleType } from './alert-rule.ts';
+import type { AlertCondition, RuleType, SpecifiedRuleType } from './alert-rule.ts';
 
 export type Health = 'normal' | 'warning' | 'alert';
+
+/** The metrics of section 8; those that alert rules can watch under the names of the rules. */
+export type Metric = 'queue_backlog' | 'success_rate' | 'avg_duration' | 'concurrency_usage';
 
 export interface HealthInputs {
   readonly queueLength: number;
@@ -19,11 +22,19 @@ const SUCCESS_RATE = { normalAbove: 95, alertBelow: 90 };
 const AVG_DURATION_MS = { normalBelow: 500, alertAbove: 2_000 };
 const CONCURRENCY_PERCENT = { alertAbove: 95 };
 
+type Limit = Pick<AlertCondition, 'comparison' | 'threshold'>;
+
 /** The rules recommended in section 2.3: one a metric, at its alert threshold. */
-export const RECOMMENDED_CONDITIONS: Record<RuleType, Pick<AlertCondition, 'comparison' | 'threshold'>> = {
+export const RECOMMENDED_CONDITIONS: Record<SpecifiedRuleType, Limit> = {
   queue_backlog: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
   success_rate: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
   avg_duration: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
+};
+
+/** What a rule watches for unless its author says otherwise: any unconfirmed stop is one too many. */
+export const DEFAULT_CONDITIONS: Record<RuleType, Limit> = {
+  ...RECOMMENDED_CONDITIONS,
+  stop_unconfirmed: { comparison: '>', threshold: 0 },
 };
 
 function rising(value: number, normalBelow: number, alertAbove: number): Health {
@@ -31,21 +42,24 @@ function rising(value: number, normalBelow: number, alertAbove: number): Health 
   return value < normalBelow ? 'normal' : 'warning';
 }
 
-/** Health of one task type: its worst metric. A metric without samples says nothing. */
-export function healthOf(inputs: HealthInputs): Health {
-  const verdicts: Health[] = [
-    rising(inputs.queueLength, QUEUE_LENGTH.normalBelow, QUEUE_LENGTH.alertAbove),
+/** The verdict on each metric of a task type. A metric without samples says nothing. */
+export function judgeMetrics(inputs: HealthInputs): Record<Metric, Health> {
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
+  return {
+    queue_backlog: rising(queueLength, QUEUE_LENGTH.normalBelow, QUEUE_LENGTH.alertAbove),
+    success_rate: successRate === null ? 'normal' : judgeSuccess(successRate),
+    avg_duration:
+      avgDurationMs === null
+        ? 'normal'
+        : rising(avgDurationMs, AVG_DURATION_MS.normalBelow, AVG_DURATION_MS.alertAbove),
     // Low usage is an idle fleet, not a fault, and 80 to 95 % is a busy one: only the alert threshold counts.
-    inputs.concurrencyPercent > CONCURRENCY_PERCENT.alertAbove ? 'alert' : 'normal',
-  ];
-  if (inputs.successRate !== null) {
-    if (inputs.successRate < SUCCESS_RATE.alertBelow) verdicts.push('alert');
-    else verdicts.push(inputs.successRate > SUCCESS_RATE.normalAbove ? 'normal' : 'warning');
-  }
-  if (inputs.avgDurationMs !== null) {
-    verdicts.push(rising(inputs.avgDurationMs, AVG_DURATION_MS.normalBelow, AVG_DURATION_MS.alertAbove));
-  }
-  return worst(verdicts);
+    concurrency_usage: concurrencyPercent > CONCURRENCY_PERCENT.alertAbove ? 'alert' : 'normal',
+  };
+}
+
+function judgeSuccess(percent: number): Health {
+  if (percent < SUCCESS_RATE.alertBelow) return 'alert';
+  return percent > SUCCESS_RATE.normalAbove ? 'normal' : 'warning';
 }
 
 /** The worst of several verdicts; normal for none. */

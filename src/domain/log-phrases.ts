@@ -10,6 +10,9 @@ export const TASK_COMPLETED: Record<TaskType, string> = {
 };
 export const CARD_STOPPED = '停机';
 export const CARD_RESUMED = '复机';
+export const STOP_UNCONFIRMED = 'stop_unconfirmed';
+/** Goes with it, so that a search for the stop interface finds the line. */
+export const STOP_UNCONFIRMED_REASON = '停卡未确认';
 export const ALERT_FIRED = '告警触发';
 export const ALERT_RESOLVED = '告警恢复';
 export const CLEANUP_FINISHED = '数据清理完成';

@@ -1,19 +1,24 @@
 // The schedule is a function, not data: a card's place in its ring, and so its due times, follow from its id alone.
 //
 // The hash's HIGH bits choose the bucket, so a card keeps its phase (hash / 2^32 of the interval) when a ring grows
-// to more buckets. Ids are hashed in blocks of eight: neighbours share a bucket, which lets initialisation add them
-// in one command, while the spread of blocks over buckets stays even enough (see docs/decisions).
+// or shrinks by splitting and merging buckets. Ids are hashed in blocks of eight: neighbours share a bucket, which lets
+// initialisation add them in one command, while the spread of blocks over buckets stays even enough (see
+// docs/decisions).
 
 const BLOCK = 8;
 const HASH_BITS = 32;
 
 /** A small fleet's cards are spread over this many steps of the interval, not polled in bursts. */
 export const MIN_BUCKETS = 1_024;
-const MAX_BUCKETS = 1 << 22;
-/** A bucket is planned for at most this many cards; Redis keeps up to 512 integers as an intset (5.3 bytes a card). */
-const TARGET_BUCKET_CARDS = 200;
-/** Past this average a ring is rebuilt with more buckets, before its sets stop being intsets. */
-export const MAX_AVERAGE_BUCKET_CARDS = 350;
+/**
+ * Cards per bucket of the coarser level at which splitting (merging) that level begins and ends. A bucket then holds 95
+ * to 140 cards on average in a ring that grows, 50 to 80 in one that shrinks, and however blocks of eight spread, the
+ * largest stays below 400: Redis keeps up to 512 integers as an intset (about 5.5 bytes a card).
+ */
+const SPLIT_FROM = 140;
+const SPLIT_TO = 190;
+const MERGE_FROM = 80;
+const MERGE_TO = 100;
 
 /** Spreads 32 bits over 32 bits (murmur3's finaliser). */
 export function mix32(bits: number): number {
@@ -37,29 +42,93 @@ export function bucketOf(cardId: number, buckets: number): number {
   return phaseHash(cardId) >>> (HASH_BITS - Math.log2(buckets));
 }
 
-/** The number of buckets for a ring that will hold `cards`: a power of two, at least MIN_BUCKETS. */
-export function bucketsFor(cards: number): number {
-  const wanted = Math.max(MIN_BUCKETS, cards / TARGET_BUCKET_CARDS);
-  return Math.min(MAX_BUCKETS, 2 ** Math.ceil(Math.log2(wanted)));
+/**
+ * What a ring's buckets look like: `buckets` (a power of two) of which the first `split` are split into their two
+ * halves of the interval. Growing splits one bucket after the other, in phase order; when all are split there are
+ * twice as many, and it begins again. Shrinking merges them in the reverse order.
+ *
+ * A bucket is named by a number of its own, as the nodes of a binary tree: bucket `i` of a level of `n` buckets is
+ * `n + i`, its halves are `2 (n + i)` and the next.
+ */
+export interface RingShape {
+  readonly buckets: number;
+  readonly split: number;
 }
 
-/** A ring's clock: bucket index `n` (absolute, ever growing) is due at anchorMs + n * intervalMs / buckets. */
-export interface RingClock {
-  readonly buckets: number;
+/** Into how many steps the interval is divided: the finest buckets' number. A whole bucket spans two steps while others are split. */
+export function stepsOf({ buckets, split }: RingShape): number {
+  return split === 0 ? buckets : 2 * buckets;
+}
+
+/** The number of the bucket a card lives in. */
+export function bucketNumberOf(cardId: number, { buckets, split }: RingShape): number {
+  const whole = bucketOf(cardId, buckets);
+  return whole < split ? 2 * buckets + bucketOf(cardId, 2 * buckets) : buckets + whole;
+}
+
+/** The bucket at a step (absolute, so a cursor will do), and how many steps it spans. */
+export function bucketAt(shape: RingShape, step: number): { readonly number: number; readonly steps: 1 | 2 } {
+  const index = step % stepsOf(shape);
+  if (shape.split === 0) return { number: shape.buckets + index, steps: 1 };
+  const whole = Math.floor(index / 2);
+  if (whole < shape.split) return { number: 2 * shape.buckets + index, steps: 1 };
+  return { number: shape.buckets + whole, steps: 2 };
+}
+
+/** The first step at or after a phase (0 to 1 of the interval) at which a bucket begins. */
+export function stepAtPhase(shape: RingShape, phase: number): number {
+  const step = Math.ceil(phase * stepsOf(shape));
+  return step % 2 === 1 && bucketAt(shape, step).steps === 2 ? step + 1 : step;
+}
+
+/** Buckets of one revolution from a step on, in order, with the step after each. */
+export function* bucketsFrom(
+  shape: RingShape,
+  step: number,
+): Generator<{ number: number; nextStep: number }> {
+  for (let at = step; at < stepsOf(shape); ) {
+    const { number, steps } = bucketAt(shape, at);
+    at += steps;
+    yield { number, nextStep: at };
+  }
+}
+
+/** What a ring of this shape with so many cards does next to be of the right size; null when it is. */
+export function nextResize({ buckets, split }: RingShape, cards: number): 'split' | 'merge' | null {
+  const mean = cards / buckets;
+  const done = split / buckets;
+  if (mean > SPLIT_FROM + (SPLIT_TO - SPLIT_FROM) * done) return 'split';
+  if (split === 0) return buckets > MIN_BUCKETS && 2 * mean < MERGE_TO ? 'merge' : null;
+  return mean < MERGE_FROM + (MERGE_TO - MERGE_FROM) * done ? 'merge' : null;
+}
+
+export function afterSplit({ buckets, split }: RingShape): RingShape {
+  return split + 1 === buckets ? { buckets: 2 * buckets, split: 0 } : { buckets, split: split + 1 };
+}
+
+export function afterMerge({ buckets, split }: RingShape): RingShape {
+  return split === 0 ? { buckets: buckets / 2, split: buckets / 2 - 1 } : { buckets, split: split - 1 };
+}
+
+/** A ring's clock: step `n` (absolute, ever growing) is due at anchorMs + n * intervalMs / stepsOf(ring). */
+export interface RingClock extends RingShape {
   readonly intervalMs: number;
   readonly anchorMs: number;
-  /** Absolute index of the next bucket to move into the queue. */
+  /** Absolute step of the next bucket to move into the queue. */
   readonly cursor: number;
 }
 
-/** When the bucket at absolute index `index` is due, in epoch milliseconds. */
-export function dueAt(ring: RingClock, index: number): number {
-  return ring.anchorMs + (index * ring.intervalMs) / ring.buckets;
+/** When the bucket at absolute step `step` is due, in epoch milliseconds. */
+export function dueAt(ring: RingClock, step: number): number {
+  return ring.anchorMs + (step * ring.intervalMs) / stepsOf(ring);
 }
 
 /** When a card of this ring is moved into the queue next, in epoch milliseconds; in the past while the ring lags. */
 export function nextDueAt(ring: RingClock, cardId: number): number {
-  const behind = ring.cursor % ring.buckets;
-  const ahead = (bucketOf(cardId, ring.buckets) - behind + ring.buckets) % ring.buckets;
+  const steps = stepsOf(ring);
+  const whole = bucketOf(cardId, ring.buckets);
+  const inHalves = whole < ring.split ? bucketOf(cardId, 2 * ring.buckets) : 2 * whole;
+  const step = ring.split === 0 ? whole : inHalves;
+  const ahead = (step - (ring.cursor % steps) + steps) % steps;
   return dueAt(ring, ring.cursor + ahead);
 }

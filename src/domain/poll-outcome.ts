@@ -5,7 +5,7 @@ import type { UsageMonth } from './usage-month.ts';
 export interface PollOutcome {
   readonly cardId: number;
   readonly taskType: TaskType;
-  /** When the gateway's answer came in, epoch milliseconds. */
+  /** When the gateway's answer came in, epoch milliseconds by the fleet's clock. */
   readonly polledAtMs: number;
   /** Present when the card's verification changed. */
   readonly realNameVerified?: boolean;

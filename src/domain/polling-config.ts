@@ -25,6 +25,18 @@ function matches(config: PollingConfig, card: CardMembership): boolean {
   return (config.cardCondition === 'verified') === card.realNameVerified;
 }
 
+/** True when some card could match both. */
+function overlap(a: PollingConfig, b: PollingConfig): boolean {
+  const carriers = a.carrierId === null || b.carrierId === null || a.carrierId === b.carrierId;
+  const conditions =
+    a.cardCondition === 'any' || b.cardCondition === 'any' || a.cardCondition === b.cardCondition;
+  return carriers && conditions;
+}
+
+function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
+  return `${cardCondition}/${carrierId ?? '*'}`;
+}
+
 /**
  * Answers "which config polls this card for this task type?" for one set of configs.
  * A disabled config keeps its cards: they are not polled, rather than polled by the next best config.
@@ -39,6 +51,26 @@ export class ConfigMatcher {
       list.push(config);
       this.#byType.set(config.taskType, list);
     }
+  }
+
+  /**
+   * Which cards a config polls, in words: what it matches, but for what the configs that win over it take. Configs of
+   * equal selection poll the same cards, so a ring built for another selection is to be built anew.
+   */
+  selectionOf(config: PollingConfig): string {
+    const winners = this.winnersOver(config).map(wordsOf);
+    const except = [...new Set(winners)].sort();
+    return [wordsOf(config), ...(except.length === 0 ? [] : ['except', ...except])].join(' ');
+  }
+
+  /** The configs that take cards which this one matches too, the first to win first. */
+  winnersOver(config: PollingConfig): readonly PollingConfig[] {
+    const list = this.#byType.get(config.taskType) ?? [];
+    const before = list.slice(
+      0,
+      list.findIndex(({ id }) => id === config.id),
+    );
+    return before.filter((other) => overlap(other, config));
   }
 
   match(taskType: TaskType, card: CardMembership): PollingConfig | null {

@@ -1,17 +1,19 @@
 // The nine recommended alert rules: each metric of section 2.3 for each task type. Used by `cardpoll alerts recommended`.
-import { type AlertCondition, RULE_TYPES, type RuleType } from './alert-rule.ts';
+import { type AlertCondition, SPECIFIED_RULE_TYPES, type SpecifiedRuleType } from './alert-rule.ts';
 import { RECOMMENDED_CONDITIONS } from './health.ts';
 import { TASK_TYPES } from './task-type.ts';
 
-const LABELS: Record<RuleType, string> = {
+const LABELS: Record<SpecifiedRuleType, string> = {
   queue_backlog: 'Queue backlog',
   success_rate: 'Success rate',
   avg_duration: 'Average duration',
 };
 
 /** Names are distinct and never change: they tell which of the rules a fleet has already. */
-export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
-  return RULE_TYPES.flatMap((ruleType) =>
+export function recommendedAlerts(): ReadonlyArray<
+  AlertCondition & { readonly name: string; readonly ruleType: SpecifiedRuleType }
+> {
+  return SPECIFIED_RULE_TYPES.flatMap((ruleType) =>
     TASK_TYPES.map((taskType) => ({
       name: `${LABELS[ruleType]}: ${taskType}`,
       ruleType,

@@ -9,6 +9,16 @@ export interface PollWindow {
   readonly durationMs: number;
 }
 
+/** What tells how the gateway bears the load. */
+export interface PollCauses {
+  /** Sum of the durations of the succeeded alone. */
+  readonly succeededMs: number;
+  /** How many of the failed were answered 429 or 503. */
+  readonly backpressure: number;
+  /** How many of the failed timed out. */
+  readonly timeouts: number;
+}
+
 export interface PollRates {
   /** Percent; null without a poll in the window. */
   readonly successRate: number | null;

@@ -10,6 +10,7 @@ import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { AlertRecords, AlertTransition, AppliedTransition } from '../store/alert-records.ts';
 import type { LiveStore } from '../store/live-store.ts';
+import type { StopRecords } from '../store/record-store.ts';
 
 /** How soon a new leader evaluates. */
 const FOLLOWER_REST_MS = 500;
@@ -21,6 +22,7 @@ export class AlertEvaluator extends LoopService {
     private readonly deps: {
       readonly live: Pick<LiveStore, 'work' | 'stats'>;
       readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
+      readonly stops: Pick<StopRecords, 'unconfirmed'>;
       readonly fence: () => number | null;
       readonly intervalMs: number;
       readonly log: Logger;
@@ -35,7 +37,8 @@ export class AlertEvaluator extends LoopService {
     if (fence() === null) return FOLLOWER_REST_MS;
     const rules = await alerts.toEvaluate();
     if (rules.length === 0) return intervalMs;
-    const sample = await this.#readMetrics();
+    const watchesStops = rules.some(({ rule }) => rule.ruleType === 'stop_unconfirmed');
+    const sample = await this.#readMetrics(watchesStops);
     const transitions: AlertTransition[] = [];
     for (const { id: ruleId, revision, ...watched } of rules) {
       const event = nextEvent(watched, sample(watched.rule.taskType, watched.rule.ruleType));
@@ -45,18 +48,20 @@ export class AlertEvaluator extends LoopService {
     return intervalMs;
   }
 
-  async #readMetrics(): Promise<Sample> {
+  async #readMetrics(withStops: boolean): Promise<Sample> {
     const { work, stats } = this.deps.live;
+    const unconfirmedStops = withStops ? await this.deps.stops.unconfirmed() : null;
     const metrics = await Promise.all(
       TASK_TYPES.map(async (taskType) => {
         const [counts, reading] = await Promise.all([work.counts(taskType), stats.read(taskType)]);
-        return [taskType, { queueLength: counts.queueLength, rates: pollRatesOf(reading.window) }] as const;
+        const rates = pollRatesOf(reading.window);
+        return [taskType, { queueLength: counts.queueLength, rates, unconfirmedStops }] as const;
       }),
     );
     const byType = new Map(metrics);
     return (taskType, ruleType) => {
       const found = byType.get(taskType);
-      return found === undefined ? null : sampleOf(ruleType, found.queueLength, found.rates);
+      return found === undefined ? null : sampleOf(ruleType, found);
     };
   }
 

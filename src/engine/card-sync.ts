@@ -14,7 +14,7 @@ const CALLS_A_PASS = 10;
 export class CardSync {
   constructor(
     private readonly deps: {
-      readonly live: Pick<LiveStore, 'rings' | 'cards'>;
+      readonly live: Pick<LiveStore, 'rings' | 'cards' | 'work'>;
       readonly records: Pick<RecordStore, 'cards'>;
       readonly configs: () => readonly PollingConfig[];
       readonly matcher: () => ConfigMatcher;
@@ -23,20 +23,24 @@ export class CardSync {
     },
   ) {}
 
-  /** Applies what changed since `mark`. @returns the mark to go on from. */
-  async follow(mark: string, rings: readonly RingState[]): Promise<string> {
+  /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
+  async follow(
+    mark: string,
+    rings: readonly RingState[],
+  ): Promise<{ readonly mark: string; readonly caughtUp: boolean }> {
     let at = mark;
     for (let call = 0; call < CALLS_A_PASS; call += 1) {
       const changes = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);
       this.deps.requireLead();
       await this.#place(changes.changed);
       for (const ring of rings) await this.#remove(ring, changes.removed);
+      if (changes.removed.length > 0) await this.deps.live.work.forgetCards(changes.removed);
       const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];
       if (touched.length > 0) await this.deps.live.cards.drop(touched);
       at = changes.mark;
-      if (touched.length === 0) break;
+      if (touched.length === 0) return { mark: at, caughtUp: true };
     }
-    return at;
+    return { mark: at, caughtUp: false };
   }
 
   /** Puts each card into the ring that polls it and takes it out of its type's other rings. */

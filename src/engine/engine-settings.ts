@@ -17,6 +17,10 @@ export interface EngineSettings {
   readonly leaseMs: number;
   readonly claimBatch: number;
   readonly queueCap: number;
+  /** The leader lowers limits that the gateway cannot take. */
+  readonly adaptiveConcurrency: boolean;
+  /** Calls the gateway may get from all task types together; null: no ceiling. */
+  readonly gatewayMaxConcurrency: number | null;
   /** Results that may wait for the stores before claiming stops. */
   readonly writeBuffer: number;
   readonly retryBaseMs: number;
@@ -37,6 +41,8 @@ export interface EngineDeps {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly gateway: Gateway;
+  /** host:port where this instance answers probes; null while it does not listen. */
+  readonly probeAddress: () => string | null;
   readonly flow: FlowControl;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;

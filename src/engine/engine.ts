@@ -16,7 +16,7 @@ import { ErrorReporter } from './error-reporter.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedLimits } from './limit-keeper.ts';
+import { seedCeiling, seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 import { CarddataTask } from './tasks/carddata.ts';
@@ -69,6 +69,18 @@ export class Engine implements Service {
     return this.#phase === 'running' ? problems : [this.#phase];
   }
 
+  /** What keeps this instance from polling although it is fit: pauses and breakers, a sentence each. */
+  restraints(): string[] {
+    const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
+    const held = this.deps.flow.breakers().filter(({ state }) => state !== 'closed');
+    return [
+      ...paused.map(
+        ({ taskType, pausedMs }) => `${taskType}: paused for ${Math.ceil(pausedMs / 1000)} s more`,
+      ),
+      ...held.map(({ interface: name, state, reason }) => `breaker of ${name} ${state}: ${reason}`),
+    ];
+  }
+
   /** True while this instance advances the schedules of the fleet. */
   get leads(): boolean {
     return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
@@ -83,17 +95,20 @@ export class Engine implements Service {
       pid,
       version,
       roles,
+      probeAddress: this.deps.probeAddress(),
       startedAtMs: this.#startedAtMs,
       heartbeatAtMs: this.deps.clock.now(),
       inFlight: this.#inFlight(),
       cacheHits: hits,
       cacheMisses: misses,
+      breakers: this.deps.flow.breakers().filter((breaker) => breaker.state !== 'closed'),
     };
   }
 
   async start(): Promise<void> {
     const { live, records, log } = this.deps;
     await seedLimits(live.work, records.configs);
+    await seedCeiling(live.work, this.settings.gatewayMaxConcurrency);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -174,8 +189,11 @@ export class Engine implements Service {
       retryBaseMs: this.settings.retryBaseMs,
       onWritten: (outcomes, stale) =>
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
-      onRefused: (outcomes, error) =>
-        log.error({ outcomes, reason: error.message }, 'results refused by the record store'),
+      onRefused: ({ cardId, taskType }, error) =>
+        log.error(
+          { card_id: cardId, task_type: taskType, reason: error.message },
+          'result refused by the record store',
+        ),
       onFenced: (taskType, count) =>
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
@@ -187,12 +205,12 @@ export class Engine implements Service {
     const { leaseMs, claimBatch, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const tasks: Task[] = [
-      new RealnameTask({ gateway, clock }),
-      new CarddataTask({ gateway, clock, calendar }),
+      new RealnameTask({ gateway }),
+      new CarddataTask({ gateway, calendar }),
       new PackageTask({
         gateway,
         stops: records.stops,
-        clock,
+        reader: this.#reader,
         calendar,
         leaseMs,
         log,

@@ -1,36 +1,46 @@
 // Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state
 // machine whose state is polling:init:progress, so that whoever leads next goes on where the last one was killed:
 //
-//   pending    no build yet (or the live store lost it, or one was about to begin): start generations, note total
-//              and change mark -> running
-//   running    one batch of cards (id order) goes into the rings, then the checkpoint, then the mandated pause;
-//              after the last one generations built in the background are switched to -> completed
-//   completed  only changes are followed; rings that outgrew their buckets start a new build -> running
+//   pending    no build yet, or the live store lost how far it was: note the change mark -> running
+//   running    one batch of cards (id order) goes into the rings that are being built, then the checkpoint, then the
+//              mandated pause; after the last one generations built in the background are switched to -> completed.
+//              Without such rings a fast pass of reconciliation (reconciler.ts) runs, in batches and pauses alike.
+//   completed  changes are followed, buckets split and merged, and reconciliation compares slowly on and on
 //
-// A config without a built ring, and a config that is gone (its cards belong to others now), start a new build from
-// both latter states. Changes (card-sync.ts) are followed in both, in the same loop: a card read by a batch and removed
-// before it was added is then removed by the very next sync.
+// Which rings must be built the rings tell themselves: one that was never built, is not loaded yet, or was built for
+// another selection of cards (domain/polling-config.ts) than its config has now, however the config was changed. A ring
+// in use keeps polling its old generation until the new one is loaded. Changes (card-sync.ts) are followed in every
+// state, in the same loop: a card read by a batch and removed before it was added is removed by the very next sync.
 //
 // The live store does not fence what is written here, so every write is preceded by a look at the lead: a process that
 // was paused in mid-pass must not undo, with what it read then, what the next leader has done since.
-import { bucketsFor, MAX_AVERAGE_BUCKET_CARDS } from '../domain/phase.ts';
+import { MIN_BUCKETS } from '../domain/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import { INIT_NOT_STARTED, type InitProgress, type LiveStore, type RingState } from '../store/live-store.ts';
+import type {
+  InitProgress,
+  LiveStore,
+  Reconciliation,
+  ReconciliationReason,
+  RingState,
+} from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { CardSync } from './card-sync.ts';
-import { groupByRing } from './ring-membership.ts';
-import { ringOf } from './scheduler.ts';
+import { Reconciler, type Suspicion } from './reconciler.ts';
+import { RingLoader } from './ring-loader.ts';
+import type { Repairs, RingView } from './ring-repair.ts';
+import { ringKey, ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
 const NOT_LEADING_REST_MS = 500;
-const PAGE_CARDS = 20_000;
+/** Splits or merges of one ring: some milliseconds of the live store's time, and 50,000 cards' worth of buckets. */
+const RESIZE_STEPS_A_PASS = 512;
 
 export interface InitialiserDeps {
-  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards'>;
-  readonly records: Pick<RecordStore, 'cards'>;
+  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
+  readonly records: Pick<RecordStore, 'cards' | 'identity'>;
   readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
   readonly fence: () => number | null;
@@ -39,75 +49,107 @@ export interface InitialiserDeps {
   readonly batchCards: number;
   readonly pauseMs: number;
   readonly onProgress: (progress: InitProgress) => void;
+  /** All rings are compared with the cards from now on, as fast as they are initialised. */
+  readonly onReconcile: (reason: ReconciliationReason) => void;
+  readonly onRepair: (repairs: Repairs) => void;
   readonly onError: LoopErrorHandler;
 }
 
 export class Initialiser extends LoopService {
   readonly #sync: CardSync;
+  readonly #loader: RingLoader;
+  readonly #reconciler: Reconciler;
 
   constructor(private readonly deps: InitialiserDeps) {
     super('initialiser', deps.onError);
-    this.#sync = new CardSync({ ...deps, requireLead: () => this.#requireLead() });
+    const requireLead = () => this.#requireLead();
+    this.#sync = new CardSync({ ...deps, requireLead });
+    this.#loader = new RingLoader({ ...deps, requireLead });
+    this.#reconciler = new Reconciler({ ...deps, requireLead, onBegin: deps.onReconcile });
   }
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) return NOT_LEADING_REST_MS;
-    const rings = await this.#rings();
+    const view = { configs: this.deps.configs(), matcher: this.deps.matcher() };
+    const rings = await this.#rings(view);
     if (rings === null) return NOT_LEADING_REST_MS;
-    const progress = await this.deps.live.coordination.initProgress();
-    if (progress.status === 'pending') return this.#begin(rings, await this.deps.records.cards.changeMark());
+    const stored = await this.deps.live.coordination.initProgress();
+    const { progress, reconciliation } = await this.#notice(stored, rings);
     // A ring without buckets takes no cards, so it is built before a change could send one there.
-    if (rings.some((ring) => ring.generation === 0)) return this.#begin(rings, progress.changeMark);
-    const changeMark = await this.#follow(progress.changeMark, rings);
-    if (changeMark === null) return this.#begin(rings, await this.deps.records.cards.changeMark());
-    const followed = { ...progress, changeMark };
-    if (progress.status === 'running') return this.#loadBatch(followed, rings);
-    if (changeMark !== progress.changeMark) await this.#save(followed);
-    return rings.some(isOutgrown) ? this.#begin(rings, changeMark) : SYNC_EVERY_MS;
+    const outdated = rings.filter((ring) => !isBuiltFor(ring, view));
+    const loading = rings.some((ring) => ring.building !== null || !ring.loaded);
+    if (outdated.length > 0 || (loading && progress.status !== 'running')) {
+      return this.#begin(outdated, view, progress.changeMark);
+    }
+    if (loading) {
+      const { mark } = await this.#follow(progress, rings);
+      return this.#loadBatch({ ...progress, changeMark: mark }, rings, view);
+    }
+    return this.#compare(progress, reconciliation, rings, view);
   }
 
   /** The rings of today's configs. null until the scheduler has configured all. */
-  async #rings(): Promise<RingState[] | null> {
-    const wanted = new Set(this.deps.configs().map((config) => config.id));
+  async #rings(view: RingView): Promise<RingState[] | null> {
+    const wanted = new Set(view.configs.map((config) => ringKey(ringOf(config))));
     const found = await this.deps.live.rings.list();
-    const gone = found.filter((ring) => !wanted.has(ring.configId));
-    if (gone.length > 0) await this.#drop(gone);
-    const rings = found.filter((ring) => wanted.has(ring.configId));
-    return rings.length === wanted.size ? rings : null;
-  }
-
-  /** Drops the rings of configs that are gone. Their cards may belong to other configs now, so all are read again. */
-  async #drop(rings: readonly RingState[]): Promise<void> {
-    await this.#save(INIT_NOT_STARTED);
-    for (const ring of rings) {
+    for (const ring of found) {
+      if (wanted.has(ringKey(ring))) continue;
+      // Its cards may belong to other configs now: their selections tell that.
       this.#requireLead();
       await this.deps.live.rings.drop(ring);
     }
+    const rings = found.filter((ring) => wanted.has(ringKey(ring)));
+    return rings.length === wanted.size ? rings : null;
   }
 
-  /** @returns the new mark; null when the database is older than the mark (restored from a copy): all must be read. */
-  async #follow(mark: string, rings: readonly RingState[]): Promise<string | null> {
+  /** Begins a fast comparison where there is reason to, and a new change mark where the old one is of no use. */
+  async #notice(
+    progress: InitProgress,
+    rings: readonly RingState[],
+  ): Promise<{ readonly progress: InitProgress; readonly reconciliation: Reconciliation }> {
+    const { state, reason } = await this.#reconciler.reasonToBegin(await this.#reconciler.read());
+    if (progress.status === 'pending') {
+      const isLost = rings.some((ring) => ring.loaded);
+      const reconciliation = isLost ? await this.#reconciler.begin(state, 'progress_lost') : state;
+      const changeMark = await this.deps.records.cards.changeMark();
+      return { progress: { ...progress, changeMark }, reconciliation };
+    }
+    if (reason === null) return { progress, reconciliation: state };
+    if (reason === 'record_store_replaced') return this.#beginWithNewMark(progress, state);
+    return { progress, reconciliation: await this.#reconciler.begin(state, reason) };
+  }
+
+  /** The mark is saved first: whoever is killed in between leaves the reason standing. */
+  async #beginWithNewMark(progress: InitProgress, state: Reconciliation) {
+    const marked = { ...progress, changeMark: await this.deps.records.cards.changeMark() };
+    await this.#save(marked);
+    return { progress: marked, reconciliation: await this.#reconciler.begin(state, 'record_store_replaced') };
+  }
+
+  /** Applies what changed since the mark. A database older than the mark was restored from a copy: all is compared. */
+  async #follow(
+    progress: InitProgress,
+    rings: readonly RingState[],
+  ): Promise<{ readonly mark: string; readonly caughtUp: boolean }> {
     try {
-      return await this.#sync.follow(mark, rings);
+      return await this.#sync.follow(progress.changeMark, rings);
     } catch (error) {
-      if (error instanceof CardpollError && error.code === 'change_mark_ahead') return null;
-      throw error;
+      if (!(error instanceof CardpollError && error.code === 'change_mark_ahead')) throw error;
+      const begun = await this.#beginWithNewMark(progress, await this.#reconciler.read());
+      return { mark: begun.progress.changeMark, caughtUp: false };
     }
   }
 
-  async #begin(rings: readonly RingState[], changeMark: string): Promise<number> {
-    const total = await this.deps.records.cards.count();
-    // Whoever is killed between here and `running` leaves a build to begin again, never one that looks complete.
-    await this.#save(INIT_NOT_STARTED);
-    for (const ring of rings) {
-      this.#requireLead();
-      // A ring in use keeps polling its old generation meanwhile; a new one is used while it fills.
-      const activate = ring.generation === 0;
-      await this.deps.live.rings.startGeneration(ring, bucketsFor(total), { activate });
-    }
+  /**
+   * Begins to load rings, those that are `outdated` from new generations. What is saved first names no card as loaded,
+   * so that whoever is killed in between leaves a build to begin again, never one that looks further than it is.
+   */
+  async #begin(outdated: readonly RingState[], view: RingView, changeMark: string): Promise<number> {
+    const total = await this.deps.records.cards.estimate();
     const now = this.deps.clock.now();
     await this.#saveAndTell({
       status: 'running',
+      reason: 'build',
       total,
       loaded: 0,
       lastCardId: 0,
@@ -118,21 +160,29 @@ export class Initialiser extends LoopService {
       finishedAtMs: null,
       changeMark,
     });
+    for (const ring of outdated) {
+      this.#requireLead();
+      // A ring in use keeps polling its old generation meanwhile; a new one is used while it fills.
+      const activate = ring.generation === 0;
+      const selection = selectionOf(ring, view);
+      await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, { activate, selection });
+    }
     return 0;
   }
 
-  async #loadBatch(progress: InitProgress, rings: readonly RingState[]): Promise<number> {
+  async #loadBatch(progress: InitProgress, rings: readonly RingState[], view: RingView): Promise<number> {
     const { batchCards, pauseMs, clock } = this.deps;
-    const { count, lastCardId } = await this.#loadCards(progress.lastCardId, batchCards);
+    const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
+    const { count, lastCardId } = await this.#loader.load(progress.lastCardId, batchCards, loading, view);
     const last = count < batchCards;
-    if (last) await this.#activate(rings);
+    if (last) await this.#activate(loading);
     const loaded = progress.loaded + count;
     const batch = progress.batch + (count > 0 ? 1 : 0);
     const now = clock.now();
     await this.#saveAndTell({
       ...progress,
       status: last ? 'completed' : 'running',
-      // The count was taken at the start; cards added since may have made it more.
+      // An estimate at first, and cards are added all the time: exact at the end.
       total: last ? loaded : Math.max(progress.total, loaded),
       loaded,
       lastCardId,
@@ -144,29 +194,68 @@ export class Initialiser extends LoopService {
     return last ? SYNC_EVERY_MS : pauseMs;
   }
 
-  /** Adds up to `limit` cards after `afterId` to their rings, page by page to bound the memory they take. */
-  async #loadCards(afterId: number, limit: number): Promise<{ count: number; lastCardId: number }> {
-    let count = 0;
-    let lastCardId = afterId;
-    while (count < limit) {
-      const wanted = Math.min(PAGE_CARDS, limit - count);
-      const cards = await this.deps.records.cards.page(lastCardId, wanted);
-      for (const [config, cardIds] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
-        this.#requireLead();
-        await this.deps.live.rings.add(ringOf(config), cardIds);
-      }
-      count += cards.length;
-      lastCardId = cards.at(-1)?.cardId ?? lastCardId;
-      if (cards.length < wanted) break;
-    }
-    return { count, lastCardId };
-  }
-
   async #activate(rings: readonly RingState[]): Promise<void> {
     for (const ring of rings) {
-      if (ring.building === null) continue;
       this.#requireLead();
       await this.deps.live.rings.activate(ring);
+    }
+  }
+
+  /** A step of comparing rings and cards, with the changes followed in the middle of it (reconciler.ts). */
+  async #compare(
+    progress: InitProgress,
+    reconciliation: Reconciliation,
+    rings: readonly RingState[],
+    view: RingView,
+  ): Promise<number> {
+    const looked = await this.#reconciler.look(reconciliation, view, this.deps.batchCards);
+    const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
+    const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
+    await this.#saveCompared({ ...progress, changeMark }, progress, looked, healed);
+    await this.#resize(rings);
+    return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.deps.pauseMs;
+  }
+
+  /** A fast pass is told as initialisation is; a continuous one goes unnoticed. */
+  async #saveCompared(
+    now: InitProgress,
+    before: InitProgress,
+    looked: Suspicion | null,
+    healed: Reconciliation | null,
+  ): Promise<void> {
+    const isFast = looked !== null && looked.state.reason !== 'continuous';
+    const goesOn = healed !== null && healed.reason !== 'continuous';
+    if (looked !== null && healed !== null && (isFast || goesOn)) {
+      const { batchCards, clock, records } = this.deps;
+      const { checked, startedAtMs } = healed;
+      const isFirst = now.startedAtMs !== startedAtMs;
+      const estimate = isFirst && goesOn ? await records.cards.estimate() : now.total;
+      await this.#saveAndTell({
+        ...now,
+        status: goesOn ? 'running' : 'completed',
+        reason: goesOn ? healed.reason : looked.state.reason,
+        total: goesOn ? Math.max(estimate, checked) : checked,
+        loaded: checked,
+        batch: Math.ceil(checked / batchCards),
+        batches: Math.ceil((goesOn ? Math.max(estimate, checked) : checked) / batchCards),
+        startedAtMs,
+        updatedAtMs: clock.now(),
+        finishedAtMs: goesOn ? null : clock.now(),
+      });
+      return;
+    }
+    // Nothing is left of a build whose rings are gone, or whose end was cut off.
+    if (before.status !== 'completed' && !isFast) {
+      const at = this.deps.clock.now();
+      await this.#saveAndTell({ ...now, status: 'completed', updatedAtMs: at, finishedAtMs: at });
+    } else if (now.changeMark !== before.changeMark) await this.#save(now);
+  }
+
+  /** What the adds of this pass left to do, and what removed cards left to merge; a little at a time. */
+  async #resize(rings: readonly RingState[]): Promise<void> {
+    for (const ring of rings) {
+      this.#requireLead();
+      await this.deps.live.rings.resize(ring, RESIZE_STEPS_A_PASS);
     }
   }
 
@@ -186,6 +275,13 @@ export class Initialiser extends LoopService {
   }
 }
 
-function isOutgrown(ring: RingState): boolean {
-  return ring.members > ring.buckets * MAX_AVERAGE_BUCKET_CARDS;
+/** The rings know for which selection of cards they were built; a build under way counts. */
+function isBuiltFor(ring: RingState, view: RingView): boolean {
+  const build = ring.building ?? ring;
+  return build.generation > 0 && build.selection === selectionOf(ring, view);
+}
+
+function selectionOf(ring: RingState, view: RingView): string {
+  const config = view.configs.find((one) => ringKey(ringOf(one)) === ringKey(ring));
+  return config === undefined ? '' : view.matcher.selectionOf(config);
 }

@@ -7,12 +7,14 @@ import type { InitProgress } from '../store/live-store.ts';
 import { AlertEvaluator } from './alert-evaluator.ts';
 import { Cleaner } from './cleaner.ts';
 import { CleanupSchedule } from './cleanup-schedule.ts';
+import { ConcurrencyController } from './concurrency-controller.ts';
 import type { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { Initialiser } from './initialiser.ts';
 import { Leadership } from './leadership.ts';
 import { LimitKeeper } from './limit-keeper.ts';
+import { PauseLog } from './pause-log.ts';
 import { Reaper } from './reaper.ts';
 import { Scheduler } from './scheduler.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
@@ -59,6 +61,8 @@ export function leaderServices(
       batchCards: settings.initBatchCards,
       pauseMs: settings.initPauseMs,
       onProgress: (progress) => log.info(progressFields(progress), INITIALISING),
+      onReconcile: (reason) => log.warn({ reason }, 'all rings are compared with the cards'),
+      onRepair: (repairs) => log.warn({ ...repairs }, 'ring members repaired'),
       onError: errors.for('initialiser'),
     }),
     new LimitKeeper({
@@ -66,6 +70,15 @@ export function leaderServices(
       records: records.configs,
       fence,
       onError: errors.for('limit-keeper'),
+    }),
+    new ConcurrencyController({
+      live,
+      fence,
+      adaptive: settings.adaptiveConcurrency,
+      ceiling: settings.gatewayMaxConcurrency,
+      clock,
+      log,
+      onError: errors.for('concurrency-controller'),
     }),
     new Cleaner({
       cleanup: records.cleanup,
@@ -95,9 +108,11 @@ export function leaderServices(
       log,
       onError: errors.for('reaper'),
     }),
+    new PauseLog({ work: live.work, fence, log, onError: errors.for('pause-log') }),
     new AlertEvaluator({
       live,
       alerts: records.alerts,
+      stops: records.stops,
       fence,
       intervalMs: settings.alertIntervalMs,
       log,
@@ -117,6 +132,6 @@ export function leaderServices(
 }
 
 function progressFields(progress: InitProgress): Record<string, unknown> {
-  const { status, total, loaded, batch, batches } = progress;
-  return { status, total, loaded, batch, batches };
+  const { status, reason, total, loaded, batch, batches } = progress;
+  return { status, reason, total, loaded, batch, batches };
 }

@@ -33,3 +33,13 @@ export async function seedLimits(
   const limits = await records.concurrency();
   for (const taskType of TASK_TYPES) await work.seedMaxConcurrency(taskType, limits[taskType]);
 }
+
+/** Holds the gateway's ceiling from the first claim on: until the leader divides it by need, everybody gets the same. */
+export async function seedCeiling(
+  work: Pick<WorkQueue, 'seedEffectiveConcurrency'>,
+  ceiling: number | null,
+): Promise<void> {
+  if (ceiling === null) return;
+  const share = Math.max(1, Math.floor(ceiling / TASK_TYPES.length));
+  for (const taskType of TASK_TYPES) await work.seedEffectiveConcurrency(taskType, share);
+}

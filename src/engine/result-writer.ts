@@ -3,11 +3,12 @@
 //
 //   reserve -> [gateway call] -> finish -> write (record store, batched) -> settle (live store, batched) -> room
 //
-// Items without an outcome (failed, returned, nothing to do) skip the write, so a record store that is away never
-// keeps them; but the end of a manual trigger's card is counted there, and before it is settled, so that no crash loses
-// it. `room` is what backpressure is made of: reserved items that are not settled yet count, so workers stop
-// claiming long before memory does. Both stages retry for ever with growing pauses; a settle that comes after its
-// lease ran out is fenced by the store and counted.
+// Items without an outcome (failed, returned, nothing to do) skip the write and have a lane of their own, so a record
+// store that is away never keeps them; but the end of a manual trigger's card is counted there, and before it is
+// settled, so that no crash loses it. A batch the store refuses is halved until the refused value stands alone: it fails
+// its card, and the rest is written. `room` is what backpressure is made of: reserved items that are not settled yet
+// count, so workers stop claiming long before memory does. Both stages retry for ever with growing pauses; a settle that
+// comes after its lease ran out is fenced by the store and counted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
@@ -15,22 +16,21 @@ import type { TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
 import type { ResultRecords, TriggerRecords } from '../store/record-store.ts';
+import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {
   readonly taskType: TaskType;
   readonly item: WorkItem;
   readonly verdict: Settlement['verdict'];
   readonly outcome: PollOutcome | null;
-  /** Longest retry pause of a failed item, milliseconds: the interval of its config. */
+  /** Backoff at which a failed card is left to its ring, milliseconds. */
   readonly retryCapMs: number;
+  /** How long a failed card must wait at least, milliseconds. */
+  readonly waitMs: number;
 }
 
 type Stage = 'write' | 'count' | 'settle';
 
-const MAX_BATCH = 1_000;
-/** Results are gathered this long before they are written: the price of a commit is shared, a poll is not delayed. */
-const GATHER_MS = 50;
-const CONCURRENT_BATCHES = 2;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 
@@ -40,8 +40,8 @@ export interface ResultWriterDeps {
   readonly triggers: Pick<TriggerRecords, 'count'>;
   /** Called with the outcomes of a written batch, and the cards whose usage somebody else wrote first. */
   readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
-  /** Called when the record store refused a batch for good; its cards are polled again. */
-  readonly onRefused: (outcomes: number, error: CardpollError) => void;
+  /** Called when the record store refused an outcome for good; its card is polled again. */
+  readonly onRefused: (outcome: PollOutcome, error: CardpollError) => void;
   readonly onFenced: (taskType: TaskType, count: number) => void;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly random: () => number;
@@ -50,10 +50,9 @@ export interface ResultWriterDeps {
 }
 
 export class ResultWriter {
+  readonly #recorded = new BatchLane<FinishedItem>((batch) => this.#end(batch, this.#record(batch)));
+  readonly #plain = new BatchLane<FinishedItem>((batch) => this.#end(batch, this.#settle(batch)));
   #reserved = 0;
-  #open: FinishedItem[] = [];
-  #running = 0;
-  #timer: NodeJS.Timeout | null = null;
   #abandoned = false;
   #idle: Array<() => void> = [];
 
@@ -74,14 +73,14 @@ export class ResultWriter {
   }
 
   finish(finished: FinishedItem): void {
-    this.#open.push(finished);
-    if (this.#open.length >= MAX_BATCH) this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+    const isPlain = finished.outcome === null && !isOfTrigger(finished);
+    (isPlain ? this.#plain : this.#recorded).add(finished);
   }
 
   /** Waits until every reserved item is settled. `abandon()` ends the wait. */
   async stop(): Promise<void> {
-    this.#flush();
+    this.#recorded.flush();
+    this.#plain.flush();
     if (this.#reserved > 0 && !this.#abandoned)
       await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -89,37 +88,24 @@ export class ResultWriter {
   /** Gives up on what is not settled: leases will end by themselves and the cards are polled again. */
   abandon(): void {
     this.#abandoned = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#recorded.close();
+    this.#plain.close();
     this.#resolveIdle();
   }
 
-  #flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    while (this.#open.length > 0 && this.#running < CONCURRENT_BATCHES && !this.#abandoned) {
-      const batch = this.#open.splice(0, MAX_BATCH);
-      this.#running += 1;
-      void this.#process(batch).finally(() => {
-        this.#running -= 1;
-        this.#reserved -= batch.length;
-        if (this.#open.length > 0) this.#flush();
-        if (this.#reserved === 0) this.#resolveIdle();
-      });
-    }
+  async #end(batch: readonly FinishedItem[], settled: Promise<void>): Promise<void> {
+    await settled;
+    this.#reserved -= batch.length;
+    if (this.#reserved === 0) this.#resolveIdle();
   }
 
-  async #process(batch: readonly FinishedItem[]): Promise<void> {
-    const isPlain = (entry: FinishedItem) => entry.outcome === null && !isOfTrigger(entry);
-    const settledPlain = this.#settle(batch.filter(isPlain));
+  async #record(batch: readonly FinishedItem[]): Promise<void> {
     const polled = batch.filter((entry) => entry.outcome !== null);
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
-    const ended = batch
-      .filter((entry) => !isPlain(entry))
-      .map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
+    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
     const results = ended.filter(isOfTrigger).map(triggerResultOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);
-    await settledPlain;
   }
 
   /** @returns the entries that must be polled again: somebody wrote newer usage first, or the store refused them. */
@@ -127,27 +113,42 @@ export class ResultWriter {
     const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
     const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
     if (result === null) return new Set();
-    if (result === 'refused') return new Set(entries);
+    if (result instanceof CardpollError) return this.#writeHalves(entries, outcomes, result);
     await this.#persist('settle', () => this.deps.onWritten(outcomes, result.staleUsage));
     const stale = new Set(result.staleUsage);
     return new Set(
       entries.filter(
         ({ item, outcome }) =>
-          item.lane === 'schedule' && outcome?.usage !== undefined && stale.has(item.cardId),
+          item.lane !== 'manual' && outcome?.usage !== undefined && stale.has(item.cardId),
       ),
     );
   }
 
-  /** What the record store refuses for good (a value out of bounds) must not hold up everything behind it. */
+  /** What the record store refuses for good (a value out of bounds) must not hold up everything beside it. */
+  async #writeHalves(
+    entries: readonly FinishedItem[],
+    outcomes: readonly PollOutcome[],
+    error: CardpollError,
+  ): Promise<ReadonlySet<FinishedItem>> {
+    const [outcome, ...others] = outcomes;
+    if (outcome !== undefined && others.length === 0) {
+      this.deps.onRefused(outcome, error);
+      return new Set(entries);
+    }
+    const middle = Math.ceil(entries.length / 2);
+    const first = await this.#write(entries.slice(0, middle));
+    return new Set([...first, ...(await this.#write(entries.slice(middle)))]);
+  }
+
+  /** @returns the error when the store refused a value of the batch. */
   async #writeUnlessRefused(
     outcomes: readonly PollOutcome[],
-  ): Promise<Awaited<ReturnType<ResultRecords['write']>> | 'refused'> {
+  ): Promise<Awaited<ReturnType<ResultRecords['write']>> | CardpollError> {
     try {
       return await this.deps.results.write(outcomes);
     } catch (error) {
-      if (!(error instanceof CardpollError) || error.kind !== 'invalid') throw error;
-      this.deps.onRefused(outcomes.length, error);
-      return 'refused';
+      if (error instanceof CardpollError && error.kind === 'invalid') return error;
+      throw error;
     }
   }
 
@@ -166,10 +167,11 @@ export class ResultWriter {
   async #settleGroup(group: readonly FinishedItem[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
-    const settlements = group.map(({ item, verdict }) => ({
+    const settlements = group.map(({ item, verdict, waitMs }) => ({
       item,
       verdict,
       random: this.deps.random(),
+      waitMs,
     }));
     const backoff = { baseMs: this.deps.retryBaseMs, capMs: first.retryCapMs };
     const result = await this.#persist('settle', () =>

@@ -16,8 +16,8 @@ export class Scheduler extends LoopService {
   /** What the rings were told last, and when. */
   #told = '';
   #toldAt = Number.NEGATIVE_INFINITY;
-  /** Where each ring's cursor stood after its last turn, by config id. */
-  readonly #cursors = new Map<number, number>();
+  /** Where each ring's cursor stood after its last turn, by ring. */
+  readonly #cursors = new Map<string, number>();
   #passes = 0;
 
   constructor(
@@ -77,12 +77,17 @@ export class Scheduler extends LoopService {
       queueCap,
       fence,
     });
-    const before = this.#cursors.get(config.id) ?? result.ring.cursor;
-    this.#cursors.set(config.id, result.ring.cursor);
+    const before = this.#cursors.get(ringKey(result.ring)) ?? result.ring.cursor;
+    this.#cursors.set(ringKey(result.ring), result.ring.cursor);
     return result.ring.cursor - before >= MAX_BUCKETS_A_TURN && result.queueLength < queueCap;
   }
 }
 
 export function ringOf(config: PollingConfig): RingId {
   return { configId: config.id, taskType: config.taskType };
+}
+
+/** A config whose task type changed has another ring. */
+export function ringKey(ring: RingId): string {
+  return `${ring.taskType}:${ring.configId}`;
 }

@@ -6,8 +6,16 @@ import type { PollStats, StatsDelta } from '../store/live-store.ts';
 
 const FLUSH_EVERY_MS = 500;
 
-type Counter = { -readonly [K in keyof StatsDelta]: StatsDelta[K] };
-const zero = (): Counter => ({ succeeded: 0, failed: 0, durationMs: 0 });
+type Counter = { -readonly [K in keyof StatsDelta]-?: number };
+const zero = (): Counter => ({
+  succeeded: 0,
+  failed: 0,
+  durationMs: 0,
+  backpressure: 0,
+  timeouts: 0,
+  succeededMs: 0,
+  limitReached: 0,
+});
 
 export class StatsRecorder extends LoopService {
   readonly #open = perTaskType(zero);
@@ -26,6 +34,14 @@ export class StatsRecorder extends LoopService {
     const counter = this.#open[taskType];
     counter[result] += 1;
     counter.durationMs += durationMs;
+    if (result === 'succeeded') counter.succeededMs += durationMs;
+  }
+
+  /** What the leader decides the effective limit from, beside the polls themselves. */
+  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
+    this.#open[taskType][what] += 1;
+    // The leader should know before the pause that follows ends, or the same number of calls is sent again.
+    if (what === 'backpressure' && this.#open[taskType].backpressure === 1) this.wake();
   }
 
   async runOnce(): Promise<number> {
@@ -36,7 +52,7 @@ export class StatsRecorder extends LoopService {
   async #flush(taskType: TaskType): Promise<void> {
     if (this.#unsent[taskType] === null) {
       const delta = this.#open[taskType];
-      if (delta.succeeded + delta.failed === 0) return;
+      if (delta.succeeded + delta.failed + delta.limitReached === 0) return;
       this.#open[taskType] = zero();
       this.#flushNumber[taskType] += 1;
       this.#unsent[taskType] = delta;

@@ -2,26 +2,30 @@
 // writer. One Worker a type and instance; any number of instances share the queue and the limit.
 //
 // A turn sends the slots that became free since the last turn and claims anew, in one round trip. Items run on their
-// own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached) or
-// for a few tens of milliseconds (nothing due, or others hold the slots).
+// own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached), for a
+// few tens of milliseconds (others hold the slots), or longer and longer, until the store tells of work (nothing due).
 import type { Card } from '../domain/card.ts';
 import { TASK_COMPLETED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { ConfigMatcher } from '../domain/polling-config.ts';
-import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import { type FlowControl, GatewayError, TASK_INTERFACES } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { WorkItem, WorkQueue } from '../store/live-store.ts';
+import { BackpressureWatch } from './backpressure-watch.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
 import type { FinishedItem, ResultWriter } from './result-writer.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
-import type { Task } from './tasks/task.ts';
+import type { PolledCard, Task } from './tasks/task.ts';
 
-/** Nothing due: how soon to look again. A manual card waits this long at most. */
-const IDLE_REST_MS = 25;
+/** Nothing due: how soon to look again at first, and twice as long each time, unless the store tells of work. */
+const FIRST_IDLE_REST_MS = 25;
+/** A message lost, a lease that ended, a retry that is due: all are seen after this long at most. */
+const MAX_IDLE_REST_MS = 1_000;
 /** The limit is reached: own calls that end cut this rest short, others' are seen after it. */
 const FULL_REST_MS = 25;
 /** Calls that end within this time give their slots back, and are replaced, in one round trip. */
@@ -36,18 +40,29 @@ const MIN_BUDGET_MS = 20;
 const READ_FAILURE_REST_MS = 1_000;
 /** Pause of the type when the gateway asks for one without saying how long. */
 const DEFAULT_BACKPRESSURE_MS = 1_000;
-/** A card the gateway refuses is asked for again by its ring once its backoff reaches this. */
-const REFUSED_RETRY_CAP_MS = 60_000;
+/** A card that failed is asked for again by its ring once its backoff reaches this. */
+const RETRY_CAP_MS = 60_000;
+
+/** When a failed card may be asked again. */
+interface Retry {
+  /** Backoff at which it is left to its ring. */
+  readonly capMs: number;
+  /** How long it must wait at least. */
+  readonly waitMs: number;
+}
+
+/** Nothing is retried. */
+const NO_RETRY: Retry = { capMs: 0, waitMs: 0 };
 
 export interface WorkerDeps {
   readonly task: Task;
   readonly workerId: string;
-  readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause'>;
+  readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
-  /** Calls in flight of this instance, all task types: what flow control counts. */
+  /** Calls in flight of this instance, all task types. */
   readonly totalInFlight: () => number;
   readonly matcher: () => ConfigMatcher;
   readonly clock: Clock;
@@ -59,6 +74,7 @@ export interface WorkerDeps {
 
 export class Worker extends LoopService {
   readonly #running = new Set<Promise<void>>();
+  readonly #backpressure: BackpressureWatch;
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Claims answered so far. */
@@ -67,11 +83,21 @@ export class Worker extends LoopService {
   #askedAt: number | null = null;
   #heldUntil = Number.NEGATIVE_INFINITY;
   #draining = false;
+  #pausedUntil = 0;
+  #idleRestMs = FIRST_IDLE_REST_MS;
+  /** The store told of work since the present turn began. */
+  #workCame = false;
+  #stopListening = () => {};
   #lastTurnAt: number;
 
   constructor(private readonly deps: WorkerDeps) {
     super(`worker-${deps.task.taskType}`, deps.onError);
     this.#lastTurnAt = deps.clock.monotonic();
+    this.#backpressure = new BackpressureWatch(deps.clock);
+  }
+
+  get taskType(): TaskType {
+    return this.deps.task.taskType;
   }
 
   /** Items claimed and not yet given back. */
@@ -79,16 +105,35 @@ export class Worker extends LoopService {
     return this.#inFlight;
   }
 
+  /** Milliseconds for which the task type was paused still, when the store was last asked. */
+  get pausedMs(): number {
+    return Math.max(0, this.#pausedUntil - this.deps.clock.monotonic());
+  }
+
   /** Milliseconds since the claim loop last got an answer: what readiness and the watchdog look at. */
   get stalledMs(): number {
     return this.deps.clock.monotonic() - this.#lastTurnAt;
   }
 
+  override async start(): Promise<void> {
+    this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
+      this.#workCame = true;
+      this.wake();
+    });
+    await super.start();
+  }
+
   async runOnce(): Promise<number> {
     const { work, task, writer, flow, clock } = this.deps;
+    this.#workCame = false;
     const released = this.#releaseFreed();
-    const max = Math.min(this.deps.claimBatch, writer.room, flow.allowance(this.deps.totalInFlight()));
+    const permit = flow.permit(TASK_INTERFACES[task.taskType], {
+      inFlight: this.#inFlight,
+      totalInFlight: this.deps.totalInFlight(),
+    });
+    const max = Math.min(this.deps.claimBatch, writer.room, permit.calls);
     if (max < 1 || clock.monotonic() < this.#heldUntil) {
+      permit.used(null);
       await released;
       this.#lastTurnAt = clock.monotonic();
       return HELD_REST_MS;
@@ -98,28 +143,44 @@ export class Worker extends LoopService {
     this.#askedAt ??= clock.monotonic();
     const claimedAt = this.#askedAt;
     const { workerId, leaseMs } = this.deps;
-    const request = { workerId, claimNumber: this.#claimNumber + 1, max, leaseMs };
+    const request = { workerId, claimNumber: this.#claimNumber + 1, max, leaseMs, retries: permit.retries };
     // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
+    permit.used(claim.status === 'fulfilled' ? claim.value.items.length : null);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
     this.#askedAt = null;
     this.#lastTurnAt = clock.monotonic();
-    const { items, freeSlots, pausedMs } = claim.value;
-    if (items.length > 0) this.#begin(items, claimedAt);
+    const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
+    this.#pausedUntil = clock.monotonic() + pausedMs;
+    if (claimedAtMs !== null) {
+      this.#begin(items, new Deadline(clock, claimedAt, leaseMs, claimedAtMs));
+    }
+    if (freeSlots === 0 && pausedMs === 0) this.deps.stats.note(task.taskType, 'limitReached');
     if (release.status === 'rejected') throw release.reason;
     if (items.length === max) return 0;
     if (this.#freed.length > 0) return GATHER_MS;
     if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
-    return freeSlots === 0 ? FULL_REST_MS : IDLE_REST_MS;
+    if (freeSlots === 0) return FULL_REST_MS;
+    return this.#idleRest(items.length > 0);
   }
 
   /** Stops claiming, lets calls in flight end and gives their slots back. */
   override async stop(): Promise<void> {
     this.#draining = true;
+    this.#stopListening();
     await super.stop();
     await Promise.all(this.#running);
     await this.#releaseFreed();
+  }
+
+  /** What came while the turn was under way may have come after its claim: the next turn is at once. */
+  #idleRest(claimed: boolean): number {
+    if (claimed || this.#workCame) this.#idleRestMs = FIRST_IDLE_REST_MS;
+    if (this.#workCame) return 0;
+    const restMs = this.#idleRestMs;
+    this.#idleRestMs = Math.min(MAX_IDLE_REST_MS, 2 * restMs);
+    return restMs;
   }
 
   /** Gives back the slots of calls that ended; a failed release is tried again with the next turn. */
@@ -134,10 +195,10 @@ export class Worker extends LoopService {
     }
   }
 
-  #begin(items: readonly WorkItem[], claimedAt: number): void {
+  #begin(items: readonly WorkItem[], deadline: Deadline): void {
     this.#inFlight += items.length;
     this.deps.writer.reserve(items.length);
-    const run = this.#runBatch(items, new Deadline(this.deps.clock, claimedAt, this.deps.leaseMs));
+    const run = this.#runBatch(items, deadline);
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
@@ -149,7 +210,7 @@ export class Worker extends LoopService {
     } catch (error) {
       this.#heldUntil = this.deps.clock.monotonic() + READ_FAILURE_REST_MS;
       this.deps.onError(error, READ_FAILURE_REST_MS);
-      for (const item of items) this.#end(item, 'returned', null, 0);
+      for (const item of items) this.#end(item, 'returned');
       return;
     }
     await Promise.all(items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, deadline)));
@@ -158,49 +219,55 @@ export class Worker extends LoopService {
   async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
     const manual = item.lane === 'manual';
     // The change feed takes a removed card out of its rings; here it only leaves the queue.
-    if (card === null) return this.#end(item, manual ? 'failed' : 'done', null, 0);
+    if (card === null) return this.#end(item, manual ? 'failed' : 'done');
     const config = this.deps.matcher().match(this.deps.task.taskType, card);
     // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
-    if (!manual && config?.status !== 1) return this.#end(item, 'done', null, 0);
-    if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned', null, 0);
-    const { outcome, refused } = await this.#poll(card, deadline);
-    const intervalMs = (config?.intervalSeconds ?? 0) * 1_000;
-    const retryCapMs = refused ? Math.min(intervalMs, REFUSED_RETRY_CAP_MS) : intervalMs;
-    this.#end(item, outcome === null ? 'failed' : 'done', outcome, retryCapMs);
+    if (!manual && config?.status !== 1) return this.#end(item, 'done');
+    if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
+    const { outcome, error } = await this.#poll(item.failing ? { ...card, failing: true } : card, deadline);
+    if (outcome !== null) this.#end(item, 'done', outcome);
+    else this.#end(item, 'failed', null, retryOf(error, (config?.intervalSeconds ?? 0) * 1_000));
   }
 
-  /** Polls one card, counts and logs it. @returns no outcome for a failed poll; `refused` when the card is the problem. */
-  async #poll(card: Card, deadline: Deadline): Promise<{ outcome: PollOutcome | null; refused: boolean }> {
-    const { task, clock, stats, flow, log } = this.deps;
+  /** Polls one card, counts and logs it. @returns its outcome, or what kept it from one. */
+  async #poll(
+    card: PolledCard,
+    deadline: Deadline,
+  ): Promise<{ outcome: PollOutcome | null; error: unknown }> {
+    const { task, clock, stats, log } = this.deps;
     const startedAt = clock.monotonic();
     const tookMs = () => Math.round(clock.monotonic() - startedAt);
     try {
       const result = await task.poll(card, deadline);
       const durationMs = tookMs();
-      flow.record('ok');
+      this.#backpressure.note(false);
       stats.count(task.taskType, 'succeeded', durationMs);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASK_COMPLETED[task.taskType],
       );
-      return { outcome: result.outcome, refused: false };
+      return { outcome: result.outcome, error: null };
     } catch (error) {
       const durationMs = tookMs();
       stats.count(task.taskType, 'failed', durationMs);
       this.#noteFailure(error, card, durationMs);
-      return { outcome: null, refused: error instanceof GatewayError && error.isCardFault };
+      return { outcome: null, error };
     }
   }
 
-  #noteFailure(error: unknown, card: Card, durationMs: number): void {
-    const { task, flow, log, work } = this.deps;
+  #noteEvidence(error: GatewayError): void {
+    const { stats, task } = this.deps;
+    const backpressure = error.failure === 'backpressure';
+    if (backpressure) stats.note(task.taskType, 'backpressure');
+    if (error.failure === 'timeout') stats.note(task.taskType, 'timeouts');
+    if (this.#backpressure.note(backpressure)) this.#pause(error);
+  }
+
+  #noteFailure(error: unknown, card: PolledCard, durationMs: number): void {
+    const { task, log } = this.deps;
     const gatewayError = error instanceof GatewayError ? error : null;
-    flow.record(flowOutcome(gatewayError));
-    if (gatewayError?.failure === 'backpressure') {
-      work
-        .pause(task.taskType, gatewayError.details.retryAfterMs ?? DEFAULT_BACKPRESSURE_MS)
-        .catch((cause: unknown) => this.deps.onError(cause, 0));
-    }
+    // That a failing card fails again says nothing about what the gateway can take.
+    if (gatewayError !== null && card.failing !== true) this.#noteEvidence(gatewayError);
     log.warn(
       {
         task_type: task.taskType,
@@ -214,12 +281,21 @@ export class Worker extends LoopService {
     );
   }
 
+  #pause({ message, details }: GatewayError): void {
+    const { work, task, workerId, onError } = this.deps;
+    const { retryAfterMs: ms = DEFAULT_BACKPRESSURE_MS, interfaceName } = details;
+    const reason = `${interfaceName ?? 'the gateway'} answered ${message}`;
+    work
+      .pause(task.taskType, { source: 'gateway', ms, reason, by: workerId })
+      .catch((cause: unknown) => onError(cause, 0));
+  }
+
   /** The item's call is over: its slot is free, its result goes to the writer. */
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
-    outcome: FinishedItem['outcome'],
-    retryCapMs: number,
+    outcome: FinishedItem['outcome'] = null,
+    retry: Retry = NO_RETRY,
   ): void {
     this.#inFlight -= 1;
     this.#freed.push(item);
@@ -228,14 +304,19 @@ export class Worker extends LoopService {
       item,
       verdict,
       outcome,
-      retryCapMs,
+      retryCapMs: retry.capMs,
+      waitMs: retry.waitMs,
     });
     if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
   }
 }
 
-/** A refusal of one card is an answer too: the gateway works. */
-function flowOutcome(error: GatewayError | null): Parameters<FlowControl['record']>[0] {
-  if (error?.isGatewayFault) return 'gateway_fault';
-  return error?.isCardFault ? 'ok' : 'ignored';
+/**
+ * A card the gateway refuses is asked once an interval, by its ring. Whatever else failed is tried again with growing
+ * pauses, and not before the time the gateway named.
+ */
+function retryOf(error: unknown, intervalMs: number): Retry {
+  const gatewayError = error instanceof GatewayError ? error : null;
+  if (gatewayError?.isCardFault) return NO_RETRY;
+  return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
 }

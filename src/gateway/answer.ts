@@ -16,7 +16,6 @@ const MAX_STATUS_CHARS = 64;
 /** A million terabytes: a reading above is garbage, and it would poison a month's usage for good. */
 const MAX_USED_MB = 1e12;
 const DECIMAL = /^\d{1,13}(\.\d{1,9})?$/;
-const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Foreign text made fit for a log line and a terminal: no control characters, at most 200 characters. */
 export function cleanText(text: string): string {
@@ -27,18 +26,29 @@ export function cleanText(text: string): string {
   return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }
 
+/** What an answer says about when to call again. */
+export interface RetryAfter {
+  /** The Retry-After header. */
+  readonly value: string | null;
+  /** The Date header: the gateway's own clock, against which it means a date. */
+  readonly date: string | null;
+}
+
 /**
- * The pause a Retry-After header asks for (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, 0 to one hour;
- * null when absent or unreadable.
+ * The pause a Retry-After header asks for (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`.
+ * Null when it is absent, unreadable, or asks for none (zero, negative, a date that is past).
  */
-export function parseRetryAfter(value: string | null, nowMs: number): number | null {
-  if (value === null) return null;
-  const text = value.trim();
-  if (/^\d{1,9}$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1000);
-  // Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day.
-  const atMs = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) return null;
-  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, atMs - nowMs));
+export function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
+  const text = value?.trim() ?? '';
+  const askedMs = /^\d{1,20}$/.test(text)
+    ? Number(text) * 1000
+    : httpDate(text) - (Number.isNaN(httpDate(date ?? '')) ? nowMs : httpDate(date ?? ''));
+  return askedMs > 0 ? Math.min(maxMs, askedMs) : null;
+}
+
+/** Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day. */
+function httpDate(text: string): number {
+  return /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /**
@@ -46,13 +56,18 @@ export function parseRetryAfter(value: string | null, nowMs: number): number | n
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
  * redirects, which are never followed. 404 stays the card's: that is how a gateway says that it does not know it.
  */
-export function statusError(status: number, retryAfter: string | null, nowMs: number): GatewayError {
+export function statusError(
+  status: number,
+  retryAfter: RetryAfter,
+  nowMs: number,
+  maxRetryAfterMs: number,
+): GatewayError {
   if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(retryAfter, nowMs);
+    const retryAfterMs = parseRetryAfter(retryAfter, nowMs, maxRetryAfterMs);
     return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
   }
   if (status === 401 || status === 403) {
-    return new GatewayError('http', `HTTP ${status}: the gateway does not accept our credentials`);
+    return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
   }
   if (status >= 300 && status < 400)
     return new GatewayError('http', `HTTP ${status}: redirects are not followed`);

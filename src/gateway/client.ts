@@ -7,7 +7,13 @@ import type { Logger } from '../platform/logger.ts';
 import { LOG_FIELDS, readAnswer, statusError } from './answer.ts';
 import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
-import { type Gateway, type GatewayAnswer, GatewayError, type InterfaceName } from './gateway.ts';
+import {
+  type CalledCard,
+  type Gateway,
+  type GatewayAnswer,
+  GatewayError,
+  type InterfaceName,
+} from './gateway.ts';
 import type { GatewayInterface, GatewayProfile } from './profile.ts';
 
 export const GATEWAY_CALL = '网关调用';
@@ -18,7 +24,6 @@ export interface GatewayClientDeps {
   readonly clock: Clock;
 }
 
-type Card = Parameters<Gateway['call']>[1];
 type LogFields = Record<string, unknown>;
 
 /** Opens a client; connections are made when needed and kept alive. */
@@ -67,13 +72,15 @@ export class GatewayClient implements Gateway {
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
-  call(interfaceName: InterfaceName, card: Card, timeoutMs: number): Promise<GatewayAnswer> {
+  call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
     const route = this.#routes[interfaceName];
     const startedAt = this.deps.clock.monotonic();
     const deadlineAt = startedAt + Math.min(timeoutMs, this.profile.timeoutMs);
     return new Promise((resolve, reject) => {
       const monotonic = () => this.deps.clock.monotonic();
-      const exchange = new Exchange(deadlineAt, monotonic, this.profile.maxResponseBytes, (ended) => {
+      const { maxResponseBytes, maxConnections } = this.profile;
+      const mayQueue = this.#sweep.inFlight >= maxConnections;
+      const exchange = new Exchange(deadlineAt, monotonic, maxResponseBytes, mayQueue, (ended) => {
         this.#sweep.delete(ended);
         const durationMs = Math.round((this.deps.clock.monotonic() - startedAt) * 10) / 10;
         const fields: LogFields = {
@@ -142,7 +149,10 @@ export class GatewayClient implements Gateway {
   /** A bad status says more than the way its connection ended, so it is judged first. */
   #judge(route: Route, ended: Exchange): GatewayAnswer['value'] {
     const { status, error } = ended;
-    if (status >= 300) throw statusError(status, ended.retryAfter, this.deps.clock.now());
+    if (status >= 300) {
+      const maxRetryAfterMs = this.profile.maxRetryAfterSeconds * 1_000;
+      throw statusError(status, ended.retryAfter, this.deps.clock.now(), maxRetryAfterMs);
+    }
     if (error !== null) throw error;
     return readAnswer(route.name, route.call.field, this.profile.successCode, ended.body);
   }
@@ -152,6 +162,6 @@ export class GatewayClient implements Gateway {
       error instanceof GatewayError ? error : new GatewayError('malformed', messageOf(error));
     const reason = messageOf(error);
     route.log.warn({ ...fields, error: failure, reason }, GATEWAY_CALL);
-    return new GatewayError(failure, reason, { ...details, durationMs });
+    return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
   }
 }

@@ -7,6 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { messageOf } from '../platform/errors.ts';
+import type { RetryAfter } from './answer.ts';
 import { GatewayError } from './gateway.ts';
 
 const SWEEP_MS = 20;
@@ -20,7 +21,7 @@ const NO_BYTES = Buffer.alloc(0);
 export class Exchange implements Dispatcher.DispatchHandler {
   /** 0 until a status line arrived. */
   status = 0;
-  retryAfter: string | null = null;
+  retryAfter: RetryAfter = { value: null, date: null };
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
   #controller: Dispatcher.DispatchController | null = null;
@@ -30,6 +31,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     readonly deadlineAt: number,
     private readonly monotonic: () => number,
     private readonly maxBytes: number,
+    /** All connections were in use when the exchange began, so it may wait for one of them. */
+    private readonly mayQueue: boolean,
     private readonly settled: (exchange: Exchange) => void,
   ) {}
 
@@ -47,7 +50,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.status = status;
-    this.retryAfter = headers['retry-after'] ?? null;
+    if (headers['retry-after'] !== undefined)
+      this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -63,8 +67,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
-    this.error ??= transportError(cause);
+    this.error ??= transportError(cause, this.#controller !== null);
     this.#settle();
+  }
+
+  /** Ends the exchange at its deadline. One that was not sent by then got no connection. */
+  expire(): void {
+    const unconnected = this.#controller === null && !this.mayQueue;
+    this.fail(unconnected ? new GatewayError('connect', 'no connection within the deadline') : lateError());
   }
 
   /** Ends the exchange and, where it was sent, its connection. */
@@ -86,7 +96,8 @@ function lateError(): GatewayError {
   return new GatewayError('timeout', 'no answer within the deadline');
 }
 
-function transportError(cause: Error): GatewayError {
+/** @param sent whether a connection was there */
+function transportError(cause: Error, sent: boolean): GatewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   if (cause instanceof errors.ClientDestroyedError || cause instanceof errors.ClientClosedError) {
     return new GatewayError('aborted', 'the gateway client was closed', { cause });
@@ -97,9 +108,7 @@ function transportError(cause: Error): GatewayError {
     cause instanceof errors.ResponseContentLengthMismatchError;
   if (unreadable)
     return new GatewayError('malformed', `not HTTP: ${code} ${messageOf(cause)}`.trim(), { cause });
-  if (cause instanceof errors.ConnectTimeoutError)
-    return new GatewayError('timeout', messageOf(cause), { cause });
-  return new GatewayError('network', `${code} ${messageOf(cause)}`.trim(), { cause });
+  return new GatewayError(sent ? 'network' : 'connect', `${code} ${messageOf(cause)}`.trim(), { cause });
 }
 
 /** Ends exchanges that are past their deadline. */
@@ -108,6 +117,10 @@ export class DeadlineSweep {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(private readonly monotonic: () => number) {}
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
 
   add(exchange: Exchange): void {
     this.#inFlight.add(exchange);
@@ -130,7 +143,7 @@ export class DeadlineSweep {
     }
     const now = this.monotonic();
     for (const exchange of this.#inFlight) {
-      if (exchange.deadlineAt <= now) exchange.fail(lateError());
+      if (exchange.deadlineAt <= now) exchange.expire();
     }
   }
 }

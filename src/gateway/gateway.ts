@@ -1,17 +1,14 @@
 // What the engine needs of the upstream gateway: one call for one card, with an honest error. The client (client.ts)
 // never retries by itself: retries go through the queue.
-import type { TaskType } from '../domain/task-type.ts';
+import type { BreakerReport } from '../domain/breaker.ts';
+import { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
 
-/** The interfaces of the gateway profile (03, "Gateway profile"). */
-export const INTERFACE_NAMES = ['realname', 'flow', 'card_status', 'stop', 'start'] as const;
-export type InterfaceName = (typeof INTERFACE_NAMES)[number];
+export { INTERFACE_NAMES, type InterfaceName, TASK_INTERFACES } from '../domain/gateway-interface.ts';
 
-/** The interface each task type calls to look at a card. */
-export const TASK_INTERFACES: Record<TaskType, InterfaceName> = {
-  realname: 'realname',
-  carddata: 'flow',
-  package: 'card_status',
-};
+/** Builds a record with one entry for every interface. */
+export function perInterface<T>(make: (name: InterfaceName) => T): Record<InterfaceName, T> {
+  return Object.fromEntries(INTERFACE_NAMES.map((name) => [name, make(name)])) as Record<InterfaceName, T>;
+}
 
 export interface GatewayAnswer {
   /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */
@@ -20,13 +17,16 @@ export interface GatewayAnswer {
 }
 
 export type GatewayFailure =
+  | 'connect' // no connection was made (refused, no such host, TLS): the call was never sent
+  | 'auth' // 401 or 403: our credentials are not accepted
   | 'timeout'
-  | 'network'
-  | 'http' // 5xx, 401, 403, 408 or an unexpected status: not this card's problem
+  | 'network' // the connection broke during the call
+  | 'http' // 5xx, 408 or an unexpected status: not this card's problem
   | 'backpressure' // 429 or 503: `retryAfterMs` may be set
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx: this card's problem
   | 'business' // envelope code other than 200: this card's problem
+  | 'held' // not made: the interface's breaker is open
   | 'aborted'; // the client was closed
 
 export class GatewayError extends Error {
@@ -35,6 +35,7 @@ export class GatewayError extends Error {
     readonly failure: GatewayFailure,
     message: string,
     readonly details: {
+      readonly interfaceName?: InterfaceName;
       readonly retryAfterMs?: number;
       readonly durationMs?: number;
       readonly cause?: unknown;
@@ -50,13 +51,26 @@ export class GatewayError extends Error {
 
   /** True when the gateway is the problem: counts for the breaker. */
   get isGatewayFault(): boolean {
-    return !this.isCardFault && this.failure !== 'aborted';
+    return !this.isCardFault && this.failure !== 'aborted' && this.failure !== 'held';
+  }
+
+  /** True when all interfaces are likely to fail in the same way. */
+  get isGatewayWide(): boolean {
+    return this.failure === 'connect' || this.failure === 'auth';
   }
 
   /** True when the gateway certainly did not carry the call out. */
   get isRefusal(): boolean {
-    return this.isCardFault || this.failure === 'backpressure';
+    return this.isCardFault || ['backpressure', 'held', 'connect'].includes(this.failure);
   }
+}
+
+/** The card a call is for. */
+export interface CalledCard {
+  readonly cardId: number;
+  readonly iccid: string;
+  /** Its last poll failed: that it fails again says nothing about the gateway. */
+  readonly failing?: boolean;
 }
 
 export interface Gateway {
@@ -65,19 +79,25 @@ export interface Gateway {
    * @param timeoutMs deadline of this call; the configured timeout applies too.
    * Throws GatewayError.
    */
-  call(
-    interfaceName: InterfaceName,
-    card: { readonly cardId: number; readonly iccid: string },
-    timeoutMs: number,
-  ): Promise<GatewayAnswer>;
+  call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer>;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }
 
+/** What may begin now. */
+export interface Permit {
+  /** Polls this instance may claim; Infinity when nothing holds it back. */
+  readonly calls: number;
+  /** Whether failing cards may be among them. */
+  readonly retries: boolean;
+  /** To be called once: how many polls were claimed under the permit; null when none was asked for. */
+  used(items: number | null): void;
+}
+
 /** Tells workers how much the gateway can take just now. */
 export interface FlowControl {
-  /** Calls this instance may start now, given the calls it has in flight; Infinity when nothing holds it back. */
-  allowance(inFlight: number): number;
-  /** Reports how a call went; 'ignored' says nothing about the gateway, not even that it answers. */
-  record(outcome: 'ok' | 'gateway_fault' | 'ignored'): void;
+  /** @param load this instance's polls in flight: those that begin with this interface, and all. */
+  permit(interfaceName: InterfaceName, load: { inFlight: number; totalInFlight: number }): Permit;
+  /** The gateway's own breaker and one for every interface. */
+  breakers(): BreakerReport[];
 }

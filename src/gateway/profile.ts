@@ -1,6 +1,7 @@
 // The gateway profile: where the upstream gateway is, which calls it offers and how its answers are read (03, "Gateway
 // profile"). Wiring builds one from the configuration; the client and the simulator read it. No I/O here.
 import { z } from 'zod';
+import { GATEWAY_CONNECTIONS } from '../platform/connection-bounds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { InterfaceName } from './gateway.ts';
 
@@ -29,8 +30,8 @@ export const GATEWAY_DEFAULTS = {
   successCode: 200,
   stoppedStatuses: ['stopped', 'suspended', '停机'],
   maxResponseBytes: 65_536,
-  /** Above any sensible sum of the concurrency limits: the limits hold calls back, not the pool. */
-  maxConnections: 4_096,
+  maxRetryAfterSeconds: 60,
+  maxConnections: GATEWAY_CONNECTIONS.usual,
 } as const;
 
 /** What a header value may hold, so that a credential cannot smuggle in another header. */
@@ -81,7 +82,12 @@ export const gatewayProfileSchema = z.strictObject({
     .strictObject({ bearerToken: credential.optional(), hmacKey: z.string().min(1).optional() })
     .default({}),
   maxResponseBytes: z.int().min(1_024).max(16_777_216).default(GATEWAY_DEFAULTS.maxResponseBytes),
-  maxConnections: z.int().min(1).max(65_535).default(GATEWAY_DEFAULTS.maxConnections),
+  maxRetryAfterSeconds: z.int().min(1).max(3_600).default(GATEWAY_DEFAULTS.maxRetryAfterSeconds),
+  maxConnections: z
+    .int()
+    .min(GATEWAY_CONNECTIONS.min)
+    .max(GATEWAY_CONNECTIONS.max)
+    .default(GATEWAY_DEFAULTS.maxConnections),
 });
 
 export type GatewayProfile = z.output<typeof gatewayProfileSchema>;
@@ -91,6 +97,8 @@ export interface GatewaySettings {
   readonly url: string;
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
+  readonly maxRetryAfterSeconds?: number;
+  readonly maxConnections?: number;
   readonly stoppedStatuses?: readonly string[];
   readonly token?: string;
   readonly hmacKey?: string;

@@ -15,12 +15,17 @@ import { SimulatedFleet } from './simulated-fleet.ts';
 export interface SimulatedBehaviour {
   /** Serves this many different cards, the first it is asked about; others are unknown. Absent: any number. */
   readonly cards?: number;
-  /** Time between receiving a call and answering it; default 0. */
+  /** Time between receiving a call and answering it; default 0, with a capacity 20. */
   readonly latencyMs?: number;
   /** Share of calls answered 500, 0 to 1; default 0. */
   readonly failureRate?: number;
   /** Calls beyond this many in flight are answered 429 with Retry-After: 1; default: no bound. */
   readonly maxConcurrency?: number;
+  /**
+   * Calls it bears at a time. Beyond them every call takes longer, latency times calls in flight / capacity, so the rate
+   * stays what it is; beyond twice of them calls are answered 429. Default: any number.
+   */
+  readonly capacity?: number;
   /** Share of flow reads that show new usage; default 0.2. */
   readonly changeRate?: number;
   /** Decides which calls fail; default 1. */
@@ -45,6 +50,8 @@ export interface SimulatorStats {
 
 const MAX_BODY_CHARS = 65_536;
 const DEFAULT_CHANGE_RATE = 0.2;
+/** Without a latency there is nothing that could grow. */
+const CAPACITY_LATENCY_MS = 20;
 const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, name]));
 
 interface Reply {
@@ -74,6 +81,8 @@ export class SimulatedGateway {
   readonly #delay: DelayLine;
   readonly #failureRate: number;
   readonly #maxConcurrency: number;
+  readonly #latencyMs: number;
+  #capacity: number | null;
   readonly #byInterface = zeroPerInterface();
   readonly #inFlightBy = zeroPerInterface();
   readonly #maxInFlightBy = zeroPerInterface();
@@ -88,7 +97,9 @@ export class SimulatedGateway {
 
   constructor(options: SimulatedBehaviour) {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
-    this.#delay = new DelayLine(options.latencyMs ?? 0);
+    this.#capacity = options.capacity ?? null;
+    this.#latencyMs = options.latencyMs ?? (this.#capacity === null ? 0 : CAPACITY_LATENCY_MS);
+    this.#delay = new DelayLine(this.#latencyMs);
     this.#failureRate = options.failureRate ?? 0;
     this.#maxConcurrency = options.maxConcurrency ?? Number.POSITIVE_INFINITY;
     this.#random = options.seed ?? 1;
@@ -114,7 +125,7 @@ export class SimulatedGateway {
     }
     this.#requests += 1;
     this.#byInterface[name] += 1;
-    if (this.#inFlight >= this.#maxConcurrency) {
+    if (this.#inFlight >= Math.min(this.#maxConcurrency, 2 * (this.#capacity ?? Number.POSITIVE_INFINITY))) {
       this.#rejected += 1;
       request.resume();
       send(response, BUSY, ['Retry-After', '1']);
@@ -128,7 +139,7 @@ export class SimulatedGateway {
     });
     request.on('end', () => {
       const reply = this.#serve(name, body);
-      this.#delay.push(() => this.#reply(call, reply));
+      this.#answerLater(() => this.#reply(call, reply));
     });
   }
 
@@ -145,8 +156,20 @@ export class SimulatedGateway {
     };
   }
 
+  /** Changes the capacity of a gateway that runs, as its owner's trouble does; null: any number. */
+  setCapacity(capacity: number | null): void {
+    this.#capacity = capacity;
+  }
+
   close(): void {
     this.#delay.clear();
+  }
+
+  #answerLater(answer: () => void): void {
+    const load = this.#capacity === null ? 0 : this.#inFlight / this.#capacity;
+    // The delay line keeps the order of its calls, which all take the same time; these do not.
+    if (load > 1) setTimeout(answer, this.#latencyMs * load).unref();
+    else this.#delay.push(answer);
   }
 
   #answerOther(request: IncomingMessage, response: ServerResponse): void {

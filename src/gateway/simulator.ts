@@ -14,6 +14,8 @@ export interface SimulatorOptions extends SimulatedBehaviour {
 export interface Simulator {
   readonly url: string;
   stats(): SimulatorStats;
+  /** Changes the capacity; null: any number. */
+  setCapacity(capacity: number | null): void;
   /** Stops listening and cuts the connections. */
   close(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   return {
     url: `http://${host}:${port}`,
     stats: () => gateway.stats(),
+    setCapacity: (capacity) => gateway.setCapacity(capacity),
     close: async () => {
       gateway.close();
       await new Promise<void>((resolve) => {
@@ -56,6 +59,7 @@ function checkOptions(options: SimulatorOptions): void {
     ['latencyMs', 0, 600_000, false],
     ['failureRate', 0, 1, false],
     ['maxConcurrency', 1, 1_000_000, true],
+    ['capacity', 1, 1_000_000, true],
     ['changeRate', 0, 1, false],
     ['seed', 0, 2 ** 32 - 1, true],
   ];

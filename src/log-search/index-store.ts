@@ -2,10 +2,11 @@
 // Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
 // of, as far as device, inode, size, mtime and last bytes tell, and what was read of the sidecar is sound; else the file is
 // scanned.
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { makeDirectory } from '../platform/make-directory.ts';
 import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
 import { FileBytes } from './file-bytes.ts';
 import type { FoundFile } from './walk.ts';
@@ -117,7 +118,7 @@ function parseHeader(text: string): Header | null {
 
 /**
  * Takes the place of an older sidecar at once, so that a reader sees one or the other.
- * @throws CardpollError `io`.
+ * @throws CardpollError `config` when the directory cannot be made, `io` when the sidecar cannot be written.
  */
 export function writeIndex(
   cacheDirectory: string,
@@ -133,11 +134,11 @@ export function writeIndex(
   };
   const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
   const sidecar = Buffer.concat([Buffer.from(`${line}\n`), filter]);
-  orFail(cacheDirectory, () => replaceFile(sidecarPath(cacheDirectory, file), sidecar));
+  orFail(cacheDirectory, 'config', () => makeDirectory(indexDirectory(cacheDirectory)));
+  orFail(cacheDirectory, 'io', () => replaceFile(sidecarPath(cacheDirectory, file), sidecar));
 }
 
 function replaceFile(path: string, content: Buffer): void {
-  mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, content);
@@ -148,13 +149,13 @@ function replaceFile(path: string, content: Buffer): void {
   }
 }
 
-function orFail<T>(cacheDirectory: string, work: () => T): T {
+function orFail<T>(cacheDirectory: string, kind: 'config' | 'io', work: () => T): T {
   try {
     return work();
   } catch (cause) {
     const message = `indexes cannot be kept in ${indexDirectory(cacheDirectory)}: ${messageOf(cause)}`;
     const hint = 'type --cache-dir with a directory that you may write and that has room';
-    throw new CardpollError('io', 'index_not_kept', message, { cause, hint });
+    throw new CardpollError(kind, 'index_not_kept', message, { cause, hint });
   }
 }
 
@@ -163,7 +164,7 @@ function orFail<T>(cacheDirectory: string, work: () => T): T {
  * @throws CardpollError `io`.
  */
 export function dropStale(cacheDirectory: string): number {
-  return orFail(cacheDirectory, () => dropStaleIn(cacheDirectory));
+  return orFail(cacheDirectory, 'io', () => dropStaleIn(cacheDirectory));
 }
 
 function dropStaleIn(cacheDirectory: string): number {

@@ -9,6 +9,7 @@ import {
   type NotifyChannel,
   type Resolution,
   RULE_NAME_MAX_LENGTH,
+  ruleTypeFits,
   thresholdBounds,
 } from '../domain/alert-rule.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
@@ -124,6 +125,7 @@ export class AlertOperations {
     };
     const problems = [
       problem('name', nameProblem(fields.name)),
+      problem('taskType', taskTypeProblem(fields)),
       problem('threshold', thresholdProblem(fields)),
       problem('webhookUrl', this.#webhookProblem(fields)),
       problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
@@ -147,6 +149,10 @@ export class AlertOperations {
 function nameProblem(name: string): string | null {
   const fits = name.length > 0 && name.length <= RULE_NAME_MAX_LENGTH && !/\p{Cc}/u.test(name);
   return fits ? null : `must have 1 to ${RULE_NAME_MAX_LENGTH} printable characters`;
+}
+
+function taskTypeProblem({ ruleType, taskType }: AlertCondition): string | null {
+  return ruleTypeFits(ruleType, taskType) ? null : `must be package for ${ruleType}`;
 }
 
 function thresholdProblem({ ruleType, threshold }: AlertCondition): string | null {

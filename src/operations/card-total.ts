@@ -1,62 +1,97 @@
 // The number of cards, without counting tens of millions of rows for every reader. Used by stats.ts and cards.ts.
 //
-// One count runs at a time and its result is kept for twenty times as long as it took, so counting never costs the
-// database more than 5 % of one connection. A reader waits a moment for a fresh count, then takes the last one, or
-// what initialisation counted when it began. Without either it waits, and an error of the count is its error.
+// Counts run in the background, one at a time, and take at most 5 % of one connection's time (but may run every five
+// minutes), also when they fail: a count may run into the database's time limit. A reader gets what is known: the last
+// count, else the estimate, else the hint. For a small fleet that would be less than is to be had: where counts are quick
+// a reader waits for the one that began, until it turns out not to be quick. Knowing nothing at all it waits, and an
+// error of the count is its error.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
+import type { CardRecords } from '../store/record-store.ts';
 
 const MIN_AGE_MS = 1_000;
 const AGE_PER_COST = 20;
-const PATIENCE_MS = 250;
+/** An outage, in which counts fail slowly, is not followed by an hour without one. */
+const MAX_AGE_MS = 300_000;
+/** A count, or an estimate, that takes longer is not waited for. */
+const QUICK_MS = 50;
 
 export class CardTotal {
-  #last: { readonly total: number; readonly freshUntilMs: number } | null = null;
+  #last: number | null = null;
   #counting: Promise<number> | null = null;
-  #generation = 0;
+  /** One at a time too: where the table is locked each would hold a connection. */
+  #estimating: Promise<number> | null = null;
+  #startedMs = 0;
+  /** Of the last count, whether it gave a number or failed. */
+  #endedMs = Number.NEGATIVE_INFINITY;
+  #costMs = 0;
+  #expired = false;
 
   constructor(
-    private readonly count: () => Promise<number>,
-    private readonly clock: Clock,
+    private readonly cards: Pick<CardRecords, 'count' | 'estimate'>,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
-  /** @param estimate a number to make do with when counting takes long; 0 for none. Throws what the count throws. */
-  async read(estimate: number): Promise<number> {
-    if (this.#last !== null && this.clock.monotonic() < this.#last.freshUntilMs) return this.#last.total;
-    this.#counting ??= this.#refresh().finally(() => {
-      this.#counting = null;
-    });
-    const standIn = this.#last?.total ?? (estimate > 0 ? estimate : null);
-    if (standIn === null) return this.#counting;
-    // The live counters stay readable while the database is away: a count that fails leaves the reader the last one,
-    // and readiness, not this number, tells that the database is gone.
-    return within(PATIENCE_MS, this.#counting, standIn);
+  /** @param hint a number to make do with where there is no count and no estimate; 0 for none. Throws what the count throws. */
+  async read(hint: number): Promise<number> {
+    const counting = this.#isDue() ? this.#count() : this.#counting;
+    const standIn = this.#last === null ? (await this.#estimate()) || hint : 0;
+    const known = this.#last ?? (standIn === 0 ? null : standIn);
+    if (known === null) return counting ?? this.#count();
+    return counting === null ? known : within(this.#patienceMs(), counting, known);
   }
 
-  /** The next reader wants a new count: cards were imported. */
-  expire(): void {
-    this.#generation += 1;
-    if (this.#last !== null) this.#last = { ...this.#last, freshUntilMs: 0 };
+  /** Cards were imported, so many of them new as far as is known: the next count comes as soon as one is affordable. */
+  imported(inserted: number): void {
+    if (this.#last !== null) this.#last += inserted;
+    this.#expired = true;
+  }
+
+  #isDue(): boolean {
+    const minAgeMs = this.#expired ? 0 : MIN_AGE_MS;
+    const restMs = Math.max(minAgeMs, Math.min(MAX_AGE_MS, AGE_PER_COST * this.#costMs));
+    return this.#counting === null && this.clock.monotonic() >= this.#endedMs + restMs;
+  }
+
+  #count(): Promise<number> {
+    this.#counting ??= this.#refresh();
+    // The live counters stay readable while the database is away: readiness, not this number, tells that it is gone.
+    this.#counting.catch(() => {});
+    return this.#counting;
   }
 
   async #refresh(): Promise<number> {
-    const generation = this.#generation;
-    const startedMs = this.clock.monotonic();
-    const total = await this.count();
-    const endedMs = this.clock.monotonic();
-    const keepMs = Math.max(MIN_AGE_MS, AGE_PER_COST * (endedMs - startedMs));
-    // A count that began before expire() may not have seen the new cards.
-    this.#last = {
-      total,
-      freshUntilMs: generation === this.#generation ? endedMs + keepMs : 0,
-    };
-    return total;
+    this.#startedMs = this.clock.monotonic();
+    // Cards that are imported from here on may be missing in the count: it is out of date when it ends.
+    this.#expired = false;
+    try {
+      this.#last = await this.cards.count();
+      return this.#last;
+    } finally {
+      this.#endedMs = this.clock.monotonic();
+      this.#costMs = this.#endedMs - this.#startedMs;
+      this.#counting = null;
+    }
+  }
+
+  /** 0 when there is none, or the database takes its time. */
+  #estimate(): Promise<number> {
+    this.#estimating ??= this.cards.estimate().finally(() => {
+      this.#estimating = null;
+    });
+    return within(QUICK_MS, this.#estimating, 0);
+  }
+
+  /** Readers wait together: a count that hangs costs them this once. */
+  #patienceMs(): number {
+    return this.#costMs > QUICK_MS ? 0 : this.#startedMs + QUICK_MS - this.clock.monotonic();
   }
 }
 
+/** The stand-in where what is wanted fails, or takes longer. */
 async function within<T>(ms: number, wanted: Promise<T>, standIn: T): Promise<T> {
   const timer = new AbortController();
-  const patience = sleep(ms, standIn, { signal: timer.signal }).catch(() => standIn);
+  const patience = ms > 0 ? sleep(ms, standIn, { signal: timer.signal }).catch(() => standIn) : standIn;
   try {
     return await Promise.race([wanted.catch(() => standIn), patience]);
   } finally {

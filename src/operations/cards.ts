@@ -70,10 +70,13 @@ export class CardOperations {
    * repeated. Throws `bad_data` for a file that cannot be read as `format`.
    */
   async import(input: Readable, format: ImportFormat): Promise<ImportReport> {
+    let inserted = 0; // unknown where the import fails half-way
     try {
-      return await importCards(this.deps.records.cards, input, { format });
+      const report = await importCards(this.deps.records.cards, input, { format });
+      inserted = report.inserted;
+      return report;
     } finally {
-      this.deps.cardTotal.expire();
+      this.deps.cardTotal.imported(inserted);
     }
   }
 

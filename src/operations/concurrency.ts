@@ -1,5 +1,6 @@
 // Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
 // limits for good, the live store holds those in force; workers read them there with every claim.
+import { type CurvePoint, kneeOf } from '../domain/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { LiveStore, QueueCounts } from '../store/live-store.ts';
@@ -11,6 +12,23 @@ export interface ConcurrencyLimit {
   readonly maxConcurrency: number;
   /** Running now, fleet-wide. */
   readonly current: number;
+  /** The limit in force: `maxConcurrency`, or less while the leader lowered it. */
+  readonly effectiveConcurrency: number;
+  /** Why it is less; null while it is not. */
+  readonly reason: string | null;
+  /** What was measured at the limits the type worked at, by concurrency. */
+  readonly curve: readonly MeasuredLevel[];
+  /** The level beyond which more concurrency gained nothing; null while fewer than two were measured. */
+  readonly knee: MeasuredLevel | null;
+}
+
+export interface MeasuredLevel {
+  readonly concurrency: number;
+  readonly ratePerSecond: number;
+  readonly avgDurationMs: number;
+  /** Calls answered 429 or 503. */
+  readonly backpressurePercent: number;
+  readonly at: Date;
 }
 
 export interface SlotReset {
@@ -33,11 +51,7 @@ export class ConcurrencyOperations {
 
   async list(): Promise<ConcurrencyLimit[]> {
     const counts = await this.counts();
-    return counts.map(({ taskType, maxConcurrency, inFlight }) => ({
-      taskType,
-      maxConcurrency,
-      current: inFlight,
-    }));
+    return Promise.all(counts.map((one) => this.#limitOf(one)));
   }
 
   /**
@@ -48,8 +62,23 @@ export class ConcurrencyOperations {
     requireWithin(MAX_CONCURRENCY_BOUNDS, { maxConcurrency });
     await this.records.configs.setConcurrency(taskType, maxConcurrency);
     await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
-    const { inFlight } = await this.live.work.counts(taskType);
-    return { taskType, maxConcurrency, current: inFlight };
+    return this.#limitOf({ ...(await this.live.work.counts(taskType)), taskType, maxConcurrency });
+  }
+
+  async #limitOf(counts: LimitedCounts): Promise<ConcurrencyLimit> {
+    const { taskType, maxConcurrency, effectiveConcurrency, inFlight } = counts;
+    const record = await this.live.work.limitRecord(taskType);
+    const curve = record?.curve ?? [];
+    const knee = kneeOf(curve);
+    return {
+      taskType,
+      maxConcurrency,
+      current: inFlight,
+      effectiveConcurrency,
+      reason: effectiveConcurrency < maxConcurrency ? (record?.reason ?? null) : null,
+      curve: curve.map(levelOf),
+      knee: knee === null ? null : levelOf(knee),
+    };
   }
 
   /** Clears the running count (specification, section 4); whoever still holds a slot is fenced. */
@@ -72,6 +101,10 @@ export class ConcurrencyOperations {
       maxConcurrency: one.maxConcurrency ?? durable[one.taskType],
     }));
   }
+}
+
+function levelOf({ atMs, ...level }: CurvePoint): MeasuredLevel {
+  return { ...level, at: new Date(atMs) };
 }
 
 function isLimited(counts: QueueCounts & { taskType: TaskType }): counts is LimitedCounts {

@@ -1,44 +1,143 @@
-// Polling configs: read and change. Used by the admin API. Running daemons watch the records and follow a change
-// within half a second; nothing here talks to them.
+// Polling configs: read, create, change and remove. Used by the admin API. Running daemons watch the records and follow a
+// change within half a second; nothing here talks to them.
+//
+// A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
+// the last config of a task type is allowed: nothing of that type is polled then.
 import type { PollingConfig } from '../domain/polling-config.ts';
-import { CardpollError } from '../platform/errors.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import { CardpollError, type FieldProblem } from '../platform/errors.ts';
+import type { LiveStore, RingState } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
-import { requireWithin } from './bounds.ts';
+import { achievedIntervalMsOf } from './achieved-interval.ts';
+import { type Bounds, wholeNumberWithin } from './bounds.ts';
+import { problemsOf } from './config-problems.ts';
 
 /** One second to thirty days. */
 export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
+export const PRIORITY_BOUNDS = { min: -1_000_000, max: 1_000_000 } as const;
+export const CONFIG_NAME_LENGTH = 200;
 
 const MAX_ID = 2 ** 31 - 1;
+const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
 
-export interface ConfigPatch {
-  /** 0 disables the config, 1 enables it (specification, section 2.1). */
-  readonly status?: 0 | 1;
-  readonly intervalSeconds?: number;
+export type NewConfig = Omit<PollingConfig, 'id'>;
+export type ConfigPatch = Partial<NewConfig>;
+
+export interface ConfigReport extends PollingConfig {
+  /** Cards its ring holds; null while the live store does not answer. */
+  readonly members: number | null;
+  /** How often its cards are really polled; null while it is off or not built. */
+  readonly achievedIntervalSeconds: number | null;
+  /** Whole revolutions left out so far because the ring was more than one behind. */
+  readonly skippedRevolutions: number | null;
+  /** What makes no sense about it, in words. */
+  readonly problems: readonly string[];
 }
 
 export class ConfigOperations {
-  constructor(private readonly records: RecordStore) {}
+  constructor(
+    private readonly records: RecordStore,
+    private readonly live: LiveStore,
+    private readonly clock: Clock,
+  ) {}
 
   /** By id. */
-  async list(): Promise<PollingConfig[]> {
-    const configs = await this.records.configs.list();
-    return [...configs].sort((a, b) => a.id - b.id);
+  async list(): Promise<ConfigReport[]> {
+    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    const sorted = [...configs].sort((a, b) => a.id - b.id);
+    return sorted.map((config) => this.#report(config, sorted, rings));
   }
 
-  /** Throws `not_found` for an unknown id, `invalid` for an interval out of bounds. */
-  async update(id: number, patch: ConfigPatch): Promise<PollingConfig> {
-    if (patch.intervalSeconds !== undefined) {
-      requireWithin(INTERVAL_SECONDS_BOUNDS, {
-        intervalSeconds: patch.intervalSeconds,
-      });
-    }
-    const known = Number.isInteger(id) && id > 0 && id <= MAX_ID;
-    const updated = known ? await this.records.configs.update(id, patch) : null;
-    if (updated === null) {
-      throw new CardpollError('not_found', 'config_not_found', `there is no polling config ${id}`, {
-        hint: '`cardpoll configs list` shows the ids',
-      });
-    }
-    return updated;
+  /** Throws `not_found` for an unknown id. */
+  async show(id: number): Promise<ConfigReport> {
+    const found = (await this.list()).find((config) => config.id === id);
+    if (found === undefined) throw unknown(id);
+    return found;
   }
+
+  /** Throws `invalid` naming each field out of bounds. */
+  async create(config: NewConfig): Promise<ConfigReport> {
+    requireSensible(config);
+    return this.#reportOf(await this.records.configs.create(config));
+  }
+
+  /** Throws `not_found` for an unknown id, `invalid` naming each field out of bounds. */
+  async update(id: number, patch: ConfigPatch): Promise<ConfigReport> {
+    requireSensible(patch);
+    const updated = isId(id) ? await this.records.configs.update(id, patch) : null;
+    if (updated === null) throw unknown(id);
+    return this.#reportOf(updated);
+  }
+
+  /** Its cards go to the next config that matches them. @returns it as it was. Throws `not_found` for an unknown id. */
+  async remove(id: number): Promise<ConfigReport> {
+    const removed = isId(id) ? await this.records.configs.remove(id) : null;
+    if (removed === null) throw unknown(id);
+    return this.#reportOf(removed);
+  }
+
+  async #reportOf(config: PollingConfig): Promise<ConfigReport> {
+    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    return this.#report(config, configs, rings);
+  }
+
+  #report(
+    config: PollingConfig,
+    all: readonly PollingConfig[],
+    rings: readonly RingState[] | null,
+  ): ConfigReport {
+    const ring = rings?.find((one) => one.configId === config.id && one.taskType === config.taskType);
+    const members = rings === null ? null : (ring?.members ?? 0);
+    const achievedMs = ring === undefined ? null : achievedIntervalMsOf(ring, this.clock.now());
+    const isLoaded = ring?.loaded === true && ring.building === null;
+    return {
+      ...config,
+      members,
+      achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
+      skippedRevolutions: rings === null ? null : (ring?.skippedRevolutions ?? 0),
+      problems: problemsOf(config, all, isLoaded ? members : null, INTERVAL_SECONDS_BOUNDS),
+    };
+  }
+
+  /** Configs stay readable and changeable while the live store is away. */
+  async #rings(): Promise<readonly RingState[] | null> {
+    try {
+      return await this.live.rings.list();
+    } catch (error) {
+      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+      throw error;
+    }
+  }
+}
+
+function requireSensible(fields: ConfigPatch): void {
+  const problems: FieldProblem[] = [];
+  for (const [field, bounds] of Object.entries(BOUNDS) as Array<[keyof typeof BOUNDS, Bounds]>) {
+    const value = fields[field];
+    if (value === undefined) continue;
+    if (!Number.isInteger(value) || value < bounds.min || value > bounds.max) {
+      problems.push({ field, message: wholeNumberWithin(bounds) });
+    }
+  }
+  const { name, taskType } = fields;
+  if (name !== undefined && (name.trim() === '' || name.length > CONFIG_NAME_LENGTH)) {
+    problems.push({ field: 'name', message: `must have 1 to ${CONFIG_NAME_LENGTH} characters` });
+  }
+  if (taskType !== undefined && !TASK_TYPES.includes(taskType)) {
+    problems.push({ field: 'taskType', message: `must be one of ${TASK_TYPES.join(', ')}` });
+  }
+  if (problems.length > 0) {
+    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields: problems });
+  }
+}
+
+function isId(id: number): boolean {
+  return Number.isInteger(id) && id > 0 && id <= MAX_ID;
+}
+
+function unknown(id: number): CardpollError {
+  return new CardpollError('not_found', 'config_not_found', `there is no polling config ${id}`, {
+    hint: '`cardpoll configs list` shows the ids',
+  });
 }

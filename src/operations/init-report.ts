@@ -1,13 +1,16 @@
 // Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
 // the initialiser saved. Used by stats.ts. Pure.
+import type { Clock } from '../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../store/live-store.ts';
-import { rounded } from './task-stats.ts';
+import { rounded } from './rounded.ts';
 
-/** Running initialisation whose progress has not changed for longer is stuck (specification, section 7). */
+/** Initialisation that runs without progress, or has not even begun, for longer is stuck (specification, section 7). */
 export const INIT_STUCK_AFTER_MS = 60_000;
 
 export interface InitReport {
   readonly status: InitStatus | 'stuck';
+  /** `build`: rings are filled; anything else says why all rings are compared with the cards. */
+  readonly reason: InitProgress['reason'];
   /** Cards to load and loaded so far. */
   readonly total: number;
   readonly loaded: number;
@@ -21,10 +24,31 @@ export interface InitReport {
   readonly etaSeconds: number | null;
 }
 
-export function initReportOf(progress: InitProgress, nowMs: number): InitReport {
-  const status = isStuck(progress, nowMs) ? 'stuck' : progress.status;
+/** Remembers since when initialisation is pending: nobody writes that down, above all where no leader is. */
+export class InitReporter {
+  #pendingSinceMs: number | null;
+
+  constructor(private readonly clock: Clock) {
+    this.#pendingSinceMs = clock.now();
+  }
+
+  report(progress: InitProgress): InitReport {
+    const now = this.clock.now();
+    this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? now) : null;
+    return initReportOf(progress, now, this.#pendingSinceMs);
+  }
+}
+
+/** @param pendingSinceMs null: not known */
+export function initReportOf(
+  progress: InitProgress,
+  nowMs: number,
+  pendingSinceMs: number | null = null,
+): InitReport {
+  const status = isStuck(progress, nowMs, pendingSinceMs) ? 'stuck' : progress.status;
   return {
     status,
+    reason: progress.reason,
     total: progress.total,
     loaded: progress.loaded,
     percent: percentOf(progress),
@@ -37,9 +61,11 @@ export function initReportOf(progress: InitProgress, nowMs: number): InitReport 
   };
 }
 
-function isStuck(progress: InitProgress, nowMs: number): boolean {
-  const changedAtMs = progress.updatedAtMs ?? progress.startedAtMs;
-  return progress.status === 'running' && changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS;
+function isStuck(progress: InitProgress, nowMs: number, pendingSinceMs: number | null): boolean {
+  if (progress.status === 'completed') return false;
+  const changedAtMs =
+    progress.status === 'pending' ? pendingSinceMs : (progress.updatedAtMs ?? progress.startedAtMs);
+  return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS;
 }
 
 function percentOf(progress: InitProgress): number {

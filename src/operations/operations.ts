@@ -11,6 +11,8 @@ import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { InitOperations } from './init.ts';
+import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
@@ -18,7 +20,9 @@ import { TriggerOperations } from './triggers.ts';
 export interface Operations {
   readonly stats: StatsOperations;
   readonly concurrency: ConcurrencyOperations;
+  readonly pauses: PauseOperations;
   readonly configs: ConfigOperations;
+  readonly init: InitOperations;
   readonly triggers: TriggerOperations;
   readonly alerts: AlertOperations;
   readonly cards: CardOperations;
@@ -35,6 +39,8 @@ export interface OperationsOptions {
   readonly version: string;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
+  readonly exactTotals?: boolean;
 }
 
 export function openOperations({
@@ -44,20 +50,27 @@ export function openOperations({
   timeZone,
   version,
   guard,
+  exactTotals = true,
 }: OperationsOptions): Operations {
   const calendar = new MonthCalendar(timeZone);
-  const cardTotal = new CardTotal(() => records.cards.count(), clock);
+  const estimate = () => records.cards.estimate();
+  const count = exactTotals ? () => records.cards.count() : estimate;
+  const cardTotal = new CardTotal({ count, estimate }, clock);
   const concurrency = new ConcurrencyOperations(live, records);
+  const pauses = new PauseOperations(live);
   return {
     concurrency,
     stats: new StatsOperations({
       live,
       concurrency,
+      pauses,
       cardTotal,
       clock,
       version,
     }),
-    configs: new ConfigOperations(records),
+    pauses,
+    configs: new ConfigOperations(records, live, clock),
+    init: new InitOperations(live, clock),
     triggers: new TriggerOperations(live, records),
     alerts: new AlertOperations(records.alerts, guard),
     requests: new RepeatableRequests(live),

@@ -1,11 +1,16 @@
 // The numbers of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; the arithmetic of one task type is task-stats.ts, of initialisation init-report.ts.
-import { type Health, worst } from '../domain/health.ts';
+import type { Health } from '../domain/health.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, WorkerInfo } from '../store/live-store.ts';
+import type { LiveStore, StatsReading, WorkerInfo } from '../store/live-store.ts';
+import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
-import { type InitReport, initReportOf } from './init-report.ts';
+import { breakersOf, type GatewayReport, gatewayReportOf } from './gateway-report.ts';
+import { fleetReasons, type HealthReason, healthOfReasons } from './health-reasons.ts';
+import { type InitReport, InitReporter } from './init-report.ts';
+import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
 
 export interface WorkerReport {
@@ -14,6 +19,8 @@ export interface WorkerReport {
   readonly pid: number;
   readonly version: string;
   readonly roles: readonly string[];
+  /** host:port of its probes; null while it does not listen. */
+  readonly probeAddress: string | null;
   readonly startedAt: Date;
   readonly heartbeatAt: Date;
   readonly inFlight: number;
@@ -27,17 +34,28 @@ export interface Overview {
   readonly generatedAt: Date;
   /** Version of the instance that answers. */
   readonly version: string;
-  /** The worst task type; `alert` when initialisation is stuck. */
+  /** The worst of `healthReasons`. */
   readonly health: Health;
+  /** What is wrong, for all of the fleet and its task types, the worst first. */
+  readonly healthReasons: readonly HealthReason[];
   readonly cardsTotal: number;
+  readonly capacity: FleetCapacity;
+  readonly gateway: GatewayReport;
+  readonly pauses: readonly PauseReport[];
   readonly tasks: readonly TaskStats[];
   readonly init: InitReport;
   /** Live instances. */
   readonly workers: readonly WorkerReport[];
 }
 
+export interface FleetCapacity extends Omit<Capacity, 'remedy'> {
+  /** What would help where the demand is more than the capacity; else null. */
+  readonly advice: string | null;
+}
+
 export interface StatsDependencies {
   readonly live: LiveStore;
+  readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
   readonly clock: Clock;
@@ -46,24 +64,37 @@ export interface StatsDependencies {
 
 /** All methods throw `unavailable` when a store they need does not answer. */
 export class StatsOperations {
-  constructor(private readonly deps: StatsDependencies) {}
+  readonly #init: InitReporter;
+
+  constructor(private readonly deps: StatsDependencies) {
+    this.#init = new InitReporter(deps.clock);
+  }
 
   async overview(): Promise<Overview> {
-    const { clock, live } = this.deps;
-    const [tasks, progress, workers] = await Promise.all([
-      this.tasks(),
+    const { clock, live, cardTotal } = this.deps;
+    const [surroundings, progress] = await Promise.all([
+      this.#surroundings(),
       live.coordination.initProgress(),
-      live.coordination.workers(),
     ]);
-    const init = initReportOf(progress, clock.now());
+    const tasks = await this.#tasks(surroundings);
+    const init = this.#init.report(progress);
+    const healthReasons = fleetReasons({
+      tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
+      workers: surroundings.workers.filter(({ roles }) => roles.includes('worker')).length,
+      initStuck: init.status === 'stuck',
+    });
     return {
       generatedAt: new Date(clock.now()),
       version: this.deps.version,
-      health: worst([...tasks.map((task) => task.health), init.status === 'stuck' ? 'alert' : 'normal']),
-      cardsTotal: await this.deps.cardTotal.read(progress.total),
+      health: healthOfReasons(healthReasons),
+      healthReasons,
+      cardsTotal: await cardTotal.read(progress.total),
       tasks,
+      capacity: fleetCapacity(tasks),
+      gateway: surroundings.gateway,
+      pauses: surroundings.pauses,
       init,
-      workers: workers.map(workerReportOf),
+      workers: surroundings.workers.map(workerReportOf),
     };
   }
 
@@ -73,15 +104,50 @@ export class StatsOperations {
   }
 
   async tasks(): Promise<TaskStats[]> {
-    const queues = await this.queues();
-    return Promise.all(
-      queues.map(async (queue) => taskStatsOf(queue, await this.deps.live.stats.read(queue.taskType))),
+    return this.#tasks(await this.#surroundings());
+  }
+
+  async #tasks({ gateway, pauses }: Surroundings): Promise<TaskStats[]> {
+    const { stats } = this.deps.live;
+    const nowMs = this.deps.clock.now();
+    const [queues, readings] = await Promise.all([
+      this.queues(),
+      Promise.all(TASK_TYPES.map(async (taskType) => [taskType, await stats.read(taskType)] as const)),
+    ]);
+    const readingOf = new Map(readings);
+    return queues.map((queue) =>
+      taskStatsOf(queue, readingOf.get(queue.taskType) as StatsReading, {
+        pauses: pauses
+          .filter(({ taskType }) => taskType === queue.taskType)
+          .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
+        breakers: breakersOf(queue.taskType, gateway),
+      }),
     );
   }
 
-  async initProgress(): Promise<InitReport> {
-    return initReportOf(await this.deps.live.coordination.initProgress(), this.deps.clock.now());
+  async #surroundings(): Promise<Surroundings> {
+    const [workers, pauses] = await Promise.all([
+      this.deps.live.coordination.workers(),
+      this.deps.pauses.list(),
+    ]);
+    return { workers, pauses, gateway: gatewayReportOf(workers) };
   }
+}
+
+/** What surrounds the task types. */
+interface Surroundings {
+  readonly workers: readonly WorkerInfo[];
+  readonly pauses: readonly PauseReport[];
+  readonly gateway: GatewayReport;
+}
+
+function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {
+  const capacities = tasks.map(({ capacity }) => capacity);
+  const advice = capacities.flatMap(({ remedy }) => (remedy === null ? [] : adviceOf(remedy)));
+  return {
+    ...roundedCapacity(fleetCapacityOf(capacities)),
+    advice: advice.length === 0 ? null : advice.join('; '),
+  };
 }
 
 function workerReportOf(worker: WorkerInfo): WorkerReport {

@@ -1,12 +1,15 @@
 // One task type in numbers: turns what the live store counts into what operators read. Used by stats.ts. Pure; reads
 // no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
 // alert rules judge too are domain/task-metrics.ts.
-import { type Health, healthOf } from '../domain/health.ts';
-import { dueAt } from '../domain/phase.ts';
+import type { Health } from '../domain/health.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { RingState, StatsReading } from '../store/live-store.ts';
+import { type Capacity, capacityOf, roundedCapacity } from './capacity.ts';
 import type { LimitedCounts } from './concurrency.ts';
+import { type HealthReason, healthOfReasons, type TaskHealthInputs, taskReasons } from './health-reasons.ts';
+import { rounded } from './rounded.ts';
+import { type ScheduleStats, scheduleStatsOf } from './schedule-stats.ts';
 
 export interface ConcurrencyUsage {
   /** Gateway calls in flight, fleet-wide. */
@@ -16,18 +19,18 @@ export interface ConcurrencyUsage {
 }
 
 /** Queue state of one task type (03, "Fields"). */
-export interface QueueStats {
+export interface QueueStats extends ScheduleStats {
   readonly taskType: TaskType;
-  /** Due, in retry and running. */
+  /** Due and running. */
   readonly queueLength: number;
   readonly due: number;
+  /** Cards whose last poll failed and that wait for a retry. */
+  readonly backoff: number;
   readonly inFlight: number;
   readonly manualLength: number;
-  /** Cards that the polling configs of the type hold, disabled ones included. */
-  readonly scheduledCards: number;
-  /** How far the schedule of the enabled configs is behind; 0 while it keeps up. */
-  readonly scheduleLagSeconds: number;
   readonly concurrency: ConcurrencyUsage;
+  /** The limit in force; below `concurrency.max` while the leader lowered it. */
+  readonly effectiveConcurrency: number;
 }
 
 export interface TaskStats extends QueueStats {
@@ -41,32 +44,61 @@ export interface TaskStats extends QueueStats {
   readonly avgDurationMs: number | null;
   /** Polls a second over the last five minutes. */
   readonly ratePerSecond: number;
+  /** Polls a second over the last ten to twenty seconds: what happens now. */
+  readonly ratePerSecond_10s: number;
+  readonly capacity: Capacity;
   readonly health: Health;
+  /** Why it is not normal, the worst first. */
+  readonly healthReasons: readonly HealthReason[];
 }
+
+/** What holds a task type back from outside its own numbers. */
+export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers'>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
-  const own = rings.filter((ring) => ring.taskType === counts.taskType);
+  const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
+  const own = rings.filter((ring) => ring.taskType === taskType);
   return {
-    taskType: counts.taskType,
-    queueLength: counts.queueLength,
-    due: counts.due,
-    inFlight: counts.inFlight,
-    manualLength: counts.manualLength,
-    scheduledCards: own.reduce((sum, ring) => sum + ring.members, 0),
-    scheduleLagSeconds: Math.max(0, ...own.map((ring) => lagMsOf(ring, nowMs))) / 1000,
+    taskType,
+    queueLength,
+    due,
+    backoff,
+    inFlight,
+    manualLength,
+    ...scheduleStatsOf(own, nowMs),
+    effectiveConcurrency: counts.effectiveConcurrency,
     concurrency: {
-      current: counts.inFlight,
-      max: counts.maxConcurrency,
-      usagePercent: rounded((100 * counts.inFlight) / counts.maxConcurrency),
+      current: inFlight,
+      max: maxConcurrency,
+      usagePercent: rounded((100 * inFlight) / maxConcurrency),
     },
   };
 }
 
-export function taskStatsOf(queue: QueueStats, reading: StatsReading): TaskStats {
-  const { window } = reading;
-  const polls = window.succeeded + window.failed;
+export function taskStatsOf(queue: QueueStats, reading: StatsReading, restraints: Restraints): TaskStats {
+  const { window, recent } = reading;
   const { successRate, avgDurationMs } = pollRatesOf(window);
+  const { taskType, effectiveConcurrency, concurrency } = queue;
+  const capacity = capacityOf({
+    taskType,
+    demandPerSecond: queue.demandPerSecond,
+    owedCards: queue.due + queue.manualLength + queue.overdueCards,
+    maxConcurrency: concurrency.max,
+    effectiveConcurrency,
+    avgDurationMs,
+  });
+  // Judged before rounding, so that 89.999 % does not pass as 90 %.
+  const healthReasons = taskReasons({
+    ...queue,
+    ...restraints,
+    successRate,
+    avgDurationMs,
+    concurrencyPercent: (100 * concurrency.current) / concurrency.max,
+    recentPolls: recent.polls,
+    maxConcurrency: concurrency.max,
+    remedy: capacity.remedy,
+  });
   return {
     ...queue,
     total: reading.total,
@@ -74,24 +106,10 @@ export function taskStatsOf(queue: QueueStats, reading: StatsReading): TaskStats
     failed: reading.failed,
     successRate: successRate === null ? null : rounded(successRate),
     avgDurationMs: avgDurationMs === null ? null : rounded(avgDurationMs),
-    ratePerSecond: window.seconds > 0 ? rounded(polls / window.seconds) : 0,
-    // Judged before rounding, so that 89.999 % does not pass as 90 %.
-    health: healthOf({
-      queueLength: queue.queueLength,
-      successRate,
-      avgDurationMs,
-      concurrencyPercent: (100 * queue.concurrency.current) / queue.concurrency.max,
-    }),
+    ratePerSecond: rounded((window.succeeded + window.failed) / window.seconds),
+    ratePerSecond_10s: rounded(recent.polls / recent.seconds),
+    capacity: roundedCapacity(capacity),
+    health: healthOfReasons(healthReasons),
+    healthReasons,
   };
-}
-
-/** Milliseconds since the bucket under the cursor was due. A ring that is off or was never built owes nothing. */
-function lagMsOf(ring: RingState, nowMs: number): number {
-  if (!ring.enabled || ring.generation === 0) return 0;
-  return Math.round(nowMs - dueAt(ring, ring.cursor));
-}
-
-/** Two decimals: more would be noise in a table. */
-export function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }

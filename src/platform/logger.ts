@@ -1,12 +1,12 @@
 // The daemon's logs: one JSON object a line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`.
 // Opened once by wiring; everything else gets a Logger passed in. What must not be in a log line (admin tokens, gateway
 // secrets) is never handed to it: nothing here looks for secrets. Rotation is logrotate's work; after it, reopen().
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Level, type Logger, pino } from 'pino';
 import { CardpollError, messageOf } from './errors.ts';
 import { LineFile } from './line-file.ts';
 import { logTimeFormatter } from './log-time.ts';
+import { makeDirectory } from './make-directory.ts';
 
 export type { Logger } from 'pino';
 
@@ -81,7 +81,7 @@ function sharedLogger(logger: Logger): Loggers {
 
 function openDirectory(dir: string, open: (path: string) => Logger): Loggers {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o750 });
+    makeDirectory(dir, { mode: 0o750 });
     const openIn = (name: string) => open(join(dir, name));
     return { worker: openIn('worker.log'), api: openIn('api.log'), access: openIn('access.log') };
   } catch (error) {

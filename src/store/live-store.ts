@@ -1,7 +1,7 @@
 // Port: the hot, shared coordination state. Two implementations (redis/, embedded/), one contract suite.
 //
-// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due,
-// in retry or running; a LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences
+// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due
+// or running; a FAILING card is one whose last poll failed, and waits for its next one in the RETRY LANE; a LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences
 // late workers; a SLOT is the right to have one gateway call in flight. Section 1.1 of the specification names the
 // keys operators look at; how each implementation stores the rest is its own business.
 //
@@ -9,8 +9,12 @@
 // twice. The store's own clock decides what is due or expired, never the caller's.
 //
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
+import type { BreakerReport } from '../domain/breaker.ts';
 import type { Card } from '../domain/card.ts';
-import type { RingClock } from '../domain/phase.ts';
+import type { CurvePoint } from '../domain/concurrency-curve.ts';
+import type { LimitMemory } from '../domain/effective-limit.ts';
+import type { RingClock, RingShape } from '../domain/phase.ts';
+import type { PollWindow } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
 
 export interface LiveStore {
@@ -26,6 +30,8 @@ export interface LiveStore {
   ping(): Promise<void>;
   /** The store's own clock, epoch milliseconds. */
   now(): Promise<number>;
+  /** Names the server(s) and their run: another one after a restart or failover, when the last writes may be lost. */
+  identity(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -37,19 +43,32 @@ export interface RingId {
   readonly taskType: TaskType;
 }
 
-export interface RingState extends RingId, RingClock {
-  readonly enabled: boolean;
-  /** Generation whose buckets are in use. 0: the ring was configured but never built. */
+/** One build of a ring's buckets. */
+export interface RingGeneration extends RingShape {
   readonly generation: number;
-  /** Member cards of the generation in use. */
   readonly members: number;
-  /** Present while a further generation is being built. */
-  readonly building: { readonly generation: number; readonly buckets: number } | null;
+  /** For which selection of cards it was built (domain/polling-config.ts); '' for one built before that was kept. */
+  readonly selection: string;
+}
+
+/** `generation`, `members` ... are those in use. Generation 0: the ring was configured but never built. */
+export interface RingState extends RingId, RingClock, RingGeneration {
+  readonly enabled: boolean;
+  /** False while the generation in use is filled for the first time. */
+  readonly loaded: boolean;
+  /** Present while a further generation is being built, for another selection. */
+  readonly building: RingGeneration | null;
+  /** Whole revolutions that were left out because the ring was more than one behind, since the ring exists. */
+  readonly skippedRevolutions: number;
+  /** How long the last whole revolution took; null before the first one, and after a change of interval or a pause. */
+  readonly achievedIntervalMs: number | null;
+  /** When the revolution under way began; null before the cursor passed the ring's beginning. */
+  readonly lapStartedAtMs: number | null;
 }
 
 export interface AdvanceResult {
   readonly ring: RingState;
-  /** Cards moved into the queue (already queued ones are not counted). */
+  /** Cards moved into the queue or the retry lane (those already there are not counted). */
   readonly moved: number;
   readonly queueLength: number;
 }
@@ -69,26 +88,59 @@ export interface Rings {
    * Begins generation n+1 with `buckets` buckets, discarding an unfinished one. With `activate` (first build) it is
    * in use at once, while it fills. Without, `activate()` below switches to it.
    */
-  startGeneration(ring: RingId, buckets: number, options: { activate: boolean }): Promise<RingState>;
+  startGeneration(
+    ring: RingId,
+    buckets: number,
+    options: { activate: boolean; selection?: string },
+  ): Promise<RingState>;
 
-  /** Switches to the generation being built: same phase for every card, cursor scaled to its buckets. Then removes the old one's buckets. No-op when nothing is being built. */
+  /**
+   * All cards are loaded: switches to the generation being built (same phase for every card, cursor scaled to its
+   * buckets) and removes the old one's buckets. Without one, notes that the generation in use is loaded.
+   */
   activate(ring: RingId): Promise<RingState>;
 
-  /** Adds cards to the generation in use and to the one being built. Returns how many were new to the one in use. Any number of ids. */
+  /**
+   * Adds cards to the generation in use and to the one being built. Splits buckets as they fill, so that none is ever
+   * far above the size it is planned for. Returns how many cards were new to the one in use. Any number of ids.
+   */
   add(ring: RingId, cardIds: readonly number[]): Promise<number>;
 
   /** Removes cards from both. Returns how many were in the one in use. */
   remove(ring: RingId, cardIds: readonly number[]): Promise<number>;
 
+  /**
+   * Splits or merges buckets of both generations towards what their members ask for, at most about `maxSteps`. No
+   * card's phase moves. @returns true when there is more to do.
+   */
+  resize(ring: RingId, maxSteps: number): Promise<boolean>;
+
   /** Which of these cards are in the generation in use. */
   contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]>;
+
+  /**
+   * Members of the generation in use, at most `maxBuckets` whole buckets of them, from `fromPhase` on: 0 (inclusive) to
+   * 1 of the interval. A place that survives splits and merges. nextPhase: where to go on; null after the last bucket.
+   */
+  page(
+    ring: RingId,
+    fromPhase: number,
+    maxBuckets: number,
+  ): Promise<{ readonly cardIds: readonly number[]; readonly nextPhase: number | null }>;
+
+  /**
+   * Counts `members` anew from the buckets of the generation in use: after buckets were lost. A count during which the
+   * ring changed is not kept. @returns the members by now
+   */
+  recount(ring: RingId): Promise<number>;
 
   /** Removes the ring and its buckets. */
   drop(ring: RingId): Promise<void>;
 
   /**
    * Moves up to `maxBuckets` due buckets into the queue, each card with the instant its bucket was due, unless the
-   * card is queued already. Moves nothing while disabled, never built, or while the queue holds >= queueCap entries.
+   * card is queued already. Failing cards go into the retry lane instead, unless they wait there or run, or it holds
+   * queueCap cards. Moves nothing while disabled, never built, or while the queue holds >= queueCap entries.
    * A cursor more than one interval late first skips whole revolutions (the cards of one revolution are all a late
    * ring can owe). Refused (moved 0) for a fencing token lower than one seen before.
    */
@@ -100,61 +152,111 @@ export interface Rings {
 
 // ---------------------------------------------------------------- work
 
-export type Lane = 'schedule' | 'manual';
+/** Failing cards that the retry lane of a task type keeps at most: about 20 MB. */
+export const MAX_RETRIES_WAITING = 200_000;
+
+export type Lane = 'schedule' | 'retry' | 'manual';
 
 /** One claimed piece of work. Hand it back unchanged to release and settle. */
 export interface WorkItem {
   readonly cardId: number;
   readonly lane: Lane;
-  /** Lane `manual`: the entry of the manual list, `<card_id>` or `<card_id>:<trigger_id>`. Lane `schedule`: the card id. */
+  /** Lane `manual`: the entry of the manual list, `<card_id>` or `<card_id>:<trigger_id>`. Otherwise the card id. */
   readonly member: string;
+  /** Its last scheduled poll failed. Always true in lane `retry`. */
+  readonly failing: boolean;
   /** Opaque; unique to the claim. */
   readonly token: string;
 }
 
+export interface ClaimRequest {
+  readonly workerId: string;
+  readonly claimNumber: number;
+  readonly max: number;
+  readonly leaseMs: number;
+  /** Whether the retry lane may be claimed from too; true when absent. */
+  readonly retries?: boolean;
+}
+
 export interface Claim {
   readonly items: readonly WorkItem[];
+  /** The store's clock when the items were claimed, epoch milliseconds; null without items. */
+  readonly claimedAtMs: number | null;
   /** Slots left fleet-wide after this claim. */
   readonly freeSlots: number;
-  /** Milliseconds for which the type is paused fleet-wide; 0 when it is not. */
+  /** Milliseconds for which the type is paused fleet-wide, by whoever paused it for longest; 0 when it is not. */
   readonly pausedMs: number;
+}
+
+/** Who paused a task type. */
+export type PauseSource = 'gateway' | 'operator';
+
+export interface PauseRequest {
+  readonly source: PauseSource;
+  readonly ms: number;
+  readonly reason: string;
+  /** The operator, or the worker that heard the gateway. */
+  readonly by: string;
+}
+
+export interface Pause {
+  readonly taskType: TaskType;
+  readonly source: PauseSource;
+  readonly reason: string;
+  readonly by: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
 }
 
 export interface Settlement {
   readonly item: WorkItem;
   /**
-   * done: leaves the queue. failed: due again after a backoff, see settle (lane manual: leaves, nothing is retried).
-   * returned: never started; due again at once (lane manual: back to the head of the list).
+   * done: leaves the queue. failed: waits in the retry lane, see settle (lane manual: leaves, nothing is retried).
+   * returned: never started; due again at once in its lane (lane manual: back to the head of the list).
    */
   readonly verdict: 'done' | 'failed' | 'returned';
   /** Uniform in [0, 1): the jitter of the backoff. */
   readonly random: number;
+  /** Verdict failed: how long the card must wait at least, whatever its backoff, milliseconds. */
+  readonly waitMs?: number;
 }
 
 export interface QueueCounts {
-  /** ZCARD of the queue: due, in retry and running. */
+  /** ZCARD of the queue: due and running. */
   readonly queueLength: number;
   /** Entries whose time has come and which nobody holds. */
   readonly due: number;
+  /** Failing cards whose time to be asked again has come. */
+  readonly retryDue: number;
+  /** Failing cards that wait for that time. */
+  readonly backoff: number;
   /** Slots in use. */
   readonly inFlight: number;
   /** LLEN of the manual list. */
   readonly manualLength: number;
   /** Configured limit; null before anyone set one. */
   readonly maxConcurrency: number | null;
+  /** The limit in force: the configured one (its default before anyone set one), or less while the leader lowered it. */
+  readonly effectiveConcurrency: number;
+}
+
+/** What the leader knows of the limit of a task type: kept for whoever leads next and for whoever asks. */
+export interface LimitRecord extends LimitMemory {
+  /** Why the effective limit is below the configured one; null while it is not. */
+  readonly reason: string | null;
+  readonly curve: readonly CurvePoint[];
 }
 
 export interface WorkQueue {
   /**
    * Claims up to `max` items, never more than there are free slots. Expired leases are taken back first (slots freed,
    * manual entries returned to their list's head). Manual work goes first but, while the schedule has due work too,
-   * takes at most half of the items (and the reverse). Sent twice with the same workerId and claimNumber it returns
-   * the same items. Claims nothing while the type is paused.
+   * takes at most half of the items (and the reverse). Retries hold at most a tenth of the slots (on average over time
+   * where that is no whole number) while other work is due or was claimed within the last second, and may have all of
+   * them otherwise; `retries: false` leaves the retry lane alone. Sent twice with the same workerId and claimNumber it
+   * returns the same items. Claims nothing while the type is paused.
    */
-  claim(
-    taskType: TaskType,
-    request: { workerId: string; claimNumber: number; max: number; leaseMs: number },
-  ): Promise<Claim>;
+  claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;
 
   /** Gives slots back: the gateway call is over. Items whose slot is no longer theirs are skipped. */
   release(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
@@ -162,15 +264,24 @@ export interface WorkQueue {
   /**
    * Ends items whose result is durable (or failed, or was never started). An item whose lease is no longer its own
    * (late worker, reset) is left alone and counted as fenced. Slots still held by the items are released too.
-   * A failed item is due again after random * baseMs * 2^(failures in a row - 1). Once that backoff reaches capMs it
-   * leaves the queue instead, its failures remembered: the ring brings it back, so that cards which always fail do not
-   * fill the queue.
+   * A failed card may be asked again after random * baseMs * 2^(failures in a row - 1), and not before its waitMs; until
+   * then it waits in the retry lane. Once that backoff reaches capMs (0: at once), or while the lane holds
+   * MAX_RETRIES_WAITING cards, it is parked: in neither, its failures remembered, until its ring asks for it again.
    */
   settle(
     taskType: TaskType,
     settlements: readonly Settlement[],
     backoff: { baseMs: number; capMs: number },
   ): Promise<{ fenced: number }>;
+
+  /** Forgets that cards failed, and their retries: they are removed from the fleet. Of every task type. */
+  forgetCards(cardIds: readonly number[]): Promise<void>;
+
+  /**
+   * Calls the listener soon after work of the type was added (cards became due, manual entries came), wherever that
+   * happened. A hint: it may come without work, and may be lost while the store is away. @returns ends that.
+   */
+  onWork(taskType: TaskType, listener: () => void): () => void;
 
   /** Appends entries (`<card_id>` or `<card_id>:<trigger_id>`) to the manual list. Not idempotent by itself: callers own the trigger. */
   pushManual(taskType: TaskType, entries: readonly string[]): Promise<void>;
@@ -193,6 +304,14 @@ export interface WorkQueue {
   /** Sets the limit only if none is set. */
   seedMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
 
+  /** Lowers the limit in force to `limit`, in force with the next claim; null: the configured one alone counts. */
+  setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void>;
+  /** Lowers the limit in force only if it is not lowered yet. */
+  seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void>;
+  /** What the leader saved last; null when nobody did. */
+  limitRecord(taskType: TaskType): Promise<LimitRecord | null>;
+  saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void>;
+
   /** Clears all slots of the type and fences their holders: their cards are due again at once. */
   resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }>;
 
@@ -202,8 +321,17 @@ export interface WorkQueue {
    */
   reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }>;
 
-  /** Pauses claiming of the type fleet-wide for `ms`; a longer pause in force stays. */
-  pause(taskType: TaskType, ms: number): Promise<void>;
+  /**
+   * Pauses claiming of the type fleet-wide. The gateway's pause in force is prolonged (and goes on where it is longer),
+   * an operator's replaces an operator's; neither hides or shortens the other.
+   */
+  pause(taskType: TaskType, pause: PauseRequest): Promise<void>;
+
+  /** Ends every pause of the type. @returns those that were in force. */
+  resume(taskType: TaskType): Promise<Pause[]>;
+
+  /** The pauses in force, of every task type. */
+  pauses(): Promise<Pause[]>;
 }
 
 // ---------------------------------------------------------------- statistics
@@ -213,6 +341,14 @@ export interface StatsDelta {
   readonly failed: number;
   /** Sum of the durations of all of these, milliseconds. */
   readonly durationMs: number;
+  /** How many of the failed were answered 429 or 503. Absent, here and below: 0. */
+  readonly backpressure?: number;
+  /** How many of the failed timed out. */
+  readonly timeouts?: number;
+  /** Sum of the durations of the succeeded alone, milliseconds. */
+  readonly succeededMs?: number;
+  /** Claims that found the limit used up. */
+  readonly limitReached?: number;
 }
 
 export interface StatsReading {
@@ -220,17 +356,20 @@ export interface StatsReading {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
+  readonly backpressure: number;
+  readonly timeouts: number;
+  readonly succeededMs: number;
+  readonly limitReached: number;
   /** Over the last five minutes. */
-  readonly window: {
-    readonly succeeded: number;
-    readonly failed: number;
-    readonly durationMs: number;
-    readonly seconds: number;
-  };
+  readonly window: PollWindow & { readonly seconds: number };
+  /** Over the last ten to twenty seconds: what happens now. */
+  readonly recent: { readonly polls: number; readonly seconds: number };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (03, "Fields"). */
 export const STATS_WINDOW_SECONDS = 300;
+/** Polls are counted by slots of this length; `recent` is the present slot and the one before. */
+export const STATS_SLOT_SECONDS = 10;
 
 export interface PollStats {
   /** Adds a worker's counts. `flushNumber` grows by one a flush: a flush that comes twice counts once. */
@@ -246,6 +385,8 @@ export interface WorkerInfo {
   readonly pid: number;
   readonly version: string;
   readonly roles: readonly string[];
+  /** host:port where this instance answers probes: that of its API where it serves one. null while it does not listen. */
+  readonly probeAddress: string | null;
   readonly startedAtMs: number;
   readonly heartbeatAtMs: number;
   /** Gateway calls this instance has in flight. */
@@ -253,6 +394,8 @@ export interface WorkerInfo {
   /** Card cache look-ups of this instance since its start. */
   readonly cacheHits: number;
   readonly cacheMisses: number;
+  /** Breakers of this instance that are not closed. */
+  readonly breakers: readonly BreakerReport[];
 }
 
 export type InitStatus = 'pending' | 'running' | 'completed';
@@ -269,6 +412,8 @@ export interface InitProgress {
   readonly finishedAtMs: number | null;
   /** Record-store change mark up to which cards are reflected in the rings; the sync goes on from here. */
   readonly changeMark: string;
+  /** What runs, or ran last: `build` fills rings, anything else compares all of them with the cards. */
+  readonly reason: 'build' | ReconciliationReason;
 }
 
 /** Before the first build, and where the store lost everything. */
@@ -283,6 +428,58 @@ export const INIT_NOT_STARTED: InitProgress = {
   updatedAtMs: null,
   finishedAtMs: null,
   changeMark: '',
+  reason: 'build',
+};
+
+/** Why a pass of reconciliation runs. `continuous`: slowly, for ever; all others as fast as initialisation. */
+export type ReconciliationReason =
+  | 'continuous'
+  | 'requested' // by an operator
+  | 'live_store_replaced' // failover or restart: writes may be lost
+  | 'record_store_replaced' // failover, or restored from a copy
+  | 'progress_lost' // the live store lost what the rings were in step with
+  | 'members_lost'; // a continuous pass found that cards were missing
+
+/** The comparison of rings and cards, and what it repaired since counting began. */
+export interface Reconciliation {
+  readonly reason: ReconciliationReason;
+  /** Where the pass under way stands; '' between two passes. Only its owner reads it. */
+  readonly position: string;
+  /** Cards compared in the pass under way. */
+  readonly checked: number;
+  /** Repaired since the members were counted last; a pass that ends with any counts them anew. */
+  readonly healed: number;
+  readonly startedAtMs: number | null;
+  /** When the last whole pass ended. */
+  readonly sweptAtMs: number | null;
+  /** Cards that were in no ring of a config that polls them. */
+  readonly healedMissing: number;
+  /** Members that are no card, or belong to another ring and were not in it. */
+  readonly healedForeign: number;
+  /** Members that belong to another ring and were in that too. */
+  readonly healedDouble: number;
+  /** The stores with which the rings were in step last (`identity()`); '' before that was noted. */
+  readonly liveIdentity: string;
+  readonly recordIdentity: string;
+  /** The last request for a pass (its time is its name), and the last one that was answered with a pass. */
+  readonly requestedMs: number;
+  readonly answeredRequestMs: number;
+}
+
+export const NEVER_RECONCILED: Reconciliation = {
+  reason: 'continuous',
+  position: '',
+  checked: 0,
+  healed: 0,
+  startedAtMs: null,
+  sweptAtMs: null,
+  healedMissing: 0,
+  healedForeign: 0,
+  healedDouble: 0,
+  liveIdentity: '',
+  recordIdentity: '',
+  requestedMs: 0,
+  answeredRequestMs: 0,
 };
 
 export interface Coordination {
@@ -303,6 +500,12 @@ export interface Coordination {
 
   initProgress(): Promise<InitProgress>;
   saveInitProgress(progress: InitProgress): Promise<void>;
+
+  reconciliation(): Promise<Reconciliation>;
+  /** Saves all but `requestedMs`. */
+  saveReconciliation(state: Reconciliation): Promise<void>;
+  /** Asks the leader for a fast pass. Asking again while a request waits is the same request. */
+  requestReconciliation(atMs: number): Promise<void>;
 }
 
 // ---------------------------------------------------------------- card cache

@@ -24,6 +24,8 @@ export interface RecordStore {
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
   now(): Promise<number>;
+  /** Names the database and its history: another one after a failover, when the last commits may be lost. */
+  identity(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -66,7 +68,10 @@ export interface CardRecords {
   byIds(cardIds: readonly number[]): Promise<Card[]>;
   /** By card_id or by iccid (18 or more digits are an iccid); null when unknown. */
   find(cardIdOrIccid: string): Promise<CardRecord | null>;
+  /** Exact; takes seconds for tens of millions. */
   count(): Promise<number>;
+  /** About how many cards there are, at once: exact for a small fleet, by the planner's knowledge for a large one. */
+  estimate(): Promise<number>;
   openImport(): Promise<CardImportSession>;
 
   /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
@@ -97,41 +102,56 @@ export interface ResultRecords {
 
 // ---------------------------------------------------------------- stops
 
-export interface StopRequest {
-  readonly cardId: number;
-  readonly iccid: string;
-  /** YYYY-MM; a card is stopped at most once a month. */
-  readonly month: string;
-  readonly usedMb: number;
-  readonly allowanceMb: number;
+/** A stop the gateway acknowledged although the card still runs. */
+export interface UnconfirmedStop {
+  /** Calls so far that ended like this. */
+  readonly calls: number;
+  /** Until the next call is allowed. */
+  readonly retryInMs: number;
 }
 
 /**
- * The life of a stop: `requested` is written before the gateway is called, `done` after it answered. Who finds
- * `requested` older than a lease knows that somebody died around the call and must ask the gateway for the card's
- * status before calling again.
+ * The life of a stop: `requested` is written before the gateway is called, `done` when the gateway shows the card
+ * stopped. Who finds `requested` older than a lease knows that somebody died around the call and must ask the gateway
+ * for the card's status before calling again.
  */
 export type StopClaim =
-  | { readonly state: 'granted' } // this caller, and nobody else, may call the gateway now
-  | { readonly state: 'unresolved' } // an earlier caller died or failed around its call; this caller now holds the claim
+  // This caller, and nobody else, may call the gateway now; unresolved: an earlier caller died or failed around its call.
+  | { readonly state: 'granted' | 'unresolved'; readonly usedMb: number; readonly allowanceMb: number }
   | { readonly state: 'held' } // another caller is at it
+  | ({ readonly state: 'unconfirmed' } & UnconfirmedStop) // acknowledged without effect; not to be called again yet
+  | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' };
 
 export interface StopRecords {
-  /** Claims the right to stop the card. The claim is held for `leaseMs`. */
-  claim(stop: StopRequest, leaseMs: number): Promise<StopClaim>;
-  /** The stop is confirmed: marks it done and the card stopped, in one transaction. */
+  /**
+   * Claims the right to stop a card that the gateway shows running, if it is over its package by the records of this
+   * moment: a card is stopped at most once a month. The claim is held for `leaseMs`.
+   * @param month YYYY-MM
+   */
+  claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim>;
+  /** The gateway shows the card stopped: marks the stop done and the card stopped, in one transaction. */
   complete(cardId: number, month: string): Promise<void>;
+  /**
+   * The gateway acknowledged the claimed call and does not show the card stopped: no further claim before a pause, 30 s
+   * doubling to an hour. @returns null when the claim is no longer this caller's.
+   */
+  acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null>;
   /** The call certainly did not take effect (the gateway refused it): the next claim is granted at once. */
   abandon(cardId: number, month: string, error: string): Promise<void>;
+  /** Cards that run although the gateway acknowledged their stop; counted up to UNCONFIRMED_STOPS_COUNTED. */
+  unconfirmed(): Promise<number>;
 }
 
 // ---------------------------------------------------------------- configs
 
 export interface ConfigRecords {
   list(): Promise<PollingConfig[]>;
+  create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
   /** @returns the updated config, or null for an unknown id. */
-  update(id: number, patch: { status?: 0 | 1; intervalSeconds?: number }): Promise<PollingConfig | null>;
+  update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
+  /** @returns the config as it was, or null for an unknown id. */
+  remove(id: number): Promise<PollingConfig | null>;
   /** Durable concurrency limits (the live store holds the ones in force). */
   concurrency(): Promise<Record<TaskType, number>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;

@@ -1,5 +1,5 @@
 // Fills a ring as the initialiser does: in batches of 100,000 consecutive ids. Used by the engine and memory benches.
-import { bucketsFor } from '../../src/domain/phase.ts';
+import { MIN_BUCKETS } from '../../src/domain/phase.ts';
 import type { LiveStore, RingId } from '../../src/store/live-store.ts';
 
 const BATCH = 100_000;
@@ -11,7 +11,7 @@ export async function fillRing(
   intervalMs: number,
 ): Promise<void> {
   await store.rings.configure(ring, { intervalMs, enabled: true });
-  await store.rings.startGeneration(ring, bucketsFor(cards), { activate: true });
+  await store.rings.startGeneration(ring, MIN_BUCKETS, { activate: true });
   for (let from = 1; from <= cards; from += BATCH) {
     const count = Math.min(BATCH, cards - from + 1);
     await store.rings.add(

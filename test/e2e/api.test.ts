@@ -49,10 +49,11 @@ describe('polling-stats', () => {
     await api.live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     await api.live.stats.record('carddata', 'w1', 1, { succeeded: 9, failed: 1, durationMs: 1_000 });
     const now = Date.now();
-    const worker = { hostname: 'h', pid: 42, version: '1.2.3', roles: ['worker'], inFlight: 1 };
+    const host = { hostname: 'h', pid: 42, probeAddress: '127.0.0.1:7481' };
+    const worker = { ...host, version: '1.2.3', roles: ['worker'], inFlight: 1 };
     const times = { startedAtMs: now - 60_000, heartbeatAtMs: now };
     await api.live.coordination.heartbeat(
-      { workerId: 'w1', ...worker, ...times, cacheHits: 3, cacheMisses: 1 },
+      { workerId: 'w1', ...worker, ...times, cacheHits: 3, cacheMisses: 1, breakers: [] },
       60_000,
     );
   });
@@ -90,9 +91,16 @@ describe('polling-stats', () => {
       due: 0,
       in_flight: 0,
       manual_length: 0,
+      backoff: 0,
       scheduled_cards: 0,
+      demand_per_second: 0,
       schedule_lag_seconds: 0,
+      overdue_cards: 0,
+      interval_seconds: null,
+      achieved_interval_seconds: null,
+      skipped_revolutions: 0,
       concurrency: { current: 0, max: 100, usage_percent: 0 },
+      effective_concurrency: 100,
     });
   });
 
@@ -121,6 +129,7 @@ describe('polling-stats', () => {
           hostname: 'h',
           pid: 42,
           roles: ['worker'],
+          probe_address: '127.0.0.1:7481',
           in_flight: 1,
           cache_hits: 3,
           cache_misses: 1,
@@ -136,6 +145,12 @@ describe('polling-stats', () => {
   it('follows initialisation from pending over stuck to completed', async () => {
     expect(await get('/api/admin/polling-stats/init-progress')).toEqual({
       status: 'pending',
+      reason: 'build',
+      reconciliation: expect.objectContaining({
+        reason: 'continuous',
+        healed_missing: 0,
+        requested_at: null,
+      }),
       total: 0,
       loaded: 0,
       percent: 0,
@@ -158,6 +173,7 @@ describe('polling-stats', () => {
       updatedAtMs: now,
       finishedAtMs: null,
       changeMark: '0',
+      reason: 'build',
     };
     await api.live.coordination.saveInitProgress(running);
     const progress = await get('/api/admin/polling-stats/init-progress');
@@ -192,13 +208,51 @@ describe('polling-concurrency', () => {
   it('lists the limits', async () => {
     const list = await get('/api/admin/polling-concurrency');
     expect(list).toMatchObject({ page: 1, page_size: 20, total: 3 });
-    expect(list.items[2]).toEqual({ task_type: 'package', max_concurrency: 100, current: 0 });
+    const untouched = { effective_concurrency: 100, reason: null, curve: [], knee: null };
+    expect(list.items[2]).toEqual({ task_type: 'package', max_concurrency: 100, current: 0, ...untouched });
     expect(await get('/api/admin/polling-concurrency?page=2&page_size=2')).toMatchObject({
       items: [{ task_type: 'package' }],
       page: 2,
       page_size: 2,
       total: 3,
     });
+  });
+
+  it('tells what is in force, why it is less, and what was measured', async () => {
+    const level = {
+      ratePerSecond: 300.5,
+      avgDurationMs: 51,
+      backpressurePercent: 0,
+      atMs: 1_800_000_000_000,
+    };
+    await api.live.work.setEffectiveConcurrency('carddata', 3);
+    await api.live.work.saveLimitRecord('carddata', {
+      limit: 3,
+      normalMs: 50,
+      reason: '8 % of 120 calls timed out',
+      curve: [
+        { ...level, concurrency: 2, ratePerSecond: 200 },
+        { ...level, concurrency: 3 },
+      ],
+    });
+    const shown = {
+      rate_per_second: 300.5,
+      avg_duration_ms: 51,
+      backpressure_percent: 0,
+      at: '2027-01-15T08:00:00.000Z',
+    };
+    expect((await get('/api/admin/polling-concurrency')).items[1]).toMatchObject({
+      task_type: 'carddata',
+      effective_concurrency: 3,
+      reason: '8 % of 120 calls timed out',
+      curve: [
+        { ...shown, concurrency: 2, rate_per_second: 200 },
+        { ...shown, concurrency: 3 },
+      ],
+      knee: { ...shown, concurrency: 3 },
+    });
+    expect((await get('/api/admin/polling-stats/tasks')).items[1].effective_concurrency).toBe(3);
+    await api.live.work.setEffectiveConcurrency('carddata', null);
   });
 
   it.each([1, 100_000, 50])('sets a limit of %d, for good and at once', async (max_concurrency) => {
@@ -237,7 +291,61 @@ describe('polling-configs', () => {
       interval_seconds: 60,
       priority: expect.any(Number),
       status: 1,
+      members: expect.any(Number),
+      achieved_interval_seconds: null,
+      skipped_revolutions: 0,
+      problems: expect.any(Array),
     });
+  });
+
+  it('creates, shows, changes and deletes one, and tells what makes no sense', async () => {
+    const json = { name: 'VIP', task_type: 'carddata', card_condition: 'any', interval_seconds: 300 };
+    const created = await api.call('POST', '/api/admin/polling-configs', { json });
+    expect(created).toMatchObject({
+      status: 201,
+      body: { ...json, carrier_id: null, priority: 0, status: 1 },
+    });
+    // The seeded config 3 has the same cards and the lower id.
+    expect(created.body.problems).toEqual(['every card it matches is polled by config 3']);
+    const path = `/api/admin/polling-configs/${created.body.id}`;
+    expect(await get(path)).toEqual(created.body);
+    const patch = {
+      carrier_id: 77,
+      priority: 5,
+      task_type: 'package',
+      card_condition: 'verified',
+      name: 'V',
+    };
+    const changed = await api.call('PUT', path, { json: patch });
+    expect(changed).toMatchObject({ status: 200, body: { ...patch, interval_seconds: 300 } });
+    expect((await api.call('PUT', path, { json: { carrier_id: null } })).body.carrier_id).toBeNull();
+    const deleted = await api.call('DELETE', path, {});
+    expect(deleted).toMatchObject({ status: 200, body: { id: created.body.id, name: 'V' } });
+    expect((await api.call('GET', path, {})).status).toBe(404);
+    expect((await api.call('DELETE', path, {})).body.code).toBe('config_not_found');
+  });
+
+  it('lets the last config of a type be disabled, and says so', async () => {
+    const path = '/api/admin/polling-configs/4';
+    const disabled = await api.call('PUT', path, { json: { status: 0 } });
+    expect(disabled).toMatchObject({ status: 200, body: { problems: ['no enabled config polls package'] } });
+    expect((await api.call('PUT', path, { json: { status: 1 } })).body.problems).toEqual([]);
+  });
+
+  it('takes a request to compare everything, once', async () => {
+    const first = await api.call('POST', '/api/admin/polling-init/rebuild', {});
+    expect(first).toMatchObject({
+      status: 202,
+      body: {
+        status: expect.any(String),
+        reconciliation: { requested_at: expect.stringMatching(RFC_3339_UTC) },
+      },
+    });
+    const second = await api.call('POST', '/api/admin/polling-init/rebuild', {});
+    expect(second.body.reconciliation).toEqual(first.body.reconciliation);
+    expect((await get('/api/admin/polling-stats/init-progress')).reconciliation).toEqual(
+      first.body.reconciliation,
+    );
   });
 
   it.each([
@@ -263,7 +371,7 @@ describe('cards', () => {
     await buildRing(3, 'carddata', [501]);
     const month = new MonthCalendar('Asia/Shanghai').monthOf(Date.now());
     await api.records.results.ensurePartitions(month);
-    const next = { month, usedMb: 12.5, lastReadingMb: 12.5, readAtMs: POLLED_AT_MS };
+    const next = { month, usedMb: 12.5, lastReadingMb: 12.5, suspectedMb: null, readAtMs: POLLED_AT_MS };
     await api.records.results.write([
       { cardId: 501, taskType: 'carddata', polledAtMs: POLLED_AT_MS, usage: { next, basedOnReadAtMs: null } },
     ]);
@@ -310,7 +418,7 @@ describe('probes', () => {
 
   it('is alive and ready', async () => {
     expect(await get('/livez')).toEqual({ status: 'ok' });
-    expect(await get('/readyz')).toEqual({ status: 'ready' });
+    expect(await get('/readyz')).toEqual({ status: 'ready', restraints: [] });
   });
 
   it('says why it is not ready, and is alive all the same', async () => {
@@ -348,8 +456,10 @@ describe('the OpenAPI document', () => {
     '/api/admin/polling-concurrency': ['get'],
     '/api/admin/polling-concurrency/{task_type}': ['put'],
     '/api/admin/polling-concurrency/reset': ['post'],
-    '/api/admin/polling-configs': ['get'],
-    '/api/admin/polling-configs/{id}': ['put'],
+    '/api/admin/polling-pauses': ['get', 'post', 'delete'],
+    '/api/admin/polling-configs': ['get', 'post'],
+    '/api/admin/polling-configs/{id}': ['put', 'get', 'delete'],
+    '/api/admin/polling-init/rebuild': ['post'],
     '/api/admin/polling-alert-rules': ['get', 'post'],
     '/api/admin/polling-alert-rules/{id}': ['get', 'put', 'delete'],
     '/api/admin/polling-alert-history': ['get'],

@@ -21,7 +21,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 500 });
   expect(await answer('stats', 'init')).toContain('loaded\t500 of 500\n');
   expect((await answer('stats', 'queues')).split('\n')).toHaveLength(4);
-  expect(await answer('concurrency', 'set', 'carddata', '60')).toBe('carddata\t60\t0\n');
+  expect(await answer('concurrency', 'set', 'carddata', '60')).toMatch(/^carddata\t60\t/);
   expect(await answer('concurrency')).toMatch(/^carddata\t60\t/m);
   expect(await answer('concurrency', 'advise')).toMatch(/^realname\t/m);
   expect(await answer('concurrency', 'reset', 'package', '--yes')).toMatch(/^package\t\d+\t0\n$/);

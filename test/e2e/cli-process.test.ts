@@ -32,6 +32,8 @@ async function serve(answer: RequestListener): Promise<{ CARDPOLL_URL: string }>
 const LIMITS = Array.from({ length: 20_000 }, (_, index) => ({
   task_type: `type-${index}`,
   max_concurrency: 100,
+  effective_concurrency: 100,
+  reason: null,
   current: index,
 }));
 const serveLimits = () => serve((_, response) => response.end(JSON.stringify({ items: LIMITS })));
@@ -47,7 +49,7 @@ describe('pipes', () => {
     const env = await serveLimits();
     // pipefail: the line succeeds only if the binary ended with 0 too.
     expect(await shell('"$0" "$1" concurrency | head -1', env)).toEqual({
-      stdout: 'type-0\t100\t0\n',
+      stdout: 'type-0\t100\t0\t100\t-\n',
       stderr: '',
     });
     expect(await shell('"$0" "$1" concurrency -o yaml | head -1', env)).toEqual({
@@ -99,7 +101,10 @@ describe('terminals', () => {
   async function screen(columns: number, argv: string): Promise<string> {
     const env = await serve((_, response) => {
       setTimeout(
-        () => response.end('{"items":[{"task_type":"realname","max_concurrency":100,"current":5}]}'),
+        () =>
+          response.end(
+            '{"items":[{"task_type":"realname","max_concurrency":100,"current":5,"effective_concurrency":100,"reason":null}]}',
+          ),
         1_000,
       );
     });
@@ -114,13 +119,17 @@ describe('terminals', () => {
   it('see a spinner while they wait, then a table', async () => {
     const seen = await screen(80, 'concurrency');
     expect(seen).toContain('reading limits');
-    expect(stripVTControlCharacters(seen)).toMatch(/TASK +LIMIT +RUNNING\s+realname +100 +5/);
+    expect(stripVTControlCharacters(seen)).toMatch(
+      /TASK +LIMIT +RUNNING +EFFECTIVE +REASON\s+realname +100 +5 /,
+    );
   });
 
   it('that do not know their width see the table alone', async () => {
     const seen = await screen(0, 'concurrency');
     expect(seen).not.toContain('reading limits');
-    expect(stripVTControlCharacters(seen)).toMatch(/TASK +LIMIT +RUNNING\s+realname +100 +5/);
+    expect(stripVTControlCharacters(seen)).toMatch(
+      /TASK +LIMIT +RUNNING +EFFECTIVE +REASON\s+realname +100 +5 /,
+    );
   });
 });
 

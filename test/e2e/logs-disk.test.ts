@@ -79,8 +79,12 @@ async function runUnder(before: readonly string[], args: readonly string[], env 
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-function expectOneLine({ code, stdout, stderr }: Outcome, ...says: (string | RegExp)[]): void {
-  expect({ code, stdout }).toEqual({ code: 74, stdout: '' });
+function expectOneLine(outcome: Outcome, ...says: (string | RegExp)[]): void {
+  expectFailure(74, outcome, ...says);
+}
+
+function expectFailure(expected: number, { code, stdout, stderr }: Outcome, ...says: (string | RegExp)[]) {
+  expect({ code, stdout }).toEqual({ code: expected, stdout: '' });
   expect(stderr).toMatch(/^cardpoll: [^\n]+\n$/);
   for (const part of says) expect(stderr).toMatch(part);
 }
@@ -236,7 +240,7 @@ describe('`logs index` that cannot keep its indexes', () => {
     const tree = closedLogs(2);
     const file = new LogTree().write('file', '');
     for (const cache of [join(file, 'cache'), '/dev/null']) {
-      expectOneLine(await runCli(index(tree, cache)), cache, '--cache-dir');
+      expectFailure(78, await runCli(index(tree, cache)), cache, '--cache-dir');
     }
   });
 
@@ -248,7 +252,7 @@ describe('`logs index` that cannot keep its indexes', () => {
     // Root may write anywhere.
     const asNobody =
       process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'] : [];
-    expectOneLine(await runUnder(asNobody, index(tree, cache)), cache, 'EACCES', '--cache-dir');
+    expectFailure(78, await runUnder(asNobody, index(tree, cache)), cache, 'EACCES', '--cache-dir');
   });
 
   it('for want of room', async () => {

@@ -6,7 +6,7 @@ import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
 
-const CARDS = 2_000;
+const CARDS = 500;
 const LEASE_MS = 3_000;
 const INTERVAL_SECONDS = 3;
 const KILLS = 5;

@@ -1,7 +1,7 @@
 // Stores and gateway that go away while the daemon polls: it never ends, nothing is lost, and work goes on within five
 // seconds of their return without anybody's help.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { waitFor } from '../support/processes.ts';
@@ -12,9 +12,9 @@ const RESUME_MS = 5_000;
 
 const fleets: Fleet[] = [];
 const servers: PostgresServer[] = [];
-afterAll(async () => {
-  for (const fleet of fleets) fleet.close();
-  for (const server of servers) await server.stop();
+afterEach(async () => {
+  for (const fleet of fleets.splice(0)) fleet.close();
+  for (const server of servers.splice(0)) await server.stop();
 });
 
 async function pollingFleet(options: Parameters<typeof Fleet.start>[0] = {}): Promise<Fleet> {

@@ -31,6 +31,8 @@ export interface Daemon {
 export interface FleetOptions {
   /** Further arguments of `gateway simulate`. */
   readonly simulator?: readonly string[];
+  /** Base URL of a gateway to poll instead of the simulator, which runs all the same. */
+  readonly gatewayUrl?: string;
   /** Further arguments of redis-server. */
   readonly redis?: readonly string[];
   /** A database server to use instead of the run's shared one, for tests that stop it. */
@@ -54,6 +56,7 @@ export class Fleet {
 
   static async start({
     simulator = [],
+    gatewayUrl,
     redis: args = [],
     postgres,
     env = {},
@@ -66,8 +69,11 @@ export class Fleet {
     const gateway = spawnCli(['gateway', 'simulate', '--listen', `127.0.0.1:${port}`, ...simulator]);
     const redis = new Redis(redisServer.url, { lazyConnect: false });
     redis.on('error', () => {});
-    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, gateway, env);
-    await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
+    const fleet = new Fleet(redisServer, redis, databaseUrl, `http://127.0.0.1:${port}`, gateway, {
+      ...(gatewayUrl === undefined ? {} : { CARDPOLL_GATEWAY_URL: gatewayUrl }),
+      ...env,
+    });
+    await waitFor(() => fleet.truth(), { timeoutMs: 60_000, what: 'the simulator to answer' });
     return fleet;
   }
 
@@ -86,7 +92,7 @@ export class Fleet {
     const daemon = { process, url: `http://127.0.0.1:${port}`, logDir };
     this.daemons.push(daemon);
     await waitFor(async () => !process.running || (await fetch(`${daemon.url}/readyz`)).ok, {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       what: 'the daemon to be ready',
     });
     if (!process.running) throw new Error(`the daemon ended: ${process.stderr}`);
@@ -143,7 +149,9 @@ export class Fleet {
     return (await fetch(`${this.daemons.at(-1)?.url}${path}`)).json() as Promise<T>;
   }
 
+  /** Ends its daemons and simulator at once, also stopped ones, so that they take nothing from the next test. */
   close(): void {
     this.redis.disconnect();
+    for (const { process } of [...this.daemons, { process: this.simulator }]) process.signal('SIGKILL');
   }
 }

@@ -16,7 +16,7 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Standard input; empty without it. */
   readonly input?: string;
-  /** After this the process gets SIGKILL and the call rejects. Default 30,000. */
+  /** After this the process gets SIGKILL and the call rejects. Default 60,000. */
   readonly timeoutMs?: number;
 }
 
@@ -33,7 +33,7 @@ afterAll(endOwnedProcesses);
 
 /** Runs one command to its end. A non-zero exit code is a result, not an error. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const { input = '', timeoutMs = 30_000 } = options;
+  const { input = '', timeoutMs = 60_000 } = options;
   const child = spawnBinary(args, options);
   let timedOut = false;
   const timer = setTimeout(() => {
@@ -82,7 +82,7 @@ export class RunningCli {
   }
 
   /** Resolves with the first line, of either stream, that matches; rejects when the process ends without one. */
-  async waitForLine(pattern: RegExp, timeoutMs = 15_000): Promise<string> {
+  async waitForLine(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
     const found = await waitFor(() => this.#line(pattern) ?? !this.running, {
       timeoutMs,
       what: `${this.commandLine} to print ${pattern}`,

@@ -4,11 +4,26 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import type { ConcurrencyOperations } from '../../operations/concurrency.ts';
-import { body, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, instant, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
 
-const limit = z.object({ task_type: taskType, max_concurrency: z.int(), current: z.int() });
+const level = z.object({
+  concurrency: z.int(),
+  rate_per_second: z.number(),
+  avg_duration_ms: z.number(),
+  backpressure_percent: z.number(),
+  at: instant,
+});
+const limit = z.object({
+  task_type: taskType,
+  max_concurrency: z.int(),
+  current: z.int(),
+  effective_concurrency: z.int(),
+  reason: z.string().nullable(),
+  curve: z.array(level),
+  knee: level.nullable(),
+});
 const slotReset = z.object({ task_type: taskType, previous: z.int(), current: z.int() });
 
 const tags = ['polling-concurrency'];

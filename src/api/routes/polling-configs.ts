@@ -1,8 +1,15 @@
 // /api/admin/polling-configs: what is polled how often (specification, sections 2.1 and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { CARD_CONDITIONS } from '../../domain/polling-config.ts';
-import { type ConfigOperations, INTERVAL_SECONDS_BOUNDS } from '../../operations/configs.ts';
+import {
+  CONFIG_NAME_LENGTH,
+  type ConfigOperations,
+  type ConfigPatch,
+  INTERVAL_SECONDS_BOUNDS,
+  PRIORITY_BOUNDS,
+} from '../../operations/configs.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
@@ -16,15 +23,44 @@ const pollingConfig = z.object({
   interval_seconds: z.int(),
   priority: z.int(),
   status: z.literal([0, 1]),
+  members: z.int().nullable(),
+  achieved_interval_seconds: z.number().nullable(),
+  skipped_revolutions: z.int().nullable(),
+  problems: z.array(z.string()),
 });
 
-const configPatch = body({
-  status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }).optional(),
-  interval_seconds: wholeNumber(INTERVAL_SECONDS_BOUNDS).optional(),
-}).refine((patch) => patch.status !== undefined || patch.interval_seconds !== undefined, {
-  path: ['status'],
-  error: 'is required when interval_seconds is not given',
+const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} characters`;
+const fields = {
+  status: z.literal([0, 1], { error: 'must be 0 (disabled) or 1 (enabled)' }),
+  name: z
+    .string({ error: requiredOr(nameRule) })
+    .trim()
+    .min(1, { error: nameRule })
+    .max(CONFIG_NAME_LENGTH, { error: nameRule }),
+  task_type: taskType,
+  card_condition: z.enum(CARD_CONDITIONS, {
+    error: requiredOr(`must be one of ${CARD_CONDITIONS.join(', ')}`),
+  }),
+  carrier_id: wholeNumber(SELECTION_BOUNDS).nullable(),
+  interval_seconds: wholeNumber(INTERVAL_SECONDS_BOUNDS),
+  priority: wholeNumber(PRIORITY_BOUNDS),
+};
+
+const newConfig = body({
+  ...fields,
+  carrier_id: fields.carrier_id.default(null),
+  priority: fields.priority.default(0),
+  status: fields.status.default(1),
 });
+
+const configPatch = z
+  .strictObject(body(fields).partial().shape, {
+    error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),
+  })
+  .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+    path: ['status'],
+    error: 'is required when nothing else is given',
+  });
 
 const notAnId = { error: requiredOr('must be the number of a polling config') };
 const configId = z
@@ -53,21 +89,73 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
       {
         schema: {
           tags,
-          summary: 'Enable, disable or re-time a polling config',
+          summary: 'Change a polling config; fields left out stay as they are',
           params: z.object({ id: configId }),
           body: configPatch,
           response: { 200: pollingConfig },
         },
       },
-      async ({ params, body }) => {
-        const { status, interval_seconds: intervalSeconds } = body;
-        return toWire(
-          await configs.update(params.id, {
-            ...(status === undefined ? {} : { status }),
-            ...(intervalSeconds === undefined ? {} : { intervalSeconds }),
-          }),
-        );
+      async ({ params, body }) => toWire(await configs.update(params.id, patchOf(body))),
+    );
+    app.post(
+      '/polling-configs',
+      {
+        schema: {
+          tags,
+          summary: 'Create a polling config',
+          body: newConfig,
+          response: { 201: pollingConfig },
+        },
+      },
+      async ({ body }, reply) => {
+        const { task_type, card_condition, carrier_id, interval_seconds, ...same } = body;
+        const created = await configs.create({
+          ...same,
+          taskType: task_type,
+          cardCondition: card_condition,
+          carrierId: carrier_id,
+          intervalSeconds: interval_seconds,
+        });
+        return reply.code(201).send(toWire(created));
       },
     );
+    app.get(
+      '/polling-configs/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Show a polling config',
+          params: z.object({ id: configId }),
+          response: { 200: pollingConfig },
+        },
+      },
+      async ({ params }) => toWire(await configs.show(params.id)),
+    );
+    app.delete(
+      '/polling-configs/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Delete a polling config; its cards go to the next one that matches them',
+          params: z.object({ id: configId }),
+          response: { 200: pollingConfig },
+        },
+      },
+      async ({ params }) => toWire(await configs.remove(params.id)),
+    );
   };
+}
+
+function patchOf(body: z.output<typeof configPatch>): ConfigPatch {
+  const { task_type, card_condition, carrier_id, interval_seconds, name, priority, status } = body;
+  const patch = {
+    name,
+    priority,
+    status,
+    taskType: task_type,
+    cardCondition: card_condition,
+    carrierId: carrier_id,
+    intervalSeconds: interval_seconds,
+  };
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as ConfigPatch;
 }

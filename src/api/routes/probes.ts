@@ -7,6 +7,8 @@ import { sendProblem } from '../error-handling.ts';
 export interface Readiness {
   /** Why it does not, one sentence each; empty when it does. */
   readonly problems: readonly string[];
+  /** What holds polling back although it could work; no reason to take it out of service. */
+  readonly restraints: readonly string[];
 }
 
 const tags = ['probes'];
@@ -30,12 +32,12 @@ export function probeRoutes(readiness: () => Promise<Readiness>, version: string
         schema: {
           tags,
           summary: 'The instance works',
-          response: { 200: z.object({ status: z.literal('ready') }) },
+          response: { 200: z.object({ status: z.literal('ready'), restraints: z.array(z.string()) }) },
         },
       },
       async (request, reply) => {
-        const { problems } = await readiness();
-        if (problems.length === 0) return { status: 'ready' as const };
+        const { problems, restraints } = await readiness();
+        if (problems.length === 0) return { status: 'ready' as const, restraints: [...restraints] };
         return sendProblem(request, reply, { status: 503, code: 'not_ready', detail: problems.join('; ') });
       },
     );

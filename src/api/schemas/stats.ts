@@ -1,8 +1,32 @@
 // Statistics as JSON (03, "Fields"). Used by routes/polling-stats.ts; what the numbers mean stands in operations/.
 import { z } from 'zod';
 import { instant, taskType } from './fields.ts';
+import { pause } from './pauses.ts';
 
 const health = z.enum(['normal', 'warning', 'alert']);
+
+const healthReason = z.object({
+  code: z.string(),
+  severity: z.enum(['warning', 'alert']),
+  text: z.string(),
+  command: z.string().nullable(),
+});
+
+const capacity = z.object({
+  demand_per_second: z.number(),
+  capacity_per_second: z.number().nullable(),
+  headroom_percent: z.number().nullable(),
+  drain_seconds: z.int().nullable(),
+});
+
+const gatewayInterface = z.object({
+  interface: z.string(),
+  breaker: z.enum(['closed', 'open', 'half_open']),
+  since: instant.nullable(),
+  reason: z.string().nullable(),
+  next_probe_at: instant.nullable(),
+  instances: z.int(),
+});
 
 export const queueStats = z.object({
   task_type: taskType,
@@ -10,9 +34,16 @@ export const queueStats = z.object({
   due: z.int(),
   in_flight: z.int(),
   manual_length: z.int(),
+  backoff: z.int(),
   scheduled_cards: z.int(),
+  demand_per_second: z.number(),
   schedule_lag_seconds: z.number(),
+  overdue_cards: z.int(),
+  interval_seconds: z.number().nullable(),
+  achieved_interval_seconds: z.number().nullable(),
+  skipped_revolutions: z.int(),
   concurrency: z.object({ current: z.int(), max: z.int(), usage_percent: z.number() }),
+  effective_concurrency: z.int(),
 });
 
 export const taskStats = queueStats.extend({
@@ -22,11 +53,15 @@ export const taskStats = queueStats.extend({
   success_rate: z.number().nullable(),
   avg_duration_ms: z.number().nullable(),
   rate_per_second: z.number(),
+  rate_per_second_10s: z.number(),
+  capacity,
   health,
+  health_reasons: z.array(healthReason),
 });
 
 export const initProgress = z.object({
   status: z.enum(['pending', 'running', 'completed', 'stuck']),
+  reason: z.string(),
   total: z.int(),
   loaded: z.int(),
   percent: z.number(),
@@ -38,12 +73,26 @@ export const initProgress = z.object({
   eta_seconds: z.number().nullable(),
 });
 
+export const initState = initProgress.extend({
+  reconciliation: z.object({
+    reason: z.string(),
+    checked: z.int(),
+    started_at: instant.nullable(),
+    swept_at: instant.nullable(),
+    healed_missing: z.int(),
+    healed_foreign: z.int(),
+    healed_double: z.int(),
+    requested_at: instant.nullable(),
+  }),
+});
+
 const worker = z.object({
   worker_id: z.string(),
   hostname: z.string(),
   pid: z.int(),
   version: z.string(),
   roles: z.array(z.string()),
+  probe_address: z.string().nullable(),
   started_at: instant,
   heartbeat_at: instant,
   in_flight: z.int(),
@@ -56,7 +105,11 @@ export const overview = z.object({
   generated_at: instant,
   version: z.string(),
   health,
+  health_reasons: z.array(healthReason),
   cards_total: z.int(),
+  capacity: capacity.extend({ advice: z.string().nullable() }),
+  gateway: z.object({ interfaces: z.array(gatewayInterface) }),
+  pauses: z.array(pause),
   tasks: z.array(taskStats),
   init: initProgress,
   workers: z.array(worker),

@@ -9,7 +9,7 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../../domain/alert-rule.ts';
-import { RECOMMENDED_CONDITIONS } from '../../domain/health.ts';
+import { DEFAULT_CONDITIONS } from '../../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
@@ -50,7 +50,7 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
     { flags: '--comparison <operator>', doc: `">" or "<"${recommended}`, kind: oneOf(COMPARISONS) },
     {
       flags: '--threshold <n>',
-      doc: `cards, percent or milliseconds${recommended}`,
+      doc: `cards, percent, milliseconds or stops${recommended}`,
       kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
     {
@@ -106,7 +106,7 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
   options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it without switching it on' }],
   run: async (context, { options }) => {
     const rule = {
-      ...RECOMMENDED_CONDITIONS[options.ruleType],
+      ...DEFAULT_CONDITIONS[options.ruleType],
       notify_channels: [],
       ...requestOf(options),
       name: options.name,

@@ -1,13 +1,13 @@
-// `cardpoll concurrency`: limits per task type. What is recommended for measured response times is a rule of the
-// domain; this applies it to what the daemon measured.
-import type { ConcurrencyBody, TaskBody } from '../../api/client.ts';
+// `cardpoll concurrency`: limits per task type, what is in force of them, and advice (output/concurrency-advice.ts).
+import type { ConcurrencyBody } from '../../api/client.ts';
 import { integer, oneOf } from '../../config/kinds.ts';
-import { MAX_CONCURRENCY_BOUNDS, recommendedConcurrency } from '../../domain/health.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE } from '../exit-codes.ts';
+import { adviceFor, adviceTable } from '../output/concurrency-advice.ts';
 import { printAnswer } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
@@ -91,11 +91,17 @@ async function resetPlan(context: CommandContext, taskType: TaskType): Promise<s
 
 const advise = defineCommand({
   name: 'advise',
-  summary: 'Recommend limits for the response times measured in the last five minutes',
+  summary: 'Recommend limits for the measured response times, and show what was measured',
   examples: EXAMPLES,
   run: async (context) => {
     const { body } = await ask(context, 'reading statistics', (client) => client.overview());
-    const items = body.tasks.map(adviceFor);
+    const limits = await ask(context, 'reading limits', (client) => client.concurrency());
+    const items = body.tasks.map((task) =>
+      adviceFor(
+        task,
+        limits.body.items.find((item) => item.task_type === task.task_type),
+      ),
+    );
     const text = JSON.stringify({ items });
     await printAnswer(context, { body: { items }, text }, (advice, style) =>
       adviceTable(advice.items, style),
@@ -104,46 +110,13 @@ const advise = defineCommand({
   },
 });
 
-interface Advice {
-  readonly task_type: string;
-  readonly avg_duration_ms: number | null;
-  readonly max_concurrency: number;
-  /** null while nothing was measured. */
-  readonly recommended: { readonly min: number; readonly max: number } | null;
-  readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
-}
-
-function adviceFor({ task_type, avg_duration_ms, concurrency: { max } }: TaskBody): Advice {
-  const recommended = avg_duration_ms === null ? null : recommendedConcurrency(avg_duration_ms);
-  const advice = { task_type, avg_duration_ms, max_concurrency: max, recommended };
-  if (recommended === null) return { ...advice, verdict: 'unknown' };
-  if (max < recommended.min) return { ...advice, verdict: 'raise' };
-  return { ...advice, verdict: max > recommended.max ? 'lower' : 'keep' };
-}
-
-function adviceTable(items: readonly Advice[], style: Style): string {
-  const columns = [
-    { header: 'TASK', cell: (row: Advice) => style.text(row.task_type) },
-    { header: 'AVG MS', cell: (row: Advice) => style.number(row.avg_duration_ms) },
-    { header: 'LIMIT', cell: (row: Advice) => style.number(row.max_concurrency) },
-    {
-      header: 'RECOMMENDED',
-      cell: ({ recommended }: Advice) => style.text(recommended && `${recommended.min}-${recommended.max}`),
-    },
-    {
-      header: 'VERDICT',
-      cell: ({ verdict }: Advice) =>
-        style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
-    },
-  ];
-  return renderTable(items, columns, style);
-}
-
 function limitTable(items: readonly ConcurrencyBody[], style: Style): string {
   const columns = [
     { header: 'TASK', cell: (row: ConcurrencyBody) => style.text(row.task_type) },
     { header: 'LIMIT', cell: (row: ConcurrencyBody) => style.number(row.max_concurrency) },
     { header: 'RUNNING', cell: (row: ConcurrencyBody) => style.number(row.current) },
+    { header: 'EFFECTIVE', cell: (row: ConcurrencyBody) => style.number(row.effective_concurrency) },
+    { header: 'REASON', cell: (row: ConcurrencyBody) => style.text(row.reason) },
   ];
   return renderTable(items, columns, style);
 }

@@ -1,5 +1,6 @@
 // `cardpoll doctor`: looks whether a daemon with this configuration can work here, and whether one does. The launcher
 // looks at the surroundings; configuration and daemon are looked at here. Exit code 1 when something failed.
+import type { HealthReasonBody } from '../../api/client.ts';
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -31,7 +32,7 @@ export const doctor = defineCommand({
   ),
   run: async (context) => {
     const [surroundings, daemon] = await Promise.all([examineSurroundings(context), examineDaemon(context)]);
-    const items = [...surroundings, daemon];
+    const items = [...surroundings, ...daemon];
     const healthy = items.every(({ status }) => status !== 'failed');
     const body = { status: healthy ? 'ok' : 'failed', items };
     await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
@@ -55,15 +56,21 @@ async function examineSurroundings({ configInputs, launchers }: CommandContext):
   }
 }
 
-async function examineDaemon(context: CommandContext): Promise<DoctorFinding> {
+/** The daemon, and a finding for everything that keeps its fleet from being well. */
+async function examineDaemon(context: CommandContext): Promise<DoctorFinding[]> {
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
-    const { version, health, workers } = body;
+    const { version, health, health_reasons, workers } = body;
     const detail = `cardpoll ${version} answers; ${workers.length} live, health ${health}`;
-    return { check: 'daemon', status: 'ok', detail, hint: null };
+    return [{ check: 'daemon', status: 'ok', detail, hint: null }, ...health_reasons.map(findingOf)];
   } catch (error) {
-    return failed('daemon', error);
+    return [failed('daemon', error)];
   }
+}
+
+function findingOf({ code, severity, text, command }: HealthReasonBody): DoctorFinding {
+  const status = severity === 'alert' ? 'failed' : 'warning';
+  return { check: code, status, detail: text, hint: command };
 }
 
 function failed(check: string, error: unknown): DoctorFinding {

@@ -10,6 +10,10 @@ const simulate = defineCommand<[], SimulatorOptions>({
     ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
     ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'takes its time'],
     ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
+    [
+      'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
+      'slows down under load',
+    ],
   ],
   options: [
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
@@ -20,7 +24,7 @@ const simulate = defineCommand<[], SimulatorOptions>({
     },
     {
       flags: '--latency-ms <n>',
-      doc: 'time one call takes (default: 0)',
+      doc: 'time one call takes (default: 0; 20 with --capacity)',
       kind: integer({ min: 0, max: 600_000 }),
     },
     {
@@ -31,6 +35,11 @@ const simulate = defineCommand<[], SimulatorOptions>({
     {
       flags: '--max-concurrency <n>',
       doc: 'calls served at a time, more are refused (default: no limit)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+    {
+      flags: '--capacity <n>',
+      doc: 'calls borne at a time: beyond it all take longer, beyond twice of it more are refused (default: any number)',
       kind: integer({ min: 1, max: 1_000_000 }),
     },
   ],

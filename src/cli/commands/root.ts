@@ -10,8 +10,10 @@ import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { gateway } from './gateway.ts';
+import { init } from './init.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
+import { pause, resume } from './pause.ts';
 import { stats } from './stats.ts';
 import { trigger } from './trigger.ts';
 import { version } from './version.ts';
@@ -29,8 +31,11 @@ export const ROOT: CommandSpec = {
     demo,
     doctor,
     stats,
+    init,
     alerts,
     concurrency,
+    pause,
+    resume,
     configs,
     cleanup,
     trigger,

@@ -4,8 +4,9 @@ import type { ApiClient } from '../../api/client.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { overviewText } from '../output/overview.ts';
 import { printAnswer } from '../output/print.ts';
-import { initFields, overviewTable, queueTable, taskTable } from '../output/stats-tables.ts';
+import { initFields, queueTable, taskTable } from '../output/stats-tables.ts';
 
 const VIEWS = ['overview', 'queues', 'tasks', 'init'] as const;
 type View = (typeof VIEWS)[number];
@@ -53,7 +54,7 @@ async function show(context: CommandContext, client: ApiClient, view: View, befo
       return printAnswer(
         context,
         await client.overview(),
-        (body, style) => before + overviewTable(body, style),
+        (body, style) => before + overviewText(body, style),
       );
     case 'queues':
       return printAnswer(

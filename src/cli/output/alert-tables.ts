@@ -9,6 +9,7 @@ const UNITS: Record<AlertRuleBody['rule_type'], string> = {
   queue_backlog: '',
   success_rate: ' %',
   avg_duration: ' ms',
+  stop_unconfirmed: '',
 };
 
 export function conditionText({ rule_type, comparison, threshold }: Condition): string {

@@ -1,24 +1,7 @@
 // Statistics as tables. Used by the stats command. Shows what the API says; computes nothing.
-import type { InitBody, OverviewBody, QueueBody, TaskBody } from '../../api/client.ts';
+import type { InitBody, InitStateBody, QueueBody, TaskBody } from '../../api/client.ts';
 import type { Cell, Style } from './style.ts';
 import { type Column, renderFields, renderTable } from './table.ts';
-
-/** On a terminal a heading and a table; behind a pipe the task lines alone. */
-export function overviewTable(overview: OverviewBody, style: Style): string {
-  const table = taskTable(overview.tasks, style);
-  if (!style.forPeople) return table;
-  const { init, workers } = overview;
-  const health = style.health(overview.health);
-  const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
-  const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
-  const facts = [
-    style.paint(health.text, health.colour),
-    `${style.number(overview.cards_total).text} cards`,
-    `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
-    `initialisation ${loaded}`,
-  ];
-  return `${facts.join('   ')}\n\n${table}`;
-}
 
 export function taskTable(tasks: readonly TaskBody[], style: Style): string {
   return renderTable(tasks, taskColumns(style), style);
@@ -28,9 +11,31 @@ export function queueTable(queues: readonly QueueBody[], style: Style): string {
   return renderTable(queues, queueColumns(style), style);
 }
 
-export function initFields(init: InitBody, style: Style): string {
+/** Initialisation with what reconciliation repaired. */
+export function initStateFields(init: InitStateBody, style: Style): string {
+  const { reconciliation: state } = init;
   const fields: [string, Cell][] = [
+    ...initCells(init, style),
+    [
+      'comparison',
+      style.text(state.requested_at === null ? state.reason : 'requested, waits for the leader'),
+    ],
+    ['last whole pass', style.time(state.swept_at)],
+    ['missing cards repaired', style.number(state.healed_missing)],
+    ['foreign cards repaired', style.number(state.healed_foreign)],
+    ['double cards repaired', style.number(state.healed_double)],
+  ];
+  return renderFields(fields, style);
+}
+
+export function initFields(init: InitBody, style: Style): string {
+  return renderFields(initCells(init, style), style);
+}
+
+function initCells(init: InitBody, style: Style): [string, Cell][] {
+  return [
     ['status', style.text(init.status, init.status === 'stuck' ? 'red' : undefined)],
+    ['reason', style.text(init.reason)],
     ['loaded', style.text(`${style.number(init.loaded).text} of ${style.number(init.total).text}`)],
     ['percent', style.text(init.percent)],
     ['batch', style.text(`${init.batch} of ${init.batches}`)],
@@ -39,7 +44,6 @@ export function initFields(init: InitBody, style: Style): string {
     ['finished', style.time(init.finished_at)],
     ['time left', style.seconds(init.eta_seconds)],
   ];
-  return renderFields(fields, style);
 }
 
 function queueColumns(style: Style): Column<QueueBody>[] {
@@ -52,6 +56,7 @@ function queueColumns(style: Style): Column<QueueBody>[] {
     { header: 'LIMIT', cell: (queue) => style.number(queue.concurrency.max) },
     { header: 'SCHEDULED', cell: (queue) => style.number(queue.scheduled_cards) },
     { header: 'LAG', cell: (queue) => style.seconds(queue.schedule_lag_seconds) },
+    { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff) },
   ];
 }
 

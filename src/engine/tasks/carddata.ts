@@ -2,7 +2,6 @@
 import type { Card } from '../../domain/card.ts';
 import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Task, TaskResult } from './task.ts';
 
@@ -12,14 +11,13 @@ export class CarddataTask implements Task {
   constructor(
     private readonly deps: {
       readonly gateway: Gateway;
-      readonly clock: Clock;
       readonly calendar: MonthCalendar;
     },
   ) {}
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     // The reading belongs to the instant it was asked for: an answer that crosses midnight shows the old month.
-    const atMs = this.deps.clock.now();
+    const atMs = deadline.nowMs();
     const { value } = await this.deps.gateway.call('flow', card, deadline.remainingMs());
     const month = this.deps.calendar.monthOf(atMs);
     const next = applyReading(card.usage, {
@@ -30,7 +28,7 @@ export class CarddataTask implements Task {
     const polled = {
       cardId: card.cardId,
       taskType: this.taskType,
-      polledAtMs: this.deps.clock.now(),
+      polledAtMs: deadline.nowMs(),
     } as const;
     return {
       outcome:

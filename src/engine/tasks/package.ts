@@ -1,28 +1,48 @@
 // Task package: a card that exceeds its package is stopped, exactly once a month (specification, section 1).
 //
-// The gateway is asked for the card's status first, always. If the card is over its allowance and runs, the right to
-// stop it is claimed in the record store before the call and completed after it. Whoever dies in between leaves a
-// claim that runs out; the next poll then has a status answer that is newer than the lost call (its own deadline is
-// half a lease, the lost call ended at least half a lease ago), so it knows whether that call took effect: a card
-// reported as stopped is only written down, any other is called for again.
+// The gateway is asked for the card's status first, always. Whether a card that runs is over its package is then decided
+// by the claim, from the records of that moment: the card at hand comes from a cache and only says whether to ask. The
+// right to stop it is claimed before the call, and the stop is done when the gateway shows the card stopped: an
+// acknowledgement alone is not enough. Whoever dies in between leaves a claim that runs out; the next poll then has a
+// status answer that is newer than the lost call (its own deadline is half a lease, the lost call ended at least half a
+// lease ago), so it knows whether that call took effect: a card reported as stopped is only written down, any other is
+// called for again. A call that was acknowledged without effect is repeated too, with growing pauses.
 import type { Card } from '../../domain/card.ts';
-import { CARD_RESUMED, CARD_STOPPED } from '../../domain/log-phrases.ts';
+import {
+  CARD_RESUMED,
+  CARD_STOPPED,
+  STOP_UNCONFIRMED,
+  STOP_UNCONFIRMED_REASON,
+} from '../../domain/log-phrases.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { StopRecords, StopRequest } from '../../store/record-store.ts';
+import type { StopRecords } from '../../store/record-store.ts';
+import type { CardReader } from '../card-reader.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Task, TaskResult } from './task.ts';
 
 export interface PackageTaskDeps {
   readonly gateway: Gateway;
-  readonly stops: StopRecords;
-  readonly clock: Clock;
+  readonly stops: Omit<StopRecords, 'unconfirmed'>;
+  readonly reader: Pick<CardReader, 'forget'>;
   readonly calendar: MonthCalendar;
   readonly leaseMs: number;
   readonly log: Logger;
+}
+
+/** Why a card is to be stopped. */
+interface Excess {
+  readonly card: Card;
+  readonly month: string;
+  readonly usedMb: number;
+  readonly allowanceMb: number;
+}
+
+interface Verdict {
+  readonly over: boolean;
+  readonly stopped: boolean;
 }
 
 export class PackageTask implements Task {
@@ -31,33 +51,20 @@ export class PackageTask implements Task {
   constructor(private readonly deps: PackageTaskDeps) {}
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
-    const { gateway, clock, calendar } = this.deps;
-    const { value } = await gateway.call('card_status', card, deadline.remainingMs());
-    const reportedStopped = gateway.isStoppedStatus(String(value));
-    const month = calendar.monthOf(clock.now());
+    const reportedStopped = await this.#reportsStopped(card, deadline);
+    const month = this.deps.calendar.monthOf(deadline.nowMs());
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;
-    const over = allowanceMb !== null && usedMb > allowanceMb;
-    const stopped = over
-      ? await this.#stop(
-          card,
-          {
-            cardId: card.cardId,
-            iccid: card.iccid,
-            month,
-            usedMb,
-            allowanceMb,
-          },
-          reportedStopped,
-          deadline,
-        )
-      : reportedStopped;
+    const { over, stopped } =
+      allowanceMb !== null && usedMb > allowanceMb
+        ? await this.#keepStopped({ card, month, usedMb, allowanceMb }, reportedStopped, deadline)
+        : { over: false, stopped: reportedStopped };
     if (card.stopped && !stopped)
       this.deps.log.info({ card_id: card.cardId, iccid: card.iccid }, CARD_RESUMED);
     const polled = {
       cardId: card.cardId,
       taskType: this.taskType,
-      polledAtMs: clock.now(),
+      polledAtMs: deadline.nowMs(),
     } as const;
     const changed = stopped !== card.stopped;
     return {
@@ -71,31 +78,59 @@ export class PackageTask implements Task {
     };
   }
 
-  /** Sees to it that a card over its package is stopped. @returns false when somebody resumed it after this month's stop. */
-  async #stop(card: Card, stop: StopRequest, reportedStopped: boolean, deadline: Deadline): Promise<boolean> {
+  /** Sees to it that a card over its package is stopped, unless somebody resumed it after this month's stop. */
+  async #keepStopped(excess: Excess, reportedStopped: boolean, deadline: Deadline): Promise<Verdict> {
+    const { card, month } = excess;
     if (reportedStopped) {
-      // Stopped by somebody else, or by a call of ours whose outcome was lost: write that down once.
-      if (!card.stopped) await this.#record(stop);
-      return true;
+      // Stopped by somebody else, or by a call of ours whose outcome was lost or late: write that down once.
+      if (!card.stopped) await this.#record(excess);
+      return { over: true, stopped: true };
     }
-    const claim = await this.deps.stops.claim(stop, this.deps.leaseMs);
-    if (claim.state === 'done') return false;
-    if (claim.state === 'held') {
-      throw new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${stop.cardId}`);
+    // Perhaps a wrong answer of the gateway is all there is; the next reading tells.
+    if (card.usage !== null && card.usage.suspectedMb !== null) return { over: true, stopped: false };
+    const claim = await this.deps.stops.claim(card.cardId, month, this.deps.leaseMs);
+    switch (claim.state) {
+      case 'not_over':
+        await this.deps.reader.forget([card.cardId]);
+        return { over: false, stopped: false };
+      case 'done':
+        return { over: true, stopped: false };
+      case 'held':
+        throw new CardpollError('busy', 'stop_in_progress', `another worker is stopping card ${card.cardId}`);
+      case 'unconfirmed':
+        throw unconfirmed(card);
+      default: {
+        const present = { card, month, usedMb: claim.usedMb, allowanceMb: claim.allowanceMb };
+        await this.#stop(present, deadline);
+        return { over: true, stopped: true };
+      }
     }
-    await this.#requireTime(stop, deadline);
-    await this.#callStop(card, stop, deadline);
-    await this.#record(stop);
-    return true;
   }
 
-  async #record(stop: StopRequest): Promise<void> {
-    const { cardId, iccid, month, usedMb, allowanceMb } = stop;
-    await this.deps.stops.complete(cardId, month);
+  /** Calls, under the claim, and waits for the gateway to show it. Throws `stop_unconfirmed` when it does not. */
+  async #stop(excess: Excess, deadline: Deadline): Promise<void> {
+    const { card } = excess;
+    // It was stopped when the cache was filled and runs: the claim wrote that down.
+    if (card.stopped) await this.deps.reader.forget([card.cardId]);
+    await this.#requireTime(excess, deadline);
+    await this.#callStop(excess, deadline);
+    if (await this.#showsEffect(excess, deadline)) return this.#record(excess);
+    await this.#noteUnconfirmed(excess);
+    throw unconfirmed(card);
+  }
+
+  async #reportsStopped(card: Card, deadline: Deadline): Promise<boolean> {
+    const { gateway } = this.deps;
+    const { value } = await gateway.call('card_status', card, deadline.remainingMs());
+    return gateway.isStoppedStatus(String(value));
+  }
+
+  async #record({ card, month, usedMb, allowanceMb }: Excess): Promise<void> {
+    await this.deps.stops.complete(card.cardId, month);
     this.deps.log.info(
       {
-        card_id: cardId,
-        iccid,
+        card_id: card.cardId,
+        iccid: card.iccid,
         usage_month: month,
         used_mb_month: usedMb,
         allowance_mb: allowanceMb,
@@ -105,21 +140,56 @@ export class PackageTask implements Task {
   }
 
   /** After a pause (of this process or of the record store) the claim may be over and another worker at it. */
-  async #requireTime(stop: StopRequest, deadline: Deadline): Promise<void> {
+  async #requireTime({ card, month }: Excess, deadline: Deadline): Promise<void> {
     if (deadline.remainingMs() > 0) return;
-    await this.deps.stops.abandon(stop.cardId, stop.month, 'the lease was over before the call');
-    throw new CardpollError('busy', 'lease_over', `no time is left to stop card ${stop.cardId}`);
+    await this.deps.stops.abandon(card.cardId, month, 'the lease was over before the call');
+    throw new CardpollError('busy', 'lease_over', `no time is left to stop card ${card.cardId}`);
   }
 
-  async #callStop(card: Card, stop: StopRequest, deadline: Deadline): Promise<void> {
+  async #callStop({ card, month }: Excess, deadline: Deadline): Promise<void> {
     try {
       await this.deps.gateway.call('stop', card, deadline.remainingMs());
     } catch (error) {
       // Only a refusal proves that nothing happened. After anything else the claim runs out and status is asked again.
       if (error instanceof GatewayError && error.isRefusal) {
-        await this.deps.stops.abandon(stop.cardId, stop.month, error.message);
+        await this.deps.stops.abandon(card.cardId, month, error.message);
       }
       throw error;
     }
   }
+
+  /** Whether the acknowledged call shows; without an answer it is unconfirmed, and the failure that of the question. */
+  async #showsEffect(excess: Excess, deadline: Deadline): Promise<boolean> {
+    try {
+      return await this.#reportsStopped(excess.card, deadline);
+    } catch (error) {
+      await this.#noteUnconfirmed(excess);
+      throw error;
+    }
+  }
+
+  async #noteUnconfirmed({ card, month }: Excess): Promise<void> {
+    const noted = await this.deps.stops.acknowledge(card.cardId, month);
+    if (noted === null) return;
+    this.deps.log.warn(
+      {
+        card_id: card.cardId,
+        iccid: card.iccid,
+        usage_month: month,
+        attempts: noted.calls,
+        retry_in_ms: noted.retryInMs,
+        reason: STOP_UNCONFIRMED_REASON,
+      },
+      STOP_UNCONFIRMED,
+    );
+  }
+}
+
+function unconfirmed(card: Card): CardpollError {
+  return new CardpollError(
+    'busy',
+    'stop_unconfirmed',
+    `the gateway acknowledged the stop of card ${card.cardId} and shows it running`,
+    { hint: 'The call is repeated with growing pauses; ask the owner of the gateway.' },
+  );
 }

@@ -1,14 +1,13 @@
 // Task realname: is the card real-name verified (specification, section 1)?
 import type { Card } from '../../domain/card.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Task, TaskResult } from './task.ts';
 
 export class RealnameTask implements Task {
   readonly taskType = 'realname';
 
-  constructor(private readonly deps: { readonly gateway: Gateway; readonly clock: Clock }) {}
+  constructor(private readonly deps: { readonly gateway: Gateway }) {}
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     const { value } = await this.deps.gateway.call('realname', card, deadline.remainingMs());
@@ -16,7 +15,7 @@ export class RealnameTask implements Task {
     const polled = {
       cardId: card.cardId,
       taskType: this.taskType,
-      polledAtMs: this.deps.clock.now(),
+      polledAtMs: deadline.nowMs(),
     } as const;
     const changed = verified !== card.realNameVerified;
     return {

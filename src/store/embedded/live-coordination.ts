@@ -1,6 +1,13 @@
 // Leases, live workers and the progress of initialisation in this process's memory.
 import type { Clock } from '../../platform/clock.ts';
-import { type Coordination, INIT_NOT_STARTED, type InitProgress, type WorkerInfo } from '../live-store.ts';
+import {
+  type Coordination,
+  INIT_NOT_STARTED,
+  type InitProgress,
+  NEVER_RECONCILED,
+  type Reconciliation,
+  type WorkerInfo,
+} from '../live-store.ts';
 
 interface Lease {
   holder: string;
@@ -12,6 +19,7 @@ export class EmbeddedCoordination implements Coordination {
   readonly #leases = new Map<string, Lease>();
   readonly #workers = new Map<string, { info: WorkerInfo; expiresMs: number }>();
   #progress = INIT_NOT_STARTED;
+  #reconciliation = NEVER_RECONCILED;
 
   constructor(
     private readonly clock: Clock,
@@ -63,5 +71,17 @@ export class EmbeddedCoordination implements Coordination {
 
   async saveInitProgress(progress: InitProgress): Promise<void> {
     this.#progress = progress;
+  }
+
+  async reconciliation(): Promise<Reconciliation> {
+    return this.#reconciliation;
+  }
+
+  async saveReconciliation(state: Reconciliation): Promise<void> {
+    this.#reconciliation = { ...state, requestedMs: this.#reconciliation.requestedMs };
+  }
+
+  async requestReconciliation(atMs: number): Promise<void> {
+    this.#reconciliation = { ...this.#reconciliation, requestedMs: atMs };
   }
 }

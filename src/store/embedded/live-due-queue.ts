@@ -49,6 +49,19 @@ export class DueQueue {
     return taken;
   }
 
+  /** Takes out the `count` cards that are due longest. */
+  take(nowMs: number, count: number): number[] {
+    this.#ripen(nowMs);
+    const taken: number[] = [];
+    while (taken.length < count) {
+      const card = this.#ready.lowest()?.member;
+      if (card === undefined) break;
+      this.#ready.delete(card);
+      taken.push(card);
+    }
+    return taken;
+  }
+
   #ripen(nowMs: number): void {
     for (const { member, score } of this.#waiting.takeUpTo(nowMs)) this.#ready.set(member, score);
   }

@@ -1,49 +1,11 @@
-// Rings in this process's memory: a JavaScript Set a bucket. Same rules as src/store/redis/scripts/ring-*.lua.
-import { bucketOf, dueAt } from '../../domain/phase.ts';
+// Rings in this process's memory. Same rules as src/store/redis/scripts/ring-*.lua.
+import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../domain/phase.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { AdvanceResult, RingId, RingState, Rings } from '../live-store.ts';
-import type { DueQueue } from './live-due-queue.ts';
-
-class Generation {
-  readonly #buckets: Array<Set<number> | undefined>;
-  members = 0;
-
-  constructor(
-    readonly number: number,
-    readonly buckets: number,
-  ) {
-    this.#buckets = new Array(buckets);
-  }
-
-  add(cardId: number): boolean {
-    const index = bucketOf(cardId, this.buckets);
-    let bucket = this.#buckets[index];
-    if (bucket === undefined) {
-      bucket = new Set();
-      this.#buckets[index] = bucket;
-    }
-    if (bucket.has(cardId)) return false;
-    bucket.add(cardId);
-    this.members += 1;
-    return true;
-  }
-
-  remove(cardId: number): boolean {
-    if (this.#buckets[bucketOf(cardId, this.buckets)]?.delete(cardId) !== true) return false;
-    this.members -= 1;
-    return true;
-  }
-
-  has(cardId: number): boolean {
-    return this.#buckets[bucketOf(cardId, this.buckets)]?.has(cardId) ?? false;
-  }
-
-  cardsOf(bucket: number): Iterable<number> {
-    return this.#buckets[bucket] ?? [];
-  }
-}
+import { Generation } from './live-ring-generation.ts';
+import type { WorkState } from './live-work-state.ts';
 
 interface Ring extends RingId {
   intervalMs: number;
@@ -53,15 +15,22 @@ interface Ring extends RingId {
   fence: number;
   lastGeneration: number;
   inUse: Generation | null;
+  loaded: boolean;
   building: Generation | null;
+  skippedRevolutions: number;
+  achievedMs: number;
+  lapStartedMs: number;
 }
+
+/** Cards added before the ring looks for room again. */
+const CARDS_PER_GROWTH = 20_000;
 
 export class EmbeddedRings implements Rings {
   readonly #rings = new Map<string, Ring>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly queueOf: (taskType: TaskType) => DueQueue,
+    private readonly workOf: (taskType: TaskType) => WorkState,
   ) {}
 
   async list(): Promise<RingState[]> {
@@ -81,7 +50,11 @@ export class EmbeddedRings implements Rings {
         fence: 0,
         lastGeneration: 0,
         inUse: null,
+        loaded: false,
         building: null,
+        skippedRevolutions: 0,
+        achievedMs: 0,
+        lapStartedMs: 0,
       };
       this.#rings.set(keyOf(id), ring);
     } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
@@ -90,17 +63,25 @@ export class EmbeddedRings implements Rings {
     return stateOf(ring);
   }
 
-  async startGeneration(id: RingId, buckets: number, options: { activate: boolean }): Promise<RingState> {
+  async startGeneration(
+    id: RingId,
+    buckets: number,
+    options: { activate: boolean; selection?: string },
+  ): Promise<RingState> {
     const ring = this.#require(id);
     ring.lastGeneration += 1;
-    ring.building = new Generation(ring.lastGeneration, buckets);
-    if (options.activate) this.#switch(ring, ring.building);
+    ring.building = new Generation(ring.lastGeneration, buckets, options.selection ?? '');
+    if (options.activate) {
+      this.#switch(ring, ring.building);
+      ring.loaded = false;
+    }
     return stateOf(ring);
   }
 
   async activate(id: RingId): Promise<RingState> {
     const ring = this.#require(id);
     if (ring.building !== null) this.#switch(ring, ring.building);
+    ring.loaded = ring.inUse !== null;
     return stateOf(ring);
   }
 
@@ -114,11 +95,24 @@ export class EmbeddedRings implements Rings {
       );
     }
     let added = 0;
-    for (const cardId of cardIds) {
+    for (const [i, cardId] of cardIds.entries()) {
+      if (i % CARDS_PER_GROWTH === 0) makeRoom(ring, Math.min(CARDS_PER_GROWTH, cardIds.length - i));
       if (ring.inUse?.add(cardId)) added += 1;
       ring.building?.add(cardId);
     }
     return added;
+  }
+
+  async resize(id: RingId, maxSteps: number): Promise<boolean> {
+    const ring = this.#rings.get(keyOf(id));
+    if (ring === undefined) return false;
+    for (let left = maxSteps; ; left -= 1) {
+      const build = generationsOf(ring).find((one) => nextResize(one.shape, one.members) !== null);
+      if (build === undefined) return false;
+      if (left <= 0) return true;
+      if (nextResize(build.shape, build.members) === 'split') split(ring, build);
+      else if (!merge(ring, build)) return true;
+    }
   }
 
   async remove(id: RingId, cardIds: readonly number[]): Promise<number> {
@@ -136,6 +130,25 @@ export class EmbeddedRings implements Rings {
     return cardIds.map((cardId) => inUse?.has(cardId) ?? false);
   }
 
+  async page(id: RingId, fromPhase: number, maxBuckets: number) {
+    const inUse = this.#rings.get(keyOf(id))?.inUse ?? null;
+    if (inUse === null) return { cardIds: [], nextPhase: null };
+    const { shape } = inUse;
+    const cardIds: number[] = [];
+    let step = stepAtPhase(shape, fromPhase);
+    for (let left = maxBuckets; left > 0 && step < stepsOf(shape); left -= 1) {
+      const bucket = inUse.at(step);
+      cardIds.push(...bucket.cards);
+      step += bucket.steps;
+    }
+    return { cardIds, nextPhase: step >= stepsOf(shape) ? null : step / stepsOf(shape) };
+  }
+
+  /** Nothing gets lost here, so there is nothing to count. */
+  async recount(id: RingId): Promise<number> {
+    return this.#rings.get(keyOf(id))?.inUse?.members ?? 0;
+  }
+
   async drop(id: RingId): Promise<void> {
     this.#rings.delete(keyOf(id));
   }
@@ -145,22 +158,31 @@ export class EmbeddedRings implements Rings {
     limits: { maxBuckets: number; queueCap: number; fence: number },
   ): Promise<AdvanceResult> {
     const ring = this.#require(id);
-    const queue = this.queueOf(id.taskType);
+    const work = this.workOf(id.taskType);
+    const { queue } = work;
     const now = this.#now();
     const { inUse } = ring;
     let moved = 0;
     if (ring.enabled && inUse !== null && limits.fence >= ring.fence) {
       ring.fence = limits.fence;
-      const clock = () => ({ ...ring, buckets: inUse.buckets });
-      const lateMs = now - dueAt(clock(), ring.cursor);
-      if (lateMs > ring.intervalMs) ring.cursor += Math.floor(lateMs / ring.intervalMs) * inUse.buckets;
+      const { shape } = inUse;
+      const clock = { ...ring, ...shape };
+      const lateMs = now - dueAt(clock, ring.cursor);
+      if (lateMs > ring.intervalMs) {
+        const skipped = Math.floor(lateMs / ring.intervalMs);
+        ring.skippedRevolutions += skipped;
+        ring.cursor += skipped * stepsOf(shape);
+      }
       for (let left = limits.maxBuckets; left > 0 && queue.size < limits.queueCap; left -= 1) {
-        const due = dueAt(clock(), ring.cursor);
+        const due = dueAt(clock, ring.cursor);
         if (due > now) break;
-        for (const cardId of inUse.cardsOf(ring.cursor % inUse.buckets)) {
-          if (queue.addNew(cardId, Math.floor(due))) moved += 1;
+        if (ring.cursor % stepsOf(shape) === 0) {
+          if (ring.lapStartedMs > 0) ring.achievedMs = now - ring.lapStartedMs;
+          ring.lapStartedMs = now;
         }
-        ring.cursor += 1;
+        const { cards, steps } = inUse.at(ring.cursor);
+        moved += work.makeDue(cards, Math.floor(due), limits.queueCap);
+        ring.cursor += steps;
       }
     }
     return { ring: stateOf(ring), moved, queueLength: queue.size };
@@ -172,9 +194,13 @@ export class EmbeddedRings implements Rings {
       ring.cursor = 0;
       ring.anchorMs = this.#now();
     } else {
-      ring.cursor = Math.floor((ring.cursor * next.buckets) / ring.inUse.buckets);
+      const scaled = Math.floor((ring.cursor * stepsOf(next.shape)) / stepsOf(ring.inUse.shape));
+      // The second half of a whole bucket: back to its beginning.
+      const inMiddle = bucketAt(next.shape, scaled).steps === 2 && scaled % 2 === 1;
+      ring.cursor = inMiddle ? scaled - 1 : scaled;
     }
     ring.inUse = next;
+    ring.loaded = true;
     ring.building = null;
   }
 
@@ -197,30 +223,65 @@ function keyOf(id: RingId): string {
   return `${id.taskType}:${id.configId}`;
 }
 
+const NEVER_BUILT = { generation: 0, buckets: 0, split: 0, members: 0, selection: '' };
+
 function stateOf(ring: Ring): RingState {
   return {
     configId: ring.configId,
     taskType: ring.taskType,
-    generation: ring.inUse?.number ?? 0,
-    buckets: ring.inUse?.buckets ?? 0,
+    ...(ring.inUse?.state ?? NEVER_BUILT),
+    loaded: ring.loaded,
+    building: ring.building?.state ?? null,
     intervalMs: ring.intervalMs,
     anchorMs: ring.anchorMs,
     cursor: ring.cursor,
     enabled: ring.enabled,
-    members: ring.inUse?.members ?? 0,
-    building:
-      ring.building === null ? null : { generation: ring.building.number, buckets: ring.building.buckets },
+    skippedRevolutions: ring.skippedRevolutions,
+    achievedIntervalMs: ring.achievedMs || null,
+    lapStartedAtMs: ring.lapStartedMs || null,
   };
+}
+
+function generationsOf(ring: Ring): Generation[] {
+  return [ring.inUse, ring.building].filter((build) => build !== null);
+}
+
+function makeRoom(ring: Ring, more: number): void {
+  for (const build of generationsOf(ring)) {
+    while (nextResize(build.shape, build.members + more) === 'split') split(ring, build);
+  }
+}
+
+/** The first split of a level divides the interval into twice as many steps. */
+function split(ring: Ring, build: Generation): void {
+  if (build === ring.inUse && build.shape.split === 0) ring.cursor *= 2;
+  build.split();
+}
+
+/** @returns false when it has to wait: the cursor of a ring that turns stands between the two halves */
+function merge(ring: Ring, build: Generation): boolean {
+  const inUse = build === ring.inUse;
+  if (!build.merge(inUse ? ring.cursor : null)) {
+    if (ring.enabled) return false;
+    // In a ring that is off the first half comes again.
+    ring.cursor -= 1;
+    build.merge(ring.cursor);
+  }
+  if (inUse && build.shape.split === 0) ring.cursor /= 2;
+  return true;
 }
 
 /** Keeps the cursor; the next bucket is due one new step from now at the latest, and never before a pause ended. */
 function reanchor(ring: Ring, settings: { intervalMs: number; enabled: boolean }, nowMs: number): void {
   if (ring.inUse !== null) {
-    const { buckets } = ring.inUse;
-    const stepMs = settings.intervalMs / buckets;
-    let due = Math.min(dueAt({ ...ring, buckets }, ring.cursor), nowMs + stepMs);
+    const { shape } = ring.inUse;
+    const stepMs = settings.intervalMs / stepsOf(shape);
+    let due = Math.min(dueAt({ ...ring, ...shape }, ring.cursor), nowMs + stepMs);
     if (settings.enabled && !ring.enabled) due = Math.max(due, nowMs);
     ring.anchorMs = due - ring.cursor * stepMs;
+    // A revolution at two paces, or with a pause in it, tells nothing.
+    ring.achievedMs = 0;
+    ring.lapStartedMs = 0;
   }
   ring.intervalMs = settings.intervalMs;
   ring.enabled = settings.enabled;

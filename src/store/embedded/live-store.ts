@@ -19,7 +19,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   };
   return {
     kind: 'embedded',
-    rings: new EmbeddedRings(clock, (taskType) => work.queueOf(taskType)),
+    rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
     work,
     stats,
     coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
@@ -27,6 +27,8 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     requests: new EmbeddedRequestClaims(clock),
     async ping() {},
     now: async () => clock.now(),
+    // With this process everything in it is gone, and built anew.
+    identity: async () => 'embedded',
     async close() {},
   };
 }

@@ -1,54 +1,31 @@
 // The work queue in this process's memory. Same rules as the scripts src/store/redis/scripts/work-*.lua, proven by
 // the same contract suite; single-threaded, so every method is atomic by itself.
-import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
-import { cardIdOf, triggerIdOf } from '../../domain/manual-trigger.ts';
+import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Claim, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
-import { DueQueue } from './live-due-queue.ts';
-import { ManualList } from './live-manual-list.ts';
-import { ScoreSet } from './live-score-set.ts';
-
-interface TypeState {
-  readonly queue: DueQueue;
-  readonly manual: ManualList;
-  readonly manualLeases: ScoreSet<string>;
-  /** Slot member (see slotOf) -> token. */
-  readonly slots: ScoreSet<string>;
-  readonly failures: Map<number, number>;
-  readonly lastClaims: Map<string, { claimNumber: number; token: number; items: readonly WorkItem[] }>;
-  limit: number | null;
-  pausedUntilMs: number;
-  claims: number;
-}
-
-interface ClaimRequest {
-  readonly workerId: string;
-  readonly claimNumber: number;
-  readonly max: number;
-  readonly leaseMs: number;
-}
+import {
+  type Claim,
+  type ClaimRequest,
+  type LimitRecord,
+  MAX_RETRIES_WAITING,
+  type Pause,
+  type PauseRequest,
+  type QueueCounts,
+  type Settlement,
+  type WorkItem,
+  type WorkQueue,
+} from '../live-store.ts';
+import { claimNew } from './live-claim.ts';
+import { manualEntryOf, WorkState } from './live-work-state.ts';
 
 export class EmbeddedWorkQueue implements WorkQueue {
-  readonly #types = perTaskType(
-    (): TypeState => ({
-      queue: new DueQueue(),
-      manual: new ManualList(),
-      manualLeases: new ScoreSet(),
-      slots: new ScoreSet(),
-      failures: new Map(),
-      lastClaims: new Map(),
-      limit: null,
-      pausedUntilMs: 0,
-      claims: 0,
-    }),
-  );
+  readonly #types = perTaskType(() => new WorkState());
 
   constructor(private readonly clock: Clock) {}
 
-  /** The queue the rings move due cards into. */
-  queueOf(taskType: TaskType): DueQueue {
-    return this.#types[taskType].queue;
+  /** What the rings move due cards into. */
+  stateOf(taskType: TaskType): WorkState {
+    return this.#types[taskType];
   }
 
   /** Forgets the claims of a worker that is gone. */
@@ -59,21 +36,25 @@ export class EmbeddedWorkQueue implements WorkQueue {
   async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
     const type = this.#types[taskType];
     const now = this.#now();
-    takeBackExpired(type, now);
-    const limit = type.limit ?? DEFAULT_MAX_CONCURRENCY;
-    const pausedMs = Math.max(0, type.pausedUntilMs - now);
+    type.takeBackExpired(now);
+    const limit = type.limitInForce;
+    const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
     const last = type.lastClaims.get(request.workerId);
     let items: readonly WorkItem[] = [];
+    let claimedAtMs: number | null = null;
     if (last !== undefined && last.claimNumber === request.claimNumber && last.token > now) {
-      items = last.items.filter((item) => leaseOf(type, item) === last.token);
+      items = last.items.filter((item) => type.leaseOf(item) === last.token);
+      claimedAtMs = Math.floor(last.token) - request.leaseMs;
     } else if (pausedMs === 0) {
-      items = claimNew(type, request, now, Math.min(request.max, limit - type.slots.size));
+      items = claimNew(type, request, limit, now);
+      claimedAtMs = now;
     }
-    return { items, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
+    if (items.length === 0) claimedAtMs = null;
+    return { items, claimedAtMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
   }
 
   async release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {
-    for (const item of items) releaseSlot(this.#types[taskType], item);
+    for (const item of items) this.#types[taskType].releaseSlot(item);
   }
 
   async settle(
@@ -87,22 +68,39 @@ export class EmbeddedWorkQueue implements WorkQueue {
     let fenced = 0;
     for (const settlement of settlements) {
       const { item, verdict } = settlement;
-      releaseSlot(type, item);
-      if (leaseOf(type, item) !== Number(item.token)) {
+      type.releaseSlot(item);
+      if (type.leaseOf(item) !== Number(item.token)) {
         fenced += 1;
       } else if (item.lane === 'manual') {
         type.manualLeases.delete(item.member);
         if (verdict === 'returned') returned.push(item.member);
       } else {
-        settleScheduled(type, settlement, backoff, now);
+        settleCard(type, settlement, backoff, now);
       }
     }
     type.manual.prepend(returned);
     return { fenced };
   }
 
+  async forgetCards(cardIds: readonly number[]): Promise<void> {
+    for (const type of Object.values(this.#types)) {
+      for (const cardId of cardIds) {
+        type.failures.delete(cardId);
+        type.retry.delete(cardId);
+      }
+    }
+  }
+
+  onWork(taskType: TaskType, listener: () => void): () => void {
+    const { listeners } = this.#types[taskType];
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
   async pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    for (const entry of entries) this.#types[taskType].manual.append(entry);
+    const type = this.#types[taskType];
+    for (const entry of entries) type.manual.append(entry);
+    type.wakeListeners();
   }
 
   async removeManual(taskType: TaskType, triggerId: string): Promise<number> {
@@ -127,9 +125,12 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return {
       queueLength: type.queue.size,
       due: type.queue.dueCount(now),
+      retryDue: type.retry.dueCount(now),
+      backoff: type.retry.size - type.retry.dueCount(now),
       inFlight,
       manualLength: type.manual.length,
       maxConcurrency: type.limit,
+      effectiveConcurrency: type.limitInForce,
     };
   }
 
@@ -141,10 +142,27 @@ export class EmbeddedWorkQueue implements WorkQueue {
     this.#types[taskType].limit ??= max;
   }
 
+  async setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void> {
+    this.#types[taskType].effectiveLimit = limit;
+  }
+
+  async seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void> {
+    this.#types[taskType].effectiveLimit ??= limit;
+  }
+
+  async limitRecord(taskType: TaskType): Promise<LimitRecord | null> {
+    return this.#types[taskType].limitRecord;
+  }
+
+  async saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void> {
+    this.#types[taskType].limitRecord = record;
+  }
+
   async resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }> {
     const type = this.#types[taskType];
     const now = this.#now();
     const cleared = type.slots.takeUpTo(Number.POSITIVE_INFINITY);
+    type.retrySlots.takeUpTo(Number.POSITIVE_INFINITY);
     const returned: string[] = [];
     for (const { member: slot, score } of cleared) {
       const entry = manualEntryOf(slot);
@@ -161,12 +179,27 @@ export class EmbeddedWorkQueue implements WorkQueue {
 
   /** The running count is the number of slots held: there is no foreign count to heal. */
   async reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }> {
-    return { expiredSlots: takeBackExpired(this.#types[taskType], this.#now()), healedFrom: null };
+    return { expiredSlots: this.#types[taskType].takeBackExpired(this.#now()), healedFrom: null };
   }
 
-  async pause(taskType: TaskType, ms: number): Promise<void> {
+  async pause(taskType: TaskType, { source, ms, reason, by }: PauseRequest): Promise<void> {
     const type = this.#types[taskType];
-    type.pausedUntilMs = Math.max(type.pausedUntilMs, this.#now() + ms);
+    const now = this.#now();
+    const untilMs = now + Math.ceil(ms);
+    const [inForce] = type.pausesInForce(now).filter((pause) => pause.source === source);
+    if (source === 'gateway' && inForce !== undefined && inForce.untilMs >= untilMs) return;
+    const sinceMs = source === 'gateway' ? (inForce?.sinceMs ?? now) : now;
+    type.pauses.set(source, { taskType, source, reason, by, sinceMs, untilMs });
+  }
+
+  async resume(taskType: TaskType): Promise<Pause[]> {
+    const ended = this.#types[taskType].pausesInForce(this.#now());
+    this.#types[taskType].pauses.clear();
+    return ended;
+  }
+
+  async pauses(): Promise<Pause[]> {
+    return Object.values(this.#types).flatMap((type) => type.pausesInForce(this.#now()));
   }
 
   /** Whole milliseconds: only tokens have a fraction. */
@@ -175,75 +208,29 @@ export class EmbeddedWorkQueue implements WorkQueue {
   }
 }
 
-function slotOf(item: WorkItem): string {
-  return item.lane === 'manual' ? `m${item.member}` : item.member;
-}
-
-function manualEntryOf(slot: string): string | null {
-  return slot.startsWith('m') ? slot.slice(1) : null;
-}
-
-function leaseOf(type: TypeState, item: WorkItem): number | undefined {
-  return item.lane === 'manual' ? type.manualLeases.scoreOf(item.member) : type.queue.scoreOf(item.cardId);
-}
-
-function releaseSlot(type: TypeState, item: WorkItem): void {
-  if (type.slots.scoreOf(slotOf(item)) === Number(item.token)) type.slots.delete(slotOf(item));
-}
-
-function takeBackExpired(type: TypeState, nowMs: number): number {
-  const slots = type.slots.takeUpTo(nowMs).length;
-  type.manual.prepend(type.manualLeases.takeUpTo(nowMs).map(({ member }) => member));
-  return slots;
-}
-
-function claimNew(type: TypeState, request: ClaimRequest, nowMs: number, take: number): WorkItem[] {
-  const due = type.queue.dueCount(nowMs);
-  if (take <= 0 || (due === 0 && type.manual.length === 0)) return [];
-  type.claims += 1;
-  // The same token as in Redis: an exact double that no other claim and no due time equals.
-  const token = nowMs + request.leaseMs + (1 + (type.claims % 4095)) / 4096;
-  // Half for each lane while both have work; the odd item goes to either in turn.
-  const half = Math.floor((take + (type.claims % 2)) / 2);
-  const items = claimManual(type, Math.min(type.manual.length, Math.max(half, take - due)), token);
-  for (const cardId of type.queue.lease(nowMs, take - items.length, token)) {
-    items.push({ cardId, lane: 'schedule', member: String(cardId), token: String(token) });
-  }
-  for (const item of items) type.slots.set(slotOf(item), token);
-  type.lastClaims.set(request.workerId, { claimNumber: request.claimNumber, token, items });
-  return items;
-}
-
-function claimManual(type: TypeState, count: number, token: number): WorkItem[] {
-  const items: WorkItem[] = [];
-  for (const member of type.manual.take(count)) {
-    if (type.manualLeases.scoreOf(member) === undefined) {
-      type.manualLeases.set(member, token);
-      items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
-    } else {
-      // Running already (triggered twice): it waits at the tail for its turn.
-      type.manual.append(member);
-    }
-  }
-  return items;
-}
-
-function settleScheduled(
-  type: TypeState,
-  { item, verdict, random }: Settlement,
+function settleCard(
+  type: WorkState,
+  { item, verdict, random, waitMs = 0 }: Settlement,
   backoff: { baseMs: number; capMs: number },
   nowMs: number,
 ): void {
+  const { cardId, lane } = item;
+  if (verdict === 'returned' && lane === 'schedule') {
+    type.queue.move(cardId, nowMs);
+    return;
+  }
+  type.queue.delete(cardId);
   if (verdict === 'done') {
-    type.queue.delete(item.cardId);
-    type.failures.delete(item.cardId);
+    type.failures.delete(cardId);
   } else if (verdict === 'returned') {
-    type.queue.move(item.cardId, nowMs);
+    type.retry.addNew(cardId, nowMs);
   } else {
-    const inARow = (type.failures.get(item.cardId) ?? 0) + 1;
-    type.failures.set(item.cardId, inARow);
+    const inARow = (type.failures.get(cardId) ?? 0) + 1;
+    type.failures.set(cardId, inARow);
     const backoffMs = backoff.baseMs * 2 ** (inARow - 1);
-    if (backoffMs < backoff.capMs) type.queue.move(item.cardId, Math.floor(nowMs + random * backoffMs));
-    else type.queue.delete(item.cardId);
+    const pauseMs = Math.max(backoffMs < backoff.capMs ? random * backoffMs : 0, waitMs);
+    const waits = backoffMs < backoff.capMs || waitMs > 0;
+    if (waits && type.retry.size < MAX_RETRIES_WAITING)
+      type.retry.addNew(cardId, Math.floor(nowMs + pauseMs));
   }
 }

@@ -1,7 +1,8 @@
 // The record store without a server: PGlite in a worker thread, the same SQL and migrations as postgres/. For trying
 // cardpoll out and for the demo; opened by wiring when neither store is configured.
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { makeDirectory } from '../../platform/make-directory.ts';
 import { sqlRecordStore } from '../postgres/sql-record-store.ts';
 import type { RecordStore } from '../record-store.ts';
 import { PgliteClient } from './pglite-client.ts';
@@ -17,8 +18,7 @@ export interface EmbeddedOptions {
 /** Throws `busy` while another process has the directory open, `config` when it cannot be opened. */
 export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOptions): Promise<RecordStore> {
   if (dataDir === ':memory:') return sqlRecordStore('embedded', await PgliteClient.open(workerUrl, dataDir));
-  const realDir = makeDir(dataDir);
-  const unlock = lockDataDir(realDir);
+  const { realDir, unlock } = takeDir(dataDir);
   try {
     const client = await PgliteClient.open(workerUrl, realDir);
     return sqlRecordStore('embedded', {
@@ -32,12 +32,14 @@ export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOp
   }
 }
 
-/** @returns the directory's one true name: however it was given, there is one lock. */
-function makeDir(dataDir: string): string {
+/** Makes and locks the directory by its one true name: however it was given, there is one lock. */
+function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return realpathSync(dataDir);
+    makeDirectory(dataDir, { mode: 0o700 });
+    const realDir = realpathSync(dataDir);
+    return { realDir, unlock: lockDataDir(realDir) };
   } catch (error) {
+    if (error instanceof CardpollError) throw error;
     throw new CardpollError(
       'config',
       'data_dir_unusable',

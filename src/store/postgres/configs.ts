@@ -5,6 +5,9 @@ import type { CardCondition, PollingConfig } from '../../domain/polling-config.t
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { ConfigRecords } from '../record-store.ts';
 import type { SqlClient } from './sql-client.ts';
+import { sqlStateOf } from './sql-errors.ts';
+
+const UNIQUE_VIOLATION = '23505';
 
 const COLUMNS = 'id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status';
 
@@ -27,15 +30,65 @@ export class SqlConfigs implements ConfigRecords {
     return rows.map(toConfig);
   }
 
-  async update(
-    id: number,
-    patch: { status?: 0 | 1; intervalSeconds?: number },
-  ): Promise<PollingConfig | null> {
+  async create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
+    try {
+      return await this.#insert(config);
+    } catch (error) {
+      if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+      // Somebody chose ids of his own in SQL: go on behind them.
+      await this.client.query(
+        `SELECT setval(pg_get_serial_sequence('polling_configs', 'id'), (SELECT max(id) FROM polling_configs))`,
+      );
+      return this.#insert(config);
+    }
+  }
+
+  async #insert(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
+    const [row] = await this.client.query<ConfigRow>(
+      `INSERT INTO polling_configs (name, task_type, card_condition, carrier_id, interval_seconds, priority, status)
+       VALUES ($1, $2, $3, $4::integer, $5::integer, $6::integer, $7::smallint) RETURNING ${COLUMNS}`,
+      [
+        config.name,
+        config.taskType,
+        config.cardCondition,
+        config.carrierId,
+        config.intervalSeconds,
+        config.priority,
+        config.status,
+      ],
+    );
+    return toConfig(row as ConfigRow);
+  }
+
+  async update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null> {
     const [row] = await this.client.query<ConfigRow>(
       `UPDATE polling_configs
-       SET status = coalesce($2::smallint, status), interval_seconds = coalesce($3::integer, interval_seconds)
+       SET name = coalesce($2, name), task_type = coalesce($3, task_type),
+         card_condition = coalesce($4, card_condition),
+         carrier_id = CASE WHEN $5 THEN $6::integer ELSE carrier_id END,
+         interval_seconds = coalesce($7::integer, interval_seconds),
+         priority = coalesce($8::integer, priority), status = coalesce($9::smallint, status)
        WHERE id = $1::integer RETURNING ${COLUMNS}`,
-      [id, patch.status ?? null, patch.intervalSeconds ?? null],
+      [
+        id,
+        patch.name ?? null,
+        patch.taskType ?? null,
+        patch.cardCondition ?? null,
+        // null is a value of its own here: every carrier.
+        patch.carrierId !== undefined,
+        patch.carrierId ?? null,
+        patch.intervalSeconds ?? null,
+        patch.priority ?? null,
+        patch.status ?? null,
+      ],
+    );
+    return row === undefined ? null : toConfig(row);
+  }
+
+  async remove(id: number): Promise<PollingConfig | null> {
+    const [row] = await this.client.query<ConfigRow>(
+      `DELETE FROM polling_configs WHERE id = $1::integer RETURNING ${COLUMNS}`,
+      [id],
     );
     return row === undefined ? null : toConfig(row);
   }

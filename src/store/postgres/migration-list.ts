@@ -6,6 +6,7 @@ import configs from './migrations/0004_configs.sql';
 import alerts from './migrations/0005_alerts.sql';
 import cleanup from './migrations/0006_cleanup.sql';
 import triggers from './migrations/0007_triggers.sql';
+import usageTruth from './migrations/0008_usage_truth.sql';
 
 export interface Migration {
   readonly id: string;
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0005_alerts', sql: alerts },
   { id: '0006_cleanup', sql: cleanup },
   { id: '0007_triggers', sql: triggers },
+  { id: '0008_usage_truth', sql: usageTruth },
 ];

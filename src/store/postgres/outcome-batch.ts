@@ -65,6 +65,7 @@ function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
       readings.map(({ next }) => monthStart(next.month)),
       readings.map(({ next }) => next.usedMb),
       readings.map(({ next }) => next.lastReadingMb),
+      readings.map(({ next }) => next.suspectedMb),
       readings.map(({ next }) => next.readAtMs),
       readings.map(({ basedOnReadAtMs }) => basedOnReadAtMs),
     ],

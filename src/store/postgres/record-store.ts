@@ -1,4 +1,5 @@
 // The record store on a PostgreSQL server (14 or later). Opened by wiring; tables come from migrations.ts.
+import { DATABASE_CONNECTIONS } from '../../platform/connection-bounds.ts';
 import type { RecordStore } from '../record-store.ts';
 import { PostgresClient } from './pool.ts';
 import { sqlRecordStore } from './sql-record-store.ts';
@@ -10,13 +11,11 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
 }
 
-const DEFAULT_MAX_CONNECTIONS = 8;
-
 /**
  * Connects lazily: an unreachable server shows in the first call (`ping` for instance), and a store opened during an
  * outage works once the server is back. Throws `config` for a URL that cannot be read.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
-  const maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  const maxConnections = options.maxConnections ?? DATABASE_CONNECTIONS.usual;
   return sqlRecordStore('postgres', new PostgresClient({ ...options, maxConnections }));
 }

@@ -30,6 +30,8 @@ const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
 
+const RAISED_BY_TRIGGER = 'P0001';
+
 /** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
 export function sqlStateOf(error: unknown): string {
   const origin = error instanceof CardpollError ? error.cause : error;
@@ -103,7 +105,7 @@ function translateLasting(error: unknown, state: string, message: string, where:
       cause: error,
     });
   }
-  if (state.startsWith('23') || state.startsWith('22')) {
+  if (state.startsWith('23') || state.startsWith('22') || state === RAISED_BY_TRIGGER) {
     return new CardpollError('invalid', 'value_refused', `${where} refuses a value: ${message}`, {
       cause: error,
     });

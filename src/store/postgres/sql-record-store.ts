@@ -5,6 +5,7 @@ import { SqlAlerts } from './alerts.ts';
 import { SqlCards } from './cards.ts';
 import { SqlCleanup } from './cleanup.ts';
 import { SqlConfigs } from './configs.ts';
+import { identityOf } from './identity.ts';
 import { SqlMigrations } from './migrations.ts';
 import { SqlResults } from './results.ts';
 import type { SqlClient } from './sql-client.ts';
@@ -31,6 +32,8 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
       );
       return Number(row?.now_ms);
     },
+    // An embedded database has one history.
+    identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
     close: () => client.close(),
   };
 }

@@ -3,39 +3,65 @@
 // The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the
 // claim that somebody else holds by then. The port does not carry it, so the store remembers the attempts it was
 // granted until they end.
-import type { StopClaim, StopRecords, StopRequest } from '../record-store.ts';
+import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alert-rule.ts';
+import type { StopClaim, StopRecords, UnconfirmedStop } from '../record-store.ts';
 import { monthStart } from './partitions.ts';
+import acknowledgeStop from './queries/acknowledge-stop.sql';
 import claimStop from './queries/claim-stop.sql';
 import completeStop from './queries/complete-stop.sql';
+import unconfirmedStops from './queries/unconfirmed-stops.sql';
 import type { PreparedSql, SqlClient } from './sql-client.ts';
 
 const CLAIM: PreparedSql = { name: 'claim_stop', text: claimStop };
 const COMPLETE: PreparedSql = { name: 'complete_stop', text: completeStop };
+const ACKNOWLEDGE: PreparedSql = { name: 'acknowledge_stop', text: acknowledgeStop };
+const UNCONFIRMED: PreparedSql = { name: 'unconfirmed_stops', text: unconfirmedStops };
+
+/** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+interface ClaimRow {
+  readonly state: StopClaim['state'];
+  readonly attempts: number;
+  readonly used_mb: number;
+  readonly allowance_mb: number;
+  readonly calls: number;
+  readonly retry_in_ms: number;
+}
 
 export class SqlStops implements StopRecords {
   readonly #attempts = new Map<string, number>();
 
   constructor(private readonly client: SqlClient) {}
 
-  async claim(stop: StopRequest, leaseMs: number): Promise<StopClaim> {
-    const [row] = await this.client.query<{ state: StopClaim['state']; attempts: number }>(CLAIM, [
-      stop.cardId,
-      monthStart(stop.month),
-      stop.iccid,
-      stop.usedMb,
-      stop.allowanceMb,
-      leaseMs,
-    ]);
-    const state = row?.state ?? 'held';
+  async claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim> {
+    const [row] = await this.client.query<ClaimRow>(CLAIM, [cardId, monthStart(month), leaseMs]);
+    if (row === undefined) return { state: 'held' };
+    const { state } = row;
     if (state === 'granted' || state === 'unresolved') {
-      this.#attempts.set(keyOf(stop.cardId, stop.month), row?.attempts ?? 0);
+      this.#attempts.set(keyOf(cardId, month), row.attempts);
+      return { state, usedMb: row.used_mb, allowanceMb: row.allowance_mb };
     }
-    return { state };
+    return state === 'unconfirmed' ? { state, calls: row.calls, retryInMs: row.retry_in_ms } : { state };
   }
 
   async complete(cardId: number, month: string): Promise<void> {
     await this.client.query(COMPLETE, [cardId, monthStart(month)]);
     this.#attempts.delete(keyOf(cardId, month));
+  }
+
+  async acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null> {
+    const key = keyOf(cardId, month);
+    const [row] = await this.client.query<Pick<ClaimRow, 'calls' | 'retry_in_ms'>>(ACKNOWLEDGE, [
+      cardId,
+      monthStart(month),
+      this.#attempts.get(key) ?? 0,
+      FIRST_PAUSE_MS,
+      LONGEST_PAUSE_MS,
+    ]);
+    this.#attempts.delete(key);
+    return row === undefined ? null : { calls: row.calls, retryInMs: row.retry_in_ms };
   }
 
   async abandon(cardId: number, month: string, error: string): Promise<void> {
@@ -46,6 +72,11 @@ export class SqlStops implements StopRecords {
       [cardId, monthStart(month), this.#attempts.get(key) ?? 0, error],
     );
     this.#attempts.delete(key);
+  }
+
+  async unconfirmed(): Promise<number> {
+    const [row] = await this.client.query<{ count: number }>(UNCONFIRMED, [UNCONFIRMED_STOPS_COUNTED]);
+    return row?.count ?? 0;
   }
 }
 

@@ -45,6 +45,14 @@ export class RedisClient {
     return this.#answer(this.#scripts[name](keys.length, ...keys, ...args));
   }
 
+  /** INFO server of every server that takes writes. */
+  serverInfos(): Promise<string[]> {
+    const masters = this.isCluster
+      ? (this.connection as Cluster).nodes('master')
+      : [this.connection as Redis];
+    return Promise.all(masters.map((master) => this.#answer(master.info('server'))));
+  }
+
   close(): void {
     this.connection.disconnect();
   }

@@ -1,8 +1,10 @@
 // Leases, live workers and the progress of initialisation in Redis.
+import type { BreakerState } from '../../domain/breaker.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Coordination, InitProgress, InitStatus, WorkerInfo } from '../live-store.ts';
+import type { Coordination, InitProgress, InitStatus, Reconciliation, WorkerInfo } from '../live-store.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
+import { packReconciliation, unpackReconciliation } from './packed-reconciliation.ts';
 
 export class RedisCoordination implements Coordination {
   constructor(
@@ -45,9 +47,7 @@ export class RedisCoordination implements Coordination {
   }
 
   async initProgress(): Promise<InitProgress> {
-    const reply = (await this.client.command('HGETALL', this.keys.initProgress)) as string[];
-    const fields = new Map<string, string>();
-    for (let i = 0; i < reply.length; i += 2) fields.set(reply[i] as string, reply[i + 1] as string);
+    const fields = await this.#hash(this.keys.initProgress);
     const number = (name: string): number => Number(fields.get(name) ?? 0);
     const time = (name: string): number | null => Date.parse(fields.get(name) ?? '') || null;
     return {
@@ -61,6 +61,7 @@ export class RedisCoordination implements Coordination {
       updatedAtMs: time('updated_at'),
       finishedAtMs: time('finished_at'),
       changeMark: fields.get('change_mark') ?? '',
+      reason: (fields.get('reason') as InitProgress['reason'] | undefined) ?? 'build',
     };
   }
 
@@ -77,8 +78,29 @@ export class RedisCoordination implements Coordination {
       updated_at: time(progress.updatedAtMs),
       finished_at: time(progress.finishedAtMs),
       change_mark: progress.changeMark,
+      reason: progress.reason,
     };
     await this.client.command('HSET', this.keys.initProgress, ...Object.entries(fields).flat());
+  }
+
+  async reconciliation(): Promise<Reconciliation> {
+    return unpackReconciliation(await this.#hash(this.keys.reconciliation));
+  }
+
+  async saveReconciliation(state: Reconciliation): Promise<void> {
+    const { requested_ms: _, ...fields } = packReconciliation(state);
+    await this.client.command('HSET', this.keys.reconciliation, ...Object.entries(fields).flat());
+  }
+
+  async requestReconciliation(atMs: number): Promise<void> {
+    await this.client.command('HSET', this.keys.reconciliation, 'requested_ms', atMs);
+  }
+
+  async #hash(key: string): Promise<Map<string, string>> {
+    const reply = (await this.client.command('HGETALL', key)) as string[];
+    const fields = new Map<string, string>();
+    for (let i = 0; i < reply.length; i += 2) fields.set(reply[i] as string, reply[i + 1] as string);
+    return fields;
   }
 
   async #forgetBookkeeping(workerIds: readonly string[]): Promise<void> {
@@ -93,11 +115,21 @@ interface PackedWorker {
   pid: number;
   version: string;
   roles: readonly string[];
+  /** Missing where an older version wrote it. */
+  probe_address?: string | null;
   started_at_ms: number;
   heartbeat_at_ms: number;
   in_flight: number;
   cache_hits: number;
   cache_misses: number;
+  /** Absent where an older version wrote it. */
+  breakers?: ReadonlyArray<{
+    interface: string;
+    state: BreakerState;
+    since_ms: number;
+    reason: string | null;
+    next_probe_at_ms: number | null;
+  }>;
 }
 
 function packWorker(worker: WorkerInfo): PackedWorker {
@@ -107,11 +139,19 @@ function packWorker(worker: WorkerInfo): PackedWorker {
     pid: worker.pid,
     version: worker.version,
     roles: worker.roles,
+    probe_address: worker.probeAddress,
     started_at_ms: worker.startedAtMs,
     heartbeat_at_ms: worker.heartbeatAtMs,
     in_flight: worker.inFlight,
     cache_hits: worker.cacheHits,
     cache_misses: worker.cacheMisses,
+    breakers: worker.breakers.map((breaker) => ({
+      interface: breaker.interface,
+      state: breaker.state,
+      since_ms: breaker.sinceMs,
+      reason: breaker.reason,
+      next_probe_at_ms: breaker.nextProbeAtMs,
+    })),
   };
 }
 
@@ -122,10 +162,18 @@ function unpackWorker(packed: PackedWorker): WorkerInfo {
     pid: packed.pid,
     version: packed.version,
     roles: packed.roles,
+    probeAddress: packed.probe_address ?? null,
     startedAtMs: packed.started_at_ms,
     heartbeatAtMs: packed.heartbeat_at_ms,
     inFlight: packed.in_flight,
     cacheHits: packed.cache_hits,
     cacheMisses: packed.cache_misses,
+    breakers: (packed.breakers ?? []).map((breaker) => ({
+      interface: breaker.interface,
+      state: breaker.state,
+      sinceMs: breaker.since_ms,
+      reason: breaker.reason,
+      nextProbeAtMs: breaker.next_probe_at_ms,
+    })),
   };
 }

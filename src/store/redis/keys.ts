@@ -8,6 +8,8 @@ import type { RingId } from '../live-store.ts';
 
 export class Keys {
   readonly initProgress = 'polling:init:progress';
+  /** Hash: the comparison of rings and cards (packed-reconciliation.ts). */
+  readonly reconciliation = 'polling:reconciliation';
   /** Hash: worker id -> "<expiry ms> <details as JSON>". */
   readonly workers = 'polling:workers';
 
@@ -36,12 +38,35 @@ export class Keys {
     return `polling:concurrency:config:${this.#tag(taskType)}`;
   }
 
+  /** The limit the leader lowered the configured one to; absent while it did not. */
+  effectiveLimit(taskType: TaskType): string {
+    return `polling:concurrency:effective:${this.#tag(taskType)}`;
+  }
+
+  /** JSON: what the leader knows of the limit of the type, and why it is as it is. */
+  limitRecord(taskType: TaskType): string {
+    return `polling:concurrency:record:${this.#tag(taskType)}`;
+  }
+
   /** Sorted set: card id, or `m` + manual entry -> lease token. */
   slots(taskType: TaskType): string {
     return `polling:concurrency:slots:${this.#tag(taskType)}`;
   }
 
-  /** Hash: worker id -> "<claim number> <token>" of its last claim; field `#` counts claims. */
+  /** Sorted set: failing card id -> when it may be asked again (whole ms). A card is here or in the queue, never in both. */
+  retry(taskType: TaskType): string {
+    return `polling:retry:${this.#tag(taskType)}`;
+  }
+
+  /** Sorted set: card id -> lease token, of those slots that retries hold. */
+  retrySlots(taskType: TaskType): string {
+    return `polling:concurrency:retry-slots:${this.#tag(taskType)}`;
+  }
+
+  /**
+   * Hash: worker id -> "<claim number> <token>" of its last claim; `#` counts claims, `#other_at` is when work that is
+   * no retry was claimed last, `#retry_credit` what work-claim.lua grants retries beyond whole slots.
+   */
   claims(taskType: TaskType): string {
     return `polling:claims:${this.#tag(taskType)}`;
   }
@@ -51,9 +76,14 @@ export class Keys {
     return `polling:failures:${this.#tag(taskType)}`;
   }
 
-  /** Exists while claiming is paused. */
-  pause(taskType: TaskType): string {
-    return `polling:pause:${this.#tag(taskType)}`;
+  /** Hash: who paused claiming (`gateway`, `operator`) -> "<since ms> <until ms> <details as JSON>". */
+  pauses(taskType: TaskType): string {
+    return `polling:pauses:${this.#tag(taskType)}`;
+  }
+
+  /** Channel: a message tells that work was added. */
+  workChannel(taskType: TaskType): string {
+    return `polling:work:${this.#tag(taskType)}`;
   }
 
   stats(taskType: TaskType): string {
@@ -80,7 +110,7 @@ export class Keys {
     return `polling:ring-generations:${this.#tag(taskType)}`;
   }
 
-  /** Hash: `<config id>:<generation>` -> buckets of an abandoned generation whose keys are still to be removed. */
+  /** Hash: `<config id>:<generation>` of an abandoned generation -> the keys of its buckets have numbers below this. */
   ringTrash(taskType: TaskType): string {
     return `polling:ring-trash:${this.#tag(taskType)}`;
   }
@@ -91,8 +121,8 @@ export class Keys {
   }
 
   /** Set of card ids, at most 512, so that Redis keeps it as an intset. */
-  bucket(ring: RingId, generation: number, bucket: number): string {
-    return `polling:ring:${this.#tag(ring.taskType)}:${ring.configId}:${generation}:${bucket}`;
+  bucket(ring: RingId, generation: number, number: number): string {
+    return `polling:ring:${this.#tag(ring.taskType)}:${ring.configId}:${generation}:${number}`;
   }
 
   /** Hash: holder, fence, expires_ms. */

@@ -3,6 +3,7 @@ import type { LiveStore } from '../live-store.ts';
 import { RedisCardCache } from './card-cache.ts';
 import { type ConnectionLog, connectRedis } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';
+import { identityOf } from './identity.ts';
 import { Keys } from './keys.ts';
 import { RedisRequestClaims } from './request-claims.ts';
 import { RedisRings } from './rings.ts';
@@ -17,10 +18,11 @@ import { RedisWorkQueue } from './work-queue.ts';
 export async function openRedisLiveStore(options: { url: string; log?: ConnectionLog }): Promise<LiveStore> {
   const client = await connectRedis(options.url, options.log);
   const keys = new Keys(client.isCluster);
+  const work = new RedisWorkQueue(client, keys);
   return {
     kind: 'redis',
     rings: new RedisRings(client, keys),
-    work: new RedisWorkQueue(client, keys),
+    work,
     stats: new RedisPollStats(client, keys),
     coordination: new RedisCoordination(client, keys),
     cards: new RedisCardCache(client, keys),
@@ -32,7 +34,9 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
       const [seconds, microseconds] = (await client.command('TIME')) as [string, string];
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     },
+    identity: () => identityOf(client),
     async close() {
+      work.close();
       client.close();
     },
   };

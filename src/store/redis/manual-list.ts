@@ -16,7 +16,8 @@ export class RedisManualList {
   async push(taskType: TaskType, entries: readonly string[]): Promise<void> {
     for (let from = 0; from < entries.length; from += ENTRIES_PER_CALL) {
       const chunk = entries.slice(from, from + ENTRIES_PER_CALL);
-      await this.client.command('RPUSH', this.keys.manual(taskType), ...chunk);
+      const channel = this.keys.workChannel(taskType);
+      await this.client.script('workPushManual', [this.keys.manual(taskType)], [channel, ...chunk]);
     }
   }
 

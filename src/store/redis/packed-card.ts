@@ -1,14 +1,18 @@
 // Packs a card into a short text for the card cache: at most 64 bytes for usual cards, so that Redis keeps the hash of
 // a cache part as a listpack. Used by card-cache.ts only; the format is private and may change with any version.
 //
-// Nine fields split by blanks: iccid (a 1 in front keeps its leading zeros), carrier, status, flags (1 verified,
-// 2 stopped), allowance (- for unlimited), then month, used MB, last reading (empty: same as used), read at; these
-// four are missing before the first reading. Whole numbers are base 36.
+// Fields split by commas: iccid (a 1 in front keeps its leading zeros), carrier, status, flags (1 verified, 2 stopped),
+// allowance (- for unlimited), then month, used MB, last reading (empty: same as used), read at; these four are missing
+// before the first reading. A tenth is the suspected reading, if there is one. Whole numbers are base 36.
+//
+// The separator tells the version: the first one split by blanks. Instances of either version find too few fields in
+// the other's entries and take them for missing, so both may run during an upgrade.
 import type { Card } from '../../domain/card.ts';
 import type { UsageMonth } from '../../domain/usage-month.ts';
 
 const VERIFIED = 1;
 const STOPPED = 2;
+const SEPARATOR = ',';
 
 export function packCard(card: Card): string {
   const flags = (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0);
@@ -23,13 +27,14 @@ export function packCard(card: Card): string {
   if (usage !== null) {
     const reading = usage.lastReadingMb === usage.usedMb ? '' : usage.lastReadingMb;
     fields.push(packMonth(usage.month), usage.usedMb, reading, usage.readAtMs.toString(36));
+    if (usage.suspectedMb !== null) fields.push(usage.suspectedMb);
   }
-  return fields.join(' ');
+  return fields.join(SEPARATOR);
 }
 
 /** @returns null for a text of another version. */
 export function unpackCard(cardId: number, packed: string): Card | null {
-  const fields = packed.split(' ');
+  const fields = packed.split(SEPARATOR);
   const [iccid, carrier, status, flags, allowance] = fields;
   if (iccid === undefined || carrier === undefined || status === undefined || allowance === undefined)
     return null;
@@ -45,12 +50,13 @@ export function unpackCard(cardId: number, packed: string): Card | null {
   };
 }
 
-function unpackUsage([month, used, reading, readAt]: string[]): UsageMonth | null {
+function unpackUsage([month, used, reading, readAt, suspected]: string[]): UsageMonth | null {
   if (month === undefined || used === undefined || readAt === undefined) return null;
   return {
     month: unpackMonth(month),
     usedMb: Number(used),
     lastReadingMb: Number(reading === '' ? used : reading),
+    suspectedMb: suspected === undefined ? null : Number(suspected),
     readAtMs: Number.parseInt(readAt, 36),
   };
 }

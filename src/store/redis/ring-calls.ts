@@ -1,12 +1,12 @@
 // Groups card ids by ring bucket and cuts the groups into script calls of bounded length. Used by rings.ts; pure.
-import { bucketOf } from '../../domain/phase.ts';
+import { bucketNumberOf, type RingShape } from '../../domain/phase.ts';
 
 /** Ids a script call carries at most; about 1 ms of Redis' time. */
 const IDS_PER_CALL = 1_000;
 
 /** The cards of one bucket in one call, with their positions in the caller's list. */
 export interface BucketGroup {
-  readonly bucket: number;
+  readonly number: number;
   readonly ids: number[];
   readonly positions: number[];
 }
@@ -15,16 +15,16 @@ export interface BucketGroup {
 export function groupByBucket(
   ids: readonly number[],
   positions: readonly number[] | null,
-  buckets: number,
+  shape: RingShape,
 ): Map<number, BucketGroup> {
   const groups = new Map<number, BucketGroup>();
   for (let i = 0; i < ids.length; i += 1) {
     const id = ids[i] as number;
-    const bucket = bucketOf(id, buckets);
-    let group = groups.get(bucket);
+    const number = bucketNumberOf(id, shape);
+    let group = groups.get(number);
     if (group === undefined) {
-      group = { bucket, ids: [], positions: [] };
-      groups.set(bucket, group);
+      group = { number, ids: [], positions: [] };
+      groups.set(number, group);
     }
     group.ids.push(id);
     group.positions.push(positions?.[i] ?? i);
@@ -36,10 +36,10 @@ export function splitIntoCalls(groups: Map<number, BucketGroup>): BucketGroup[][
   const calls: BucketGroup[][] = [];
   let call: BucketGroup[] = [];
   let room = IDS_PER_CALL;
-  for (const { bucket, ids, positions } of groups.values()) {
+  for (const { number, ids, positions } of groups.values()) {
     for (let from = 0; from < ids.length; ) {
       const end = Math.min(ids.length, from + room);
-      call.push({ bucket, ids: ids.slice(from, end), positions: positions.slice(from, end) });
+      call.push({ number, ids: ids.slice(from, end), positions: positions.slice(from, end) });
       room -= end - from;
       from = end;
       if (room === 0) {

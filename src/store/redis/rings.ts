@@ -1,27 +1,38 @@
 // Rings in Redis: one hash of state and many small SETs of card ids a ring. The scripts ring-*.lua change them; this
 // file groups card ids by bucket and keeps every call short. See 02-engine in docs for the idea.
 //
-// A script is told the generation its bucket keys belong to. When that is not in use any more it does nothing, and
+// A script is told the generation and the numbers of its buckets. When the ring has others by now it does nothing, and
 // the call is made again with the present state.
+
+import { bucketAt, bucketsFrom, stepAtPhase, stepsOf } from '../../domain/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { AdvanceResult, RingId, RingState, Rings } from '../live-store.ts';
+import type { AdvanceResult, RingGeneration, RingId, RingState, Rings } from '../live-store.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { type BucketGroup, groupByBucket, splitIntoCalls } from './ring-calls.ts';
+import { RingResizer } from './ring-resizer.ts';
+import { generationsOf, STATE_FIELDS, type StateReply, stateOf } from './ring-state.ts';
 
 const CALLS_AT_ONCE = 64;
 /** About 3,000 cards: a few milliseconds of Redis' time. */
 const BUCKETS_PER_ADVANCE = 16;
 const KEYS_PER_UNLINK = 512;
+const KEYS_PER_COUNT = 512;
 const MAX_ATTEMPTS = 20;
 
-type StateReply = Array<string | null>;
+/** Cards added before the ring looks for room again. */
+const CARDS_PER_GROWTH = 20_000;
+
 export class RedisRings implements Rings {
+  readonly #resizer: RingResizer;
+
   constructor(
     private readonly client: RedisClient,
     private readonly keys: Keys,
-  ) {}
+  ) {
+    this.#resizer = new RingResizer(client, keys);
+  }
 
   async list(): Promise<RingState[]> {
     const found = await Promise.all(
@@ -35,12 +46,17 @@ export class RedisRings implements Rings {
   }
 
   async configure(ring: RingId, settings: { intervalMs: number; enabled: boolean }): Promise<RingState> {
-    const keys = [this.keys.ring(ring), this.keys.rings(ring.taskType)];
+    const { taskType } = ring;
+    const keys = [this.keys.ring(ring), this.keys.rings(taskType), this.keys.ringTrash(taskType)];
     const args = [ring.configId, settings.intervalMs, settings.enabled ? 1 : 0];
     return stateOf(ring, (await this.client.script('ringConfigure', keys, args)) as StateReply);
   }
 
-  async startGeneration(ring: RingId, buckets: number, options: { activate: boolean }): Promise<RingState> {
+  async startGeneration(
+    ring: RingId,
+    buckets: number,
+    options: { activate: boolean; selection?: string },
+  ): Promise<RingState> {
     const seen = await this.#require(ring);
     const { taskType } = ring;
     const keys = [this.keys.ring(ring), this.keys.ringGenerations(taskType), this.keys.ringTrash(taskType)];
@@ -50,6 +66,7 @@ export class RedisRings implements Rings {
       options.activate ? 1 : 0,
       seen.generation,
       seen.building?.generation ?? 0,
+      options.selection ?? '',
     ];
     const reply = (await this.client.script('ringStartGeneration', keys, args)) as StateReply | null;
     await this.#emptyTrash(taskType);
@@ -72,18 +89,23 @@ export class RedisRings implements Rings {
 
   async add(ring: RingId, cardIds: readonly number[]): Promise<number> {
     let added = 0;
-    await this.#change('ringAdd', ring, cardIds, (reply) => {
-      added += reply as number;
-    });
+    for (let from = 0; from < cardIds.length; from += CARDS_PER_GROWTH) {
+      const ids = cardIds.slice(from, from + CARDS_PER_GROWTH);
+      const state = await this.#resizer.makeRoom(await this.#require(ring), ids.length);
+      if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
+      await this.#change('ringAdd', state, ids, (reply, _groups, prefix) => {
+        if (prefix === '') added += reply as number;
+      });
+    }
     return added;
   }
 
   async remove(ring: RingId, cardIds: readonly number[]): Promise<number> {
     const state = await this.#read(ring);
-    if (state === null || (state.generation === 0 && state.building === null)) return 0;
+    if (state === null) return 0;
     let removed = 0;
-    await this.#change('ringRemove', ring, cardIds, (reply) => {
-      removed += reply as number;
+    await this.#change('ringRemove', state, cardIds, (reply, _groups, prefix) => {
+      if (prefix === '') removed += reply as number;
     });
     return removed;
   }
@@ -91,12 +113,59 @@ export class RedisRings implements Rings {
   async contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]> {
     const found = new Array<boolean>(cardIds.length).fill(false);
     const state = await this.#read(ring);
-    if (state === null || state.generation === 0) return found;
-    await this.#change('ringContains', ring, cardIds, (reply, groups) => {
+    if (state === null) return found;
+    await this.#change('ringContains', state, cardIds, (reply, groups) => {
       const positions = groups.flatMap((group) => group.positions);
       for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
     });
     return found;
+  }
+
+  async resize(ring: RingId, maxSteps: number): Promise<boolean> {
+    const state = await this.#read(ring);
+    return state !== null && this.#resizer.resize(state, maxSteps);
+  }
+
+  async page(ring: RingId, fromPhase: number, maxBuckets: number) {
+    const state = await this.#read(ring);
+    if (state === null || state.generation === 0) return { cardIds: [], nextPhase: null };
+    const numbers: number[] = [];
+    let step = stepAtPhase(state, fromPhase);
+    for (const bucket of bucketsFrom(state, step)) {
+      if (numbers.length === maxBuckets) break;
+      numbers.push(bucket.number);
+      step = bucket.nextStep;
+    }
+    const members = await this.#ofBuckets('SMEMBERS', state, numbers);
+    const nextPhase = step >= stepsOf(state) ? null : step / stepsOf(state);
+    return { cardIds: (members as string[][]).flat().map(Number), nextPhase };
+  }
+
+  async recount(ring: RingId): Promise<number> {
+    const state = await this.#read(ring);
+    if (state === null || state.generation === 0) return 0;
+    const numbers = [...bucketsFrom(state, 0)].map(({ number }) => number);
+    let members = 0;
+    for (let from = 0; from < numbers.length; from += KEYS_PER_COUNT) {
+      const sizes = await this.#ofBuckets('SCARD', state, numbers.slice(from, from + KEYS_PER_COUNT));
+      members += (sizes as number[]).reduce((sum, size) => sum + size, 0);
+    }
+    const { generation, buckets, split, members: before } = state;
+    const args = [generation, buckets, split, before, members];
+    const reply = await this.client.script('ringRecount', [this.keys.ring(ring)], args);
+    return Number(reply ?? 0);
+  }
+
+  #ofBuckets(
+    command: 'SMEMBERS' | 'SCARD',
+    state: RingState,
+    numbers: readonly number[],
+  ): Promise<unknown[]> {
+    return Promise.all(
+      numbers.map((number) =>
+        this.client.command(command, this.keys.bucket(state, state.generation, number)),
+      ),
+    );
   }
 
   async advance(
@@ -121,11 +190,22 @@ export class RedisRings implements Rings {
   }
 
   async #advanceOnce(state: RingState, count: number, limits: { queueCap: number; fence: number }) {
-    const keys = [this.keys.ring(state), this.keys.queue(state.taskType)];
-    for (let i = 0; i < count && state.generation > 0; i += 1) {
-      keys.push(this.keys.bucket(state, state.generation, (state.cursor + i) % state.buckets));
+    const { taskType } = state;
+    const keys = [
+      this.keys.ring(state),
+      this.keys.queue(taskType),
+      this.keys.retry(taskType),
+      this.keys.failures(taskType),
+    ];
+    const numbers: number[] = [];
+    for (let step = state.cursor; numbers.length < count && state.generation > 0; ) {
+      const bucket = bucketAt(state, step);
+      numbers.push(bucket.number);
+      keys.push(this.keys.bucket(state, state.generation, bucket.number));
+      step += bucket.steps;
     }
-    const args = [state.generation, state.cursor, limits.queueCap, limits.fence];
+    const channel = this.keys.workChannel(taskType);
+    const args = [state.generation, state.cursor, limits.queueCap, limits.fence, channel, ...numbers];
     const reply = (await this.client.script('ringAdvance', keys, args)) as
       | [number, number, number, number, StateReply]
       | null;
@@ -134,57 +214,55 @@ export class RedisRings implements Rings {
     return { stale: stale === 1, movedBuckets, moved, queueLength, ring: stateOf(state, after) };
   }
 
-  /** Sends the ids to their buckets in short calls; calls that met another generation are made again. */
+  /**
+   * Sends the ids to their buckets, in each generation, in short calls; ids of calls that met other generations or
+   * buckets are sent again with the present state.
+   */
   async #change(
     script: 'ringAdd' | 'ringRemove' | 'ringContains',
-    ring: RingId,
+    seen: RingState,
     cardIds: readonly number[],
-    onReply: (reply: unknown, groups: readonly BucketGroup[]) => void,
+    onReply: (reply: unknown, groups: readonly BucketGroup[], prefix: '' | 'building_') => void,
   ): Promise<void> {
+    let state = seen;
     let ids = cardIds;
     let positions: readonly number[] | null = null;
     for (let attempt = 0; ids.length > 0; attempt += 1) {
-      if (attempt === MAX_ATTEMPTS) throw changing(ring);
-      const state = await this.#require(ring);
-      if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
-      const calls = splitIntoCalls(groupByBucket(ids, positions, finestBuckets(state)));
-      const again: BucketGroup[] = [];
-      for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
-        await Promise.all(
-          calls.slice(from, from + CALLS_AT_ONCE).map(async (groups) => {
-            const reply = await this.#send(script, state, groups);
-            if (reply === null) again.push(...groups);
-            else onReply(reply, groups);
-          }),
-        );
+      if (attempt === MAX_ATTEMPTS) throw changing(state);
+      if (attempt > 0) state = await this.#require(state);
+      const again = new Map<number, number>();
+      for (const part of generationsOf(state)) {
+        if (script === 'ringContains' && part.prefix !== '') continue;
+        const calls = splitIntoCalls(groupByBucket(ids, positions, part.build));
+        for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
+          await Promise.all(
+            calls.slice(from, from + CALLS_AT_ONCE).map(async (groups) => {
+              const reply = await this.#send(script, state, part, groups);
+              if (reply !== null) return onReply(reply, groups, part.prefix);
+              for (const { ids, positions } of groups) {
+                for (const [i, id] of ids.entries()) again.set(positions[i] as number, id);
+              }
+            }),
+          );
+        }
       }
-      ids = again.flatMap((group) => group.ids);
-      positions = again.flatMap((group) => group.positions);
+      ids = [...again.values()];
+      positions = [...again.keys()];
     }
   }
 
-  async #send(
+  #send(
     script: 'ringAdd' | 'ringRemove' | 'ringContains',
     state: RingState,
+    { prefix, build }: { prefix: string; build: RingGeneration },
     groups: readonly BucketGroup[],
-  ) {
-    const generations =
-      state.generation === 0 ? [] : [{ generation: state.generation, buckets: state.buckets }];
-    const building = script === 'ringContains' ? null : state.building;
-    if (building !== null) generations.push(building);
-    const finest = finestBuckets(state);
+  ): Promise<unknown> {
     const keys = [this.keys.ring(state)];
-    const args = [
-      state.generation,
-      state.building?.generation ?? 0,
-      state.generation === 0 ? 0 : groups.length,
-    ];
-    for (const { generation, buckets } of generations) {
-      for (const group of groups) {
-        keys.push(this.keys.bucket(state, generation, Math.floor((group.bucket * buckets) / finest)));
-        args.push(group.ids.length);
-        for (const id of group.ids) args.push(id);
-      }
+    const args: Array<string | number> = [state.generation, state.building?.generation ?? 0, prefix];
+    for (const group of groups) {
+      keys.push(this.keys.bucket(state, build.generation, group.number));
+      args.push(group.number, group.ids.length);
+      for (const id of group.ids) args.push(id);
     }
     return this.client.script(script, keys, args);
   }
@@ -203,9 +281,9 @@ export class RedisRings implements Rings {
     const trash = (await this.client.command('HGETALL', this.keys.ringTrash(taskType))) as string[];
     for (let i = 0; i < trash.length; i += 2) {
       const [configId = 0, generation = 0] = (trash[i] as string).split(':').map(Number);
-      const buckets = Number(trash[i + 1]);
-      for (let from = 0; from < buckets; from += KEYS_PER_UNLINK) {
-        const count = Math.min(KEYS_PER_UNLINK, buckets - from);
+      const end = Number(trash[i + 1]);
+      for (let from = 0; from < end; from += KEYS_PER_UNLINK) {
+        const count = Math.min(KEYS_PER_UNLINK, end - from);
         const names = Array.from({ length: count }, (_, b) =>
           this.keys.bucket({ configId, taskType }, generation, from + b),
         );
@@ -214,41 +292,6 @@ export class RedisRings implements Rings {
       await this.client.command('HDEL', this.keys.ringTrash(taskType), trash[i] as string);
     }
   }
-}
-
-/** Order known to ring_state() in prelude.lua. */
-const STATE_FIELDS = [
-  'generation',
-  'buckets',
-  'interval_ms',
-  'anchor_ms',
-  'cursor',
-  'enabled',
-  'members',
-  'building_generation',
-  'building_buckets',
-] as const;
-
-function stateOf(ring: RingId, reply: StateReply): RingState {
-  const field = (name: (typeof STATE_FIELDS)[number]): number => Number(reply[STATE_FIELDS.indexOf(name)]);
-  const building = field('building_generation');
-  return {
-    configId: ring.configId,
-    taskType: ring.taskType,
-    generation: field('generation'),
-    buckets: field('buckets'),
-    intervalMs: field('interval_ms'),
-    anchorMs: field('anchor_ms'),
-    cursor: field('cursor'),
-    enabled: field('enabled') === 1,
-    members: field('members'),
-    building: building === 0 ? null : { generation: building, buckets: field('building_buckets') },
-  };
-}
-
-/** Buckets of the finer of the two generations: one of its buckets lies within one bucket of the other. */
-function finestBuckets(state: RingState): number {
-  return Math.max(state.buckets, state.building?.buckets ?? 0);
 }
 
 function missing(ring: RingId): never {

@@ -1,4 +1,4 @@
-// The Lua scripts by name, each with the shared prelude in front. client.ts defines them on a connection.
+// The Lua scripts by name, each with the shared prelude (ring-*.lua: preludes) in front. client.ts defines them on a connection.
 import cardCachePut from './scripts/card-cache-put.lua';
 import leaseResign from './scripts/lease-resign.lua';
 import leaseTake from './scripts/lease-take.lua';
@@ -12,17 +12,24 @@ import ringAdvance from './scripts/ring-advance.lua';
 import ringConfigure from './scripts/ring-configure.lua';
 import ringContains from './scripts/ring-contains.lua';
 import ringDrop from './scripts/ring-drop.lua';
+import ringMerge from './scripts/ring-merge.lua';
+import ringPrelude from './scripts/ring-prelude.lua';
+import ringRecount from './scripts/ring-recount.lua';
 import ringRemove from './scripts/ring-remove.lua';
+import ringSplit from './scripts/ring-split.lua';
 import ringStartGeneration from './scripts/ring-start-generation.lua';
 import statsRead from './scripts/stats-read.lua';
 import statsRecord from './scripts/stats-record.lua';
 import workClaim from './scripts/work-claim.lua';
 import workCounts from './scripts/work-counts.lua';
 import workPause from './scripts/work-pause.lua';
+import workPauses from './scripts/work-pauses.lua';
+import workPushManual from './scripts/work-push-manual.lua';
 import workReap from './scripts/work-reap.lua';
 import workRelease from './scripts/work-release.lua';
 import workRemoveManual from './scripts/work-remove-manual.lua';
 import workResetSlots from './scripts/work-reset-slots.lua';
+import workResume from './scripts/work-resume.lua';
 import workSettle from './scripts/work-settle.lua';
 import workersHeartbeat from './scripts/workers-heartbeat.lua';
 import workersList from './scripts/workers-list.lua';
@@ -41,17 +48,23 @@ const SOURCES = {
   ringConfigure,
   ringContains,
   ringDrop,
+  ringMerge,
+  ringRecount,
   ringRemove,
+  ringSplit,
   ringStartGeneration,
   statsRead,
   statsRecord,
   workClaim,
   workCounts,
   workPause,
+  workPauses,
+  workPushManual,
   workReap,
   workRelease,
   workRemoveManual,
   workResetSlots,
+  workResume,
   workSettle,
   workersHeartbeat,
   workersList,
@@ -63,6 +76,6 @@ export type ScriptName = keyof typeof SOURCES;
 export function scriptSources(): Array<{ name: ScriptName; lua: string }> {
   return Object.entries(SOURCES).map(([name, lua]) => ({
     name: name as ScriptName,
-    lua: `${prelude}\n${lua}`,
+    lua: `${prelude}\n${name.startsWith('ring') ? ringPrelude : ''}\n${lua}`,
   }));
 }

@@ -2,30 +2,47 @@
 // work-*.lua hold the rules. This file owns their KEYS and ARGV.
 import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { cardIdOf } from '../../domain/manual-trigger.ts';
-import type { TaskType } from '../../domain/task-type.ts';
-import type { Claim, Lane, QueueCounts, Settlement, WorkItem, WorkQueue } from '../live-store.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import {
+  type Claim,
+  type ClaimRequest,
+  type Lane,
+  type LimitRecord,
+  MAX_RETRIES_WAITING,
+  type Pause,
+  type PauseRequest,
+  type QueueCounts,
+  type Settlement,
+  type WorkItem,
+  type WorkQueue,
+} from '../live-store.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
+import { packLimitRecord, unpackLimitRecord } from './limit-record.ts';
 import { RedisManualList } from './manual-list.ts';
+import { RedisPauses } from './pauses.ts';
+import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
 
 export class RedisWorkQueue implements WorkQueue {
   readonly #manual: RedisManualList;
+  readonly #pauses: RedisPauses;
+  readonly #signal: WorkSignal;
 
   constructor(
     private readonly client: RedisClient,
     private readonly keys: Keys,
   ) {
     this.#manual = new RedisManualList(client, keys);
+    this.#pauses = new RedisPauses(client, keys);
+    this.#signal = new WorkSignal(client.connection);
   }
 
-  async claim(
-    taskType: TaskType,
-    request: { workerId: string; claimNumber: number; max: number; leaseMs: number },
-  ): Promise<Claim> {
+  async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
     const { keys } = this;
+    const { workerId, claimNumber, max, leaseMs, retries = true } = request;
     const reply = (await this.client.script(
       'workClaim',
       [
@@ -36,26 +53,35 @@ export class RedisWorkQueue implements WorkQueue {
         keys.limit(taskType),
         keys.slots(taskType),
         keys.claims(taskType),
-        keys.pause(taskType),
+        keys.pauses(taskType),
+        keys.retry(taskType),
+        keys.retrySlots(taskType),
+        keys.failures(taskType),
+        keys.effectiveLimit(taskType),
       ],
-      [request.workerId, request.claimNumber, request.max, request.leaseMs, DEFAULT_MAX_CONCURRENCY],
-    )) as [number, number, string, number, ...string[]];
-    const [freeSlots, pausedMs, token, manualCount, ...members] = reply;
+      [workerId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
+    )) as [number, number, string, number, number, string[], number[]];
+    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions] = reply;
+    const failing = new Set(failingPositions);
     const items = members.map((member, i): WorkItem => {
-      const lane: Lane = i < manualCount ? 'manual' : 'schedule';
-      return { cardId: lane === 'manual' ? cardIdOf(member) : Number(member), lane, member, token };
+      const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
+      const cardId = lane === 'manual' ? cardIdOf(member) : Number(member);
+      return { cardId, lane, member, token, failing: lane === 'retry' || failing.has(i + 1) };
     });
-    return { items, freeSlots, pausedMs };
+    // A token is the lease's end by Redis' clock and a fraction (work-claim.lua).
+    const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - request.leaseMs;
+    return { items, claimedAtMs, freeSlots, pausedMs };
   }
 
   async release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {
-    const keys = [this.keys.runningCount(taskType), this.keys.slots(taskType)];
+    const { keys } = this;
+    const names = [keys.runningCount(taskType), keys.slots(taskType), keys.retrySlots(taskType)];
     await inChunks(items, ITEMS_PER_CALL, async (chunk) => {
       const args = chunk.flatMap((item) => [
         item.lane === 'manual' ? `m${item.member}` : item.member,
         item.token,
       ]);
-      await this.client.script('workRelease', keys, args);
+      await this.client.script('workRelease', names, args);
     });
   }
 
@@ -65,13 +91,39 @@ export class RedisWorkQueue implements WorkQueue {
     backoff: { baseMs: number; capMs: number },
   ): Promise<{ fenced: number }> {
     const { keys } = this;
-    const names = [...this.#queueKeys(taskType), keys.failures(taskType)];
+    const names = [
+      ...this.#queueKeys(taskType),
+      keys.failures(taskType),
+      keys.retry(taskType),
+      keys.retrySlots(taskType),
+    ];
     let fenced = 0;
     await inChunks(settlements, ITEMS_PER_CALL, async (chunk) => {
-      const args = [backoff.baseMs, backoff.capMs, ...settleGroups(chunk)];
+      const args = [backoff.baseMs, backoff.capMs, MAX_RETRIES_WAITING, ...settleGroups(chunk)];
       fenced += (await this.client.script('workSettle', names, args)) as number;
     });
     return { fenced };
+  }
+
+  async forgetCards(cardIds: readonly number[]): Promise<void> {
+    const { keys } = this;
+    await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
+      await Promise.all(
+        TASK_TYPES.flatMap((taskType) => [
+          this.client.command('HDEL', keys.failures(taskType), ...chunk),
+          this.client.command('ZREM', keys.retry(taskType), ...chunk),
+        ]),
+      );
+    });
+  }
+
+  onWork(taskType: TaskType, listener: () => void): () => void {
+    return this.#signal.on(this.keys.workChannel(taskType), listener);
+  }
+
+  /** Stops listening; the connection it works on is its caller's. */
+  close(): void {
+    this.#signal.close();
   }
 
   pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
@@ -92,18 +144,29 @@ export class RedisWorkQueue implements WorkQueue {
 
   async counts(taskType: TaskType): Promise<QueueCounts> {
     const { keys } = this;
-    const [queueLength, due, inFlight, manualLength, limit] = (await this.client.script('workCounts', [
+    const reply = await this.client.script('workCounts', [
       keys.queue(taskType),
       keys.manual(taskType),
       keys.slots(taskType),
       keys.limit(taskType),
-    ])) as [number, number, number, number, string | null];
+      keys.retry(taskType),
+      keys.effectiveLimit(taskType),
+    ]);
+    const [queueLength, due, inFlight, manualLength, limit, retryDue, backoff, effective] =
+      reply as CountsReply;
+    const maxConcurrency = limitOf(limit);
     return {
       queueLength,
       due,
+      retryDue,
+      backoff,
       inFlight,
       manualLength,
-      maxConcurrency: limit === null ? null : Number(limit),
+      maxConcurrency,
+      effectiveConcurrency: Math.min(
+        maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
+        limitOf(effective) ?? Number.POSITIVE_INFINITY,
+      ),
     };
   }
 
@@ -115,8 +178,26 @@ export class RedisWorkQueue implements WorkQueue {
     await this.client.command('SET', this.keys.limit(taskType), max, 'NX');
   }
 
+  async setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void> {
+    const key = this.keys.effectiveLimit(taskType);
+    await (limit === null ? this.client.command('DEL', key) : this.client.command('SET', key, limit));
+  }
+
+  async seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void> {
+    await this.client.command('SET', this.keys.effectiveLimit(taskType), limit, 'NX');
+  }
+
+  async limitRecord(taskType: TaskType): Promise<LimitRecord | null> {
+    const text = (await this.client.command('GET', this.keys.limitRecord(taskType))) as string | null;
+    return text === null ? null : unpackLimitRecord(text);
+  }
+
+  async saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void> {
+    await this.client.command('SET', this.keys.limitRecord(taskType), packLimitRecord(record));
+  }
+
   async resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }> {
-    const keys = this.#queueKeys(taskType);
+    const keys = [...this.#queueKeys(taskType), this.keys.retrySlots(taskType)];
     const clear = async (): Promise<[number, number]> =>
       (await this.client.script('workResetSlots', keys, [SLOTS_PER_RESET])) as [number, number];
     let [previous, current] = await clear();
@@ -134,12 +215,21 @@ export class RedisWorkQueue implements WorkQueue {
       keys.manualLeases(taskType),
       keys.runningCount(taskType),
       keys.slots(taskType),
+      keys.retrySlots(taskType),
     ])) as [number, string | null];
     return { expiredSlots, healedFrom: foreign === null ? null : Number(foreign) };
   }
 
-  async pause(taskType: TaskType, ms: number): Promise<void> {
-    await this.client.script('workPause', [this.keys.pause(taskType)], [Math.ceil(ms)]);
+  pause(taskType: TaskType, pause: PauseRequest): Promise<void> {
+    return this.#pauses.pause(taskType, pause);
+  }
+
+  resume(taskType: TaskType): Promise<Pause[]> {
+    return this.#pauses.resume(taskType);
+  }
+
+  pauses(): Promise<Pause[]> {
+    return this.#pauses.list();
   }
 
   #queueKeys(taskType: TaskType): string[] {
@@ -154,21 +244,29 @@ export class RedisWorkQueue implements WorkQueue {
   }
 }
 
-/** The five groups of work-settle.lua. */
+type CountsReply = [number, number, number, number, string | null, number, number, string | null];
+
+/** As work-claim.lua reads a limit: what is no number counts as none. */
+function limitOf(text: string | null): number | null {
+  return text === null || Number.isNaN(Number(text)) ? null : Number(text);
+}
+
+/** The six groups of work-settle.lua. */
 function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
-  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0]];
-  for (const { item, verdict, random } of settlements) {
+  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0]];
+  for (const { item, verdict, random, waitMs = 0 } of settlements) {
     const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
     group[0] += 1;
     group.push(item.member, item.token);
-    if (item.lane === 'schedule' && verdict === 'failed') group.push(random);
+    if (item.lane !== 'manual' && verdict === 'failed') group.push(random, waitMs);
   }
   return groups.flat();
 }
 
 function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
-  if (lane === 'manual') return verdict === 'returned' ? 4 : 3;
-  return verdict === 'done' ? 0 : verdict === 'failed' ? 1 : 2;
+  if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
+  if (verdict === 'returned') return lane === 'retry' ? 3 : 2;
+  return verdict === 'done' ? 0 : 1;
 }
 
 async function inChunks<T>(

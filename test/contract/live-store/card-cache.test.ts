@@ -20,7 +20,13 @@ function card(cardId: number, over: Partial<Card> = {}): Card {
 
 describeLiveStore('card cache', (live) => {
   it('returns what was put and leaves out what was not', async () => {
-    const usage = { month: '2026-11', usedMb: 12.25, lastReadingMb: 3.5, readAtMs: 1_795_000_000_123 };
+    const usage = {
+      month: '2026-11',
+      usedMb: 12.25,
+      lastReadingMb: 3.5,
+      suspectedMb: 0.25,
+      readAtMs: 1_795_000_000_123,
+    };
     const cards = [
       card(1, { usage, stopped: true }),
       card(2, { allowanceMb: null }),

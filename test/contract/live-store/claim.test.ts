@@ -1,7 +1,6 @@
 // Claiming: limits, lanes, pauses, and claims that are sent twice.
 import { expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/health.ts';
-import { waitFor } from '../../support/wait-for.ts';
 import {
   cardIdsOf,
   claim,
@@ -27,10 +26,25 @@ describeLiveStore('claim', (live) => {
     expect(await live.store.work.counts(REALNAME)).toEqual({
       queueLength: 5,
       due: 0,
+      retryDue: 0,
+      backoff: 0,
       inFlight: 5,
       manualLength: 0,
       maxConcurrency: 8,
+      effectiveConcurrency: 8,
     });
+  });
+
+  it('tells when it claimed by its own clock, also when the claim is sent again', async () => {
+    expect((await claim(live.store, 1)).claimedAtMs).toBeNull();
+    await queueCards(live.store, [1]);
+    const request = { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 15_000 };
+    const before = Math.floor(await live.store.now());
+    const { items, claimedAtMs } = await live.store.work.claim(REALNAME, request);
+    const after = await live.store.now();
+    expect(claimedAtMs).toBeGreaterThanOrEqual(before);
+    expect(claimedAtMs).toBeLessThanOrEqual(after);
+    expect(await live.store.work.claim(REALNAME, request)).toMatchObject({ items, claimedAtMs });
   });
 
   it('claims nothing from an empty queue', async () => {
@@ -174,32 +188,17 @@ describeLiveStore('claim', (live) => {
     });
   });
 
-  it('claims nothing while paused; the longer pause stays', async () => {
-    await queueCards(live.store, range(3));
-    await live.store.work.pause(REALNAME, 300);
-    await live.store.work.pause(REALNAME, 1);
-    const paused = await claim(live.store, 3);
-    expect(paused.items).toEqual([]);
-    expect(paused.pausedMs).toBeGreaterThan(150);
-    expect(paused.pausedMs).toBeLessThanOrEqual(300);
-    const { items } = await waitFor(async () => {
-      const next = await claim(live.store, 3);
-      return next.items.length > 0 ? next : null;
-    });
-    expect(items).toHaveLength(3);
-  });
-
   it('keeps task types apart', async () => {
     await queueCards(live.store, range(3));
     await live.store.work.setMaxConcurrency(REALNAME, 5);
-    await live.store.work.pause(REALNAME, 60_000);
+    await live.store.work.pause(REALNAME, { source: 'operator', ms: 60_000, reason: 'test', by: 'me' });
     const other = await live.store.work.claim('package', {
       workerId: 'w',
       claimNumber: 1,
       max: 5,
       leaseMs: 1_000,
     });
-    expect(other).toEqual({ items: [], freeSlots: DEFAULT_MAX_CONCURRENCY, pausedMs: 0 });
+    expect(other).toEqual({ items: [], claimedAtMs: null, freeSlots: DEFAULT_MAX_CONCURRENCY, pausedMs: 0 });
     expect((await live.store.work.counts('carddata')).maxConcurrency).toBeNull();
   });
 });

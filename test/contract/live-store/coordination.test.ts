@@ -1,6 +1,7 @@
 // Leases with fencing, live workers, the progress of initialisation.
 import { expect, it } from 'vitest';
 import type { WorkerInfo } from '../../../src/store/live-store.ts';
+import { NEVER_RECONCILED } from '../../../src/store/live-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
@@ -11,11 +12,22 @@ function worker(workerId: string): WorkerInfo {
     pid: 42,
     version: '1.2.3',
     roles: ['worker', 'scheduler'],
+    probeAddress: workerId === 'a' ? '127.0.0.1:7481' : null,
     startedAtMs: 1_700_000_000_000,
     heartbeatAtMs: 1_700_000_001_000,
     inFlight: 3,
     cacheHits: 10,
     cacheMisses: 2,
+    breakers: [
+      {
+        interface: 'flow',
+        state: 'open',
+        sinceMs: 1_700_000_000_500,
+        reason: '20 of 20 calls in 10 s were gateway faults',
+        nextProbeAtMs: 1_700_000_005_500,
+      },
+      { interface: 'gateway', state: 'half_open', sinceMs: 1, reason: 'time to probe', nextProbeAtMs: null },
+    ],
   };
 }
 
@@ -92,6 +104,7 @@ describeLiveStore('coordination', (live) => {
       updatedAtMs: null,
       finishedAtMs: null,
       changeMark: '',
+      reason: 'build',
     });
     const running = {
       status: 'running' as const,
@@ -104,6 +117,7 @@ describeLiveStore('coordination', (live) => {
       updatedAtMs: 1_795_000_001_456,
       finishedAtMs: null,
       changeMark: '2026-11-21T09:00:00.123456Z/77',
+      reason: 'build' as const,
     };
     await live.store.coordination.saveInitProgress(running);
     expect(await (await live.another()).coordination.initProgress()).toEqual(running);
@@ -113,5 +127,40 @@ describeLiveStore('coordination', (live) => {
       finishedAtMs: 1_795_000_002_000,
     });
     expect(await live.store.coordination.initProgress()).toMatchObject({ finishedAtMs: 1_795_000_002_000 });
+  });
+
+  it('keeps the state of reconciliation, and a request beside it', async () => {
+    expect(await live.store.coordination.reconciliation()).toEqual(NEVER_RECONCILED);
+    const state = {
+      reason: 'live_store_replaced' as const,
+      position: 'ring:3:0.25',
+      checked: 10_000_000,
+      healed: 7,
+      startedAtMs: 1_795_000_000_123,
+      sweptAtMs: null,
+      healedMissing: 4,
+      healedForeign: 2,
+      healedDouble: 1,
+      liveIdentity: 'abc def',
+      recordIdentity: '7329/00000002',
+      requestedMs: 0,
+      answeredRequestMs: 1_794_000_000_000,
+    };
+    await live.store.coordination.saveReconciliation(state);
+    const other = await live.another();
+    await other.coordination.requestReconciliation(1_795_000_000_500);
+    // What the leader saves, not knowing of the request, leaves it standing.
+    await live.store.coordination.saveReconciliation({ ...state, checked: 10_000_001 });
+    expect(await other.coordination.reconciliation()).toEqual({
+      ...state,
+      checked: 10_000_001,
+      requestedMs: 1_795_000_000_500,
+    });
+  });
+
+  it('has an identity that stays while the store runs', async () => {
+    const identity = await live.store.identity();
+    expect(identity).not.toBe('');
+    expect(await (await live.another()).identity()).toBe(identity);
   });
 });

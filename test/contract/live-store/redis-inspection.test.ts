@@ -41,6 +41,7 @@ describe('Redis as operators see it', () => {
       updatedAtMs: 1_795_000_001_000,
       finishedAtMs: null,
       changeMark: 'mark',
+      reason: 'build',
     });
     expect(await redis.zcard('polling:queue:realname')).toBe(5);
     expect(await redis.llen('polling:manual:realname')).toBe(2);
@@ -63,6 +64,7 @@ describe('Redis as operators see it', () => {
       updated_at: '2026-11-18T11:06:41.000Z',
       finished_at: '',
       change_mark: 'mark',
+      reason: 'build',
     });
   });
 
@@ -116,20 +118,56 @@ describe('Redis as operators see it', () => {
     const ring = { configId: 1, taskType: REALNAME };
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
     await store.rings.startGeneration(ring, 128, { activate: true });
-    await store.rings.add(ring, range(20_000));
+    await store.rings.add(ring, range(16_000));
     const buckets = await redis.keys('polling:ring:realname:1:1:*');
     expect(buckets).toHaveLength(128);
     expect(new Set(await Promise.all(buckets.map((key) => redis.object('ENCODING', key))))).toEqual(
       new Set(['intset']),
     );
     await store.rings.startGeneration(ring, 256, { activate: false });
-    await store.rings.add(ring, range(20_000));
+    await store.rings.add(ring, range(16_000));
     await store.rings.activate(ring);
     expect(await redis.keys('polling:ring:realname:1:1:*')).toEqual([]);
     expect(await redis.keys('polling:ring:realname:1:2:*')).toHaveLength(256);
     await store.rings.drop(ring);
     expect(await redis.keys('polling:ring:*')).toEqual([]);
     expect(await redis.exists('polling:ring-trash:realname')).toBe(0);
+  });
+
+  it('builds a ring anew that was stored before rings could split, and removes its buckets', async () => {
+    const ring = { configId: 1, taskType: REALNAME };
+    await redis.hset('polling:ring:realname:1', {
+      generation: 3,
+      buckets: 64,
+      interval_ms: 60_000,
+      anchor_ms: 1_795_000_000_000,
+      cursor: 77,
+      enabled: 1,
+      members: 3,
+      building_generation: 0,
+      building_buckets: 0,
+      fence: 0,
+    });
+    await redis.hset('polling:ring-generations:realname', '1', 3);
+    await redis.sadd('polling:ring:realname:1:3:17', 1, 2, 3);
+    const state = await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+    expect(state).toMatchObject({ generation: 0, members: 0, building: null, cursor: 0 });
+    await store.rings.startGeneration(ring, 64, { activate: true });
+    expect(await redis.exists('polling:ring:realname:1:3:17')).toBe(0);
+    expect(await store.rings.add(ring, [1, 2, 3])).toBe(3);
+  });
+
+  it('counts the members anew after buckets were lost', async () => {
+    const ring = { configId: 1, taskType: REALNAME };
+    await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+    await store.rings.startGeneration(ring, 128, { activate: true });
+    await store.rings.add(ring, range(16_000));
+    const lost = (await redis.keys('polling:ring:realname:1:1:*')).slice(0, 40);
+    await redis.unlink(...lost);
+    await store.rings.add(ring, range(16_000));
+    expect((await store.rings.list())[0]?.members).toBeGreaterThan(16_000);
+    expect(await store.rings.recount(ring)).toBe(16_000);
+    expect((await store.rings.list())[0]?.members).toBe(16_000);
   });
 
   it('removes what a crash left of an abandoned generation', async () => {
@@ -146,6 +184,7 @@ describe('Redis as operators see it', () => {
       month: '2026-11',
       usedMb: 123_456.789,
       lastReadingMb: 123_456.789,
+      suspectedMb: null,
       readAtMs: 1_795_000_000_123,
     };
     const card = {

@@ -1,6 +1,5 @@
 // Ending claimed work: release, settle, expired leases, fencing, resets.
 import { expect, it } from 'vitest';
-import { waitFor } from '../../support/wait-for.ts';
 import {
   cardIdsOf,
   claim,
@@ -48,49 +47,6 @@ describeLiveStore('settle', (live) => {
     await settle(live.store, items, 'done');
     expect(await live.store.work.counts(REALNAME)).toEqual(before);
     expect(before).toMatchObject({ queueLength: 2, due: 2, manualLength: 2 });
-  });
-
-  it('failed work waits for its backoff, which doubles, and leaves the queue at the cap', async () => {
-    await queueCards(live.store, [1]);
-    const backoff = { baseMs: 200, capMs: 1_600 };
-    const waits: number[] = [];
-    for (const verdict of ['failed', 'failed', 'failed'] as const) {
-      const { items } = await waitFor(async () => {
-        const next = await claim(live.store, 1);
-        return next.items.length > 0 ? next : null;
-      });
-      await settle(live.store, items, verdict, backoff);
-      const from = performance.now();
-      expect(await live.store.work.counts(REALNAME)).toMatchObject({ queueLength: 1, due: 0, inFlight: 0 });
-      await waitFor(async () => (await live.store.work.counts(REALNAME)).due === 1, { everyMs: 2 });
-      waits.push(performance.now() - from);
-    }
-    // random is 0.5.
-    for (const [i, expected] of [100, 200, 400].entries()) {
-      expect(waits[i]).toBeGreaterThan(expected - 25);
-      expect(waits[i]).toBeLessThan(expected + 90);
-    }
-    for (let revolution = 0; revolution < 2; revolution += 1) {
-      await settle(live.store, (await claim(live.store, 1)).items, 'failed', backoff);
-      expect(await live.store.work.counts(REALNAME)).toMatchObject({ queueLength: 0, inFlight: 0 });
-      await queueCards(live.store, [1]);
-    }
-    await settle(live.store, (await claim(live.store, 1)).items, 'done');
-    await queueCards(live.store, [1]);
-    const from = performance.now();
-    await settle(live.store, (await claim(live.store, 1)).items, 'failed', backoff);
-    await waitFor(async () => (await live.store.work.counts(REALNAME)).due === 1, { everyMs: 2 });
-    expect(performance.now() - from).toBeLessThan(190);
-  });
-
-  it('a due time that has not come is not due, also when random is 0', async () => {
-    await queueCards(live.store, [1]);
-    const { items } = await claim(live.store, 1);
-    await live.store.work.settle(REALNAME, [{ item: items[0] as never, verdict: 'failed', random: 0 }], {
-      baseMs: 30_000,
-      capMs: 60_000,
-    });
-    expect((await claim(live.store, 1)).items).toHaveLength(1);
   });
 
   it('returned work is due again at once, manual work at the head of its list', async () => {

@@ -18,6 +18,9 @@ describeLiveStore('statistics', (live) => {
     expect(reading.window).toMatchObject({ succeeded: 15, failed: 1, durationMs: 1_600.5 });
     expect(reading.window.seconds).toBeGreaterThanOrEqual(1);
     expect(reading.window.seconds).toBeLessThan(60);
+    expect(reading.recent.polls).toBe(16);
+    expect(reading.recent.seconds).toBeGreaterThanOrEqual(1);
+    expect(reading.recent.seconds).toBeLessThanOrEqual(20);
   });
 
   it('count a flush once however often it comes', async () => {

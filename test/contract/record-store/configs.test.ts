@@ -44,6 +44,46 @@ describeRecordStore('configs', (db) => {
     await db.sql('DELETE FROM polling_configs WHERE id = 5');
   });
 
+  it('creates configs, also where somebody took the next id in SQL, changes every field and removes them', async () => {
+    await db.sql(
+      `INSERT INTO polling_configs (id, name, task_type, card_condition, interval_seconds)
+       SELECT id, 'mine', 'package', 'any', 60 FROM generate_series(6, 9) id`,
+    );
+    const wanted = {
+      name: 'VIP',
+      taskType: 'carddata',
+      cardCondition: 'verified',
+      carrierId: 7,
+      intervalSeconds: 300,
+      priority: -2,
+      status: 0,
+    } as const;
+    const created = await db.store.configs.create(wanted);
+    expect(created).toEqual({ id: created.id, ...wanted });
+    expect(created.id).toBeGreaterThan(9);
+    const changes = {
+      name: 'all',
+      taskType: 'package',
+      cardCondition: 'any',
+      carrierId: null,
+      intervalSeconds: 60,
+      priority: 3,
+      status: 1,
+    } as const;
+    for (const [field, value] of Object.entries(changes)) {
+      expect(await db.store.configs.update(created.id, { [field]: value })).toMatchObject({ [field]: value });
+    }
+    expect(await db.store.configs.remove(created.id)).toEqual({ id: created.id, ...changes });
+    expect(await db.store.configs.remove(created.id)).toBeNull();
+    await db.sql('DELETE FROM polling_configs WHERE id > 4');
+  });
+
+  it('has an identity that stays', async () => {
+    const identity = await db.store.identity();
+    expect(identity).not.toBe('');
+    expect(await db.store.identity()).toBe(identity);
+  });
+
   it('keeps concurrency limits', async () => {
     await db.store.configs.setConcurrency('package', 250);
     expect(await db.store.configs.concurrency()).toEqual({ realname: 100, carddata: 100, package: 250 });

@@ -1,84 +1,191 @@
-// Stop claims: one caller at a time, at most one stop a card and month, nothing forgotten when a caller dies.
-import { expect, it } from 'vitest';
+// Stop claims: only of cards over their package now, one caller at a time, at most one stop a card and month, nothing
+// forgotten when a caller dies or a call has no effect.
+import { beforeEach, expect, it } from 'vitest';
+import type { StopClaim } from '../../../src/store/record-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { addCards, describeRecordStore, followChanges, iccidOf, range } from './stores.ts';
+import { addCards, describeRecordStore, followChanges, range, reading } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 
-function stopOf(cardId: number, month = '2026-11') {
-  return { cardId, iccid: iccidOf(cardId), month, usedMb: 1025.5, allowanceMb: 1024 };
-}
+const MONTH = '2026-11';
+const T = 1_795_251_272_123;
+const OVER = { usedMb: 1025.5, allowanceMb: 1024 };
+const GRANTED = { state: 'granted', ...OVER };
+const UNRESOLVED = { state: 'unresolved', ...OVER };
 
 describeRecordStore('stops', (db) => {
+  /** Cards that used more than their package in `month`. */
+  async function overPackage(cardIds: readonly number[], month = MONTH): Promise<void> {
+    await addCards(db.store, ...cardIds);
+    await db.store.results.write(
+      cardIds.map((cardId) => reading(cardId, { month, usedMb: OVER.usedMb, atMs: T, basedOn: null })),
+    );
+  }
+  const timePasses = () =>
+    db.sql(`UPDATE card_stops SET claimed_until = clock_timestamp() - interval '1 second'`);
+  const stateOf = (claim: StopClaim) => claim.state;
+
+  beforeEach(() => overPackage([1]));
+
   it('grants one of many racing callers', async () => {
     const stores = await Promise.all(range(6).map(() => db.another()));
-    const claims = await Promise.all(stores.map((store) => store.stops.claim(stopOf(1), HOUR_MS)));
+    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS)));
     expect(claims.filter((claim) => claim.state === 'granted')).toHaveLength(1);
     expect(claims.filter((claim) => claim.state === 'held')).toHaveLength(5);
   });
 
   it('is done once completed, and the card is stopped', async () => {
-    await addCards(db.store, 1, 2);
+    await addCards(db.store, 2);
     const mark = await db.store.cards.changeMark();
-    await db.store.stops.claim(stopOf(1), HOUR_MS);
-    await db.store.stops.complete(1, '2026-11');
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'done' });
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.complete(1, MONTH);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
     expect(await db.store.cards.find('1')).toMatchObject({ stopped: true });
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: false });
     expect((await followChanges(db.store, mark)).changed).toEqual([1]);
-    await db.store.stops.complete(1, '2026-11');
+    await db.store.stops.complete(1, MONTH);
     expect(await db.sql('SELECT state, used_mb, completed_at IS NOT NULL AS dated FROM card_stops')).toEqual([
       { state: 'done', used_mb: 1025.5, dated: true },
     ]);
   });
 
   it('keeps months and cards apart', async () => {
-    await db.store.stops.claim(stopOf(1), HOUR_MS);
-    await db.store.stops.complete(1, '2026-11');
-    expect(await db.store.stops.claim(stopOf(1, '2026-12'), HOUR_MS)).toEqual({ state: 'granted' });
-    expect(await db.store.stops.claim(stopOf(2), HOUR_MS)).toEqual({ state: 'granted' });
+    await overPackage([2]);
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.complete(1, MONTH);
+    expect(await db.store.stops.claim(2, MONTH, HOUR_MS)).toEqual(GRANTED);
+    await db.store.results.write([
+      reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
+    ]);
+    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS)).toEqual(GRANTED);
+  });
+
+  it.each<[string, string]>([
+    ['whose allowance was raised', 'UPDATE cards SET allowance_mb = 1025.5'],
+    ['whose allowance was lifted', 'UPDATE cards SET allowance_mb = NULL'],
+    ['that was removed', 'DELETE FROM cards'],
+    ['whose usage was corrected', 'UPDATE card_usage SET used_mb = 1024'],
+    ['whose counter may have started anew', 'UPDATE card_usage SET suspected_mb = 3'],
+    ['whose month is over', 'UPDATE card_usage SET closed = true'],
+  ])('refuses a card %s, whatever was claimed before', async (_, change) => {
+    await db.store.stops.claim(1, MONTH, 0);
+    await db.sql(change);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(1, '2026-10', HOUR_MS)).toEqual({ state: 'not_over' });
+    expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 1 }]);
+  });
+
+  it('judges by what is true now', async () => {
+    await db.store.stops.claim(1, MONTH, 0);
+    await db.sql('UPDATE cards SET allowance_mb = 10');
+    await db.sql('UPDATE card_usage SET used_mb = 20');
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({
+      state: 'unresolved',
+      usedMb: 20,
+      allowanceMb: 10,
+    });
+    expect(await db.sql('SELECT used_mb, allowance_mb FROM card_stops')).toEqual([
+      { used_mb: 20, allowance_mb: 10 },
+    ]);
+  });
+
+  it('writes down that a card it was stopped once runs', async () => {
+    await db.sql('UPDATE cards SET stopped = true');
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    expect((await db.store.cards.find('1'))?.stopped).toBe(false);
+    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS))).toBe('held');
+  });
+
+  it('lets nobody call again for a while after a call without effect, longer each time', async () => {
+    const pauses: number[] = [];
+    for (const calls of range(9)) {
+      await db.store.stops.claim(1, MONTH, HOUR_MS);
+      const noted = await db.store.stops.acknowledge(1, MONTH);
+      expect(noted?.calls).toBe(calls);
+      pauses.push(Math.round((noted?.retryInMs ?? 0) / 1_000));
+      const claim = await db.store.stops.claim(1, MONTH, HOUR_MS);
+      expect(claim).toMatchObject({ state: 'unconfirmed', calls });
+      const left = claim.state === 'unconfirmed' ? claim.retryInMs : 0;
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(noted?.retryInMs ?? 0);
+      await timePasses();
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
+    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS))).toBe('unresolved');
+    expect((await db.store.cards.find('1'))?.stopped).toBe(false);
+    await db.store.stops.complete(1, MONTH);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
+  });
+
+  it('does not let a caller that overslept answer for the claim of the next', async () => {
+    const [frozen, next] = [await db.another(), await db.another()];
+    await frozen.stops.claim(1, MONTH, 0);
+    await next.stops.claim(1, MONTH, HOUR_MS);
+    expect(await frozen.stops.acknowledge(1, MONTH)).toBeNull();
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
+    await next.stops.complete(1, MONTH);
+    expect(await next.stops.acknowledge(1, MONTH)).toBeNull();
+  });
+
+  it.each<[string, string]>([
+    ['is done', "UPDATE card_stops SET state = 'done'"],
+    ['is not due any more', 'UPDATE cards SET allowance_mb = 5000'],
+    ['is of a card that was stopped otherwise', 'UPDATE cards SET stopped = true'],
+    ['is of a card that was removed', 'DELETE FROM cards'],
+    ['is of a month that is over', 'UPDATE card_usage SET closed = true'],
+    ['is of a month long past', "UPDATE card_stops SET month = '2020-01-01'"],
+  ])('counts an unconfirmed stop until it %s', async (_, change) => {
+    const [now] = await db.sql(`SELECT to_char(clock_timestamp(), 'YYYY-MM') AS month`);
+    const month = String(now?.month);
+    await overPackage([5, 6], month);
+    for (const cardId of [5, 6]) await db.store.stops.claim(cardId, month, HOUR_MS);
+    expect(await db.store.stops.unconfirmed()).toBe(0);
+    await db.store.stops.acknowledge(5, month);
+    expect(await db.store.stops.unconfirmed()).toBe(1);
+    await db.sql(change);
+    expect(await db.store.stops.unconfirmed()).toBe(0);
   });
 
   it('is unresolved for one caller after a claim ran out', async () => {
     const stores = await Promise.all(range(4).map(() => db.another()));
-    await db.store.stops.claim(stopOf(1), 1);
+    await db.store.stops.claim(1, MONTH, 1);
     await waitFor(
       async () => (await db.sql('SELECT claimed_until < clock_timestamp() AS over FROM card_stops'))[0]?.over,
       { what: 'the claim to run out' },
     );
-    const claims = await Promise.all(stores.map((store) => store.stops.claim(stopOf(1), HOUR_MS)));
+    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS)));
     expect(claims.map((claim) => claim.state).sort()).toEqual(['held', 'held', 'held', 'unresolved']);
   });
 
   it('is granted at once after it was abandoned, and keeps the reason', async () => {
-    await db.store.stops.claim(stopOf(1), HOUR_MS);
-    await db.store.stops.abandon(1, '2026-11', 'code 500: refused');
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.abandon(1, MONTH, 'code 500: refused');
     expect(await db.sql('SELECT last_error FROM card_stops')).toEqual([{ last_error: 'code 500: refused' }]);
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'granted' });
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'held' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(GRANTED);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 2 }]);
   });
 
   it('is granted after an unresolved claim was abandoned', async () => {
-    await db.store.stops.claim(stopOf(1), 0);
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'unresolved' });
-    await db.store.stops.abandon(1, '2026-11', 'not stopped, and refused');
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'granted' });
+    await db.store.stops.claim(1, MONTH, 0);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
+    await db.store.stops.abandon(1, MONTH, 'not stopped, and refused');
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(GRANTED);
   });
 
   it('does not let a caller that overslept abandon the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
-    await frozen.stops.claim(stopOf(1), 0);
-    expect(await next.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'unresolved' });
-    await frozen.stops.abandon(1, '2026-11', 'refused');
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'held' });
+    await frozen.stops.claim(1, MONTH, 0);
+    expect(await next.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
+    await frozen.stops.abandon(1, MONTH, 'refused');
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
   });
 
   it('does not abandon what is done', async () => {
-    await db.store.stops.claim(stopOf(1), HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
     const other = await db.another();
-    await other.stops.complete(1, '2026-11');
-    await db.store.stops.abandon(1, '2026-11', 'too late');
-    expect(await db.store.stops.claim(stopOf(1), HOUR_MS)).toEqual({ state: 'done' });
+    await other.stops.complete(1, MONTH);
+    await db.store.stops.abandon(1, MONTH, 'too late');
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
   });
 });

@@ -74,7 +74,7 @@ export async function startApi(stores: {
     },
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
-    readiness: async () => ({ problems: api.problems }),
+    readiness: async () => ({ problems: api.problems, restraints: [] }),
     instance: () => ({ leads: true, droppedLogLines: 3 }),
     version: '1.2.3',
   });

@@ -80,7 +80,7 @@ describe('names', () => {
         (label) => !/^(le|quantile|type|space|kind|version|major|minor|patch)$/.test(label ?? ''),
       ),
     );
-    expect([...ours].sort()).toEqual(['result', 'status', 'task_type']);
+    expect([...ours].sort()).toEqual(['interface', 'result', 'source', 'state', 'status', 'task_type']);
   });
 });
 
@@ -98,9 +98,10 @@ describe('after polls', () => {
       pid: 42,
       version: '1.2.3',
       roles: ['worker'],
+      probeAddress: null,
       inFlight: 1,
     };
-    const counts = { startedAtMs: now, heartbeatAtMs: now, cacheHits: 30, cacheMisses: 10 };
+    const counts = { startedAtMs: now, heartbeatAtMs: now, cacheHits: 30, cacheMisses: 10, breakers: [] };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);
     expect(Object.fromEntries(values)).toMatchObject({

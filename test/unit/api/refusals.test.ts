@@ -14,6 +14,7 @@ afterAll(() => api.close());
 
 const LIMIT = '/api/admin/polling-concurrency/realname';
 const RESET = '/api/admin/polling-concurrency/reset';
+const CONFIGS = '/api/admin/polling-configs';
 const CONFIG = '/api/admin/polling-configs/1';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -62,7 +63,22 @@ describe('fields', () => {
     ['PUT', CONFIG, { interval_seconds: 2_592_001 }, ['interval_seconds']],
     ['PUT', CONFIG, { interval_seconds: 1.5 }, ['interval_seconds']],
     ['PUT', CONFIG, { status: 5, interval_seconds: 'x' }, ['status', 'interval_seconds']],
-    ['PUT', CONFIG, { status: 1, name: 'x' }, ['name']],
+    ['PUT', CONFIG, { status: 1, colour: 'x' }, ['colour']],
+    ['PUT', CONFIG, {}, ['status']],
+    [
+      'PUT',
+      CONFIG,
+      { name: ' ', task_type: 'sms', card_condition: 'new' },
+      ['name', 'task_type', 'card_condition'],
+    ],
+    ['PUT', CONFIG, { carrier_id: 'all', priority: 1.5 }, ['carrier_id', 'priority']],
+    ['POST', CONFIGS, {}, ['name', 'task_type', 'card_condition', 'interval_seconds']],
+    [
+      'POST',
+      CONFIGS,
+      { name: 'x'.repeat(201), task_type: 'package', card_condition: 'any', interval_seconds: 0 },
+      ['name', 'interval_seconds'],
+    ],
   ])('%s %s with %j names %j', async (method, path, json, fields) => {
     const reply = await api.call(method, path, { json });
     expectProblem(reply, 422, 'invalid_field');
@@ -120,7 +136,7 @@ describe('paths', () => {
     ['POST', '/livez', 'GET, HEAD'],
     ['GET', LIMIT, 'PUT'],
     ['GET', RESET, 'POST'],
-    ['PATCH', CONFIG, 'PUT'],
+    ['PATCH', CONFIG, 'DELETE, GET, HEAD, PUT'],
     ['OPTIONS', RESET, 'POST'],
     ['GET', '/api/admin/cards/import', 'POST'],
   ])('%s %s is not allowed; %s is', async (method, path, allow) => {

@@ -34,7 +34,7 @@ describe('opening', () => {
       config: { host, port, tokens, rateLimitPerMinute: 0 },
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
-      readiness: async () => ({ problems: [] }),
+      readiness: async () => ({ problems: [], restraints: [] }),
       instance: () => ({ leads: false, droppedLogLines: 0 }),
       version: '1.2.3',
     });

@@ -1,6 +1,14 @@
 // What a daemon answers, as the contract has it. Shared by the tests of the command line.
-import type { CardBody, ConfigBody, OverviewBody, TaskBody } from '../../../src/api/client.ts';
+import type { CardBody, ConfigBody, InitStateBody, OverviewBody, TaskBody } from '../../../src/api/client.ts';
 import type { TaskType } from '../../../src/domain/task-type.ts';
+
+const CAPACITY = {
+  demand_per_second: 277.78,
+  capacity_per_second: 833.33,
+  headroom_percent: 66.67,
+  drain_seconds: 30,
+  remedy: null,
+};
 
 export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody {
   return {
@@ -9,16 +17,26 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     due: 12_000,
     in_flight: 60,
     manual_length: 5,
+    backoff: 7,
     scheduled_cards: 1_000_000,
+    demand_per_second: 277.78,
+    overdue_cards: 25_000,
+    interval_seconds: 3_600,
+    achieved_interval_seconds: 3_600,
+    skipped_revolutions: 0,
     schedule_lag_seconds: 90,
     concurrency: { current: 60, max: 100, usage_percent: 60 },
+    effective_concurrency: 100,
     total: 1_000,
     succeeded: 990,
     failed: 10,
     success_rate: 99,
     avg_duration_ms: 120.5,
     rate_per_second: 55.25,
+    rate_per_second_10s: 50,
+    capacity: CAPACITY,
     health: 'normal',
+    health_reasons: [],
     ...over,
   };
 }
@@ -27,7 +45,18 @@ export const OVERVIEW: OverviewBody = {
   generated_at: '2026-11-21T10:00:00.000Z',
   version: '0.1.0',
   health: 'alert',
+  health_reasons: [
+    {
+      code: 'paused',
+      severity: 'alert',
+      text: 'package: paused for 60 s more by gateway: HTTP 429',
+      command: 'cardpoll resume package',
+    },
+  ],
   cards_total: 1_000_000,
+  capacity: { ...CAPACITY, drain_seconds: null, advice: 'raise realname to 180' },
+  gateway: { interfaces: [] },
+  pauses: [],
   tasks: [
     task('realname'),
     task('carddata', { health: 'warning', avg_duration_ms: 50 }),
@@ -35,6 +64,7 @@ export const OVERVIEW: OverviewBody = {
   ],
   init: {
     status: 'running',
+    reason: 'build',
     total: 1_000_000,
     loaded: 250_000,
     percent: 25,
@@ -71,4 +101,22 @@ export const CONFIG: ConfigBody = {
   interval_seconds: 1_800,
   priority: 0,
   status: 1,
+  members: 1_000_000,
+  achieved_interval_seconds: 1_800,
+  skipped_revolutions: 0,
+  problems: [],
+};
+
+export const INIT_STATE: InitStateBody = {
+  ...OVERVIEW.init,
+  reconciliation: {
+    reason: 'continuous',
+    checked: 12,
+    started_at: '2026-11-21T09:59:30.000Z',
+    swept_at: null,
+    healed_missing: 3,
+    healed_foreign: 2,
+    healed_double: 1,
+    requested_at: null,
+  },
 };

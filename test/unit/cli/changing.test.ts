@@ -6,12 +6,20 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { MigrateAction } from '../../../src/cli/launchers.ts';
 import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { CONFIG, OVERVIEW } from './bodies.ts';
+import { CONFIG, INIT_STATE, OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-cli-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
+const PAUSE = {
+  task_type: 'realname',
+  source: 'operator',
+  reason: 'gateway maintenance',
+  by: 'operator/0',
+  since: '2026-11-21T10:00:00.000Z',
+  until: '2026-11-21T10:10:00.000Z',
+};
 const LIMIT = { task_type: 'realname', max_concurrency: 150, current: 12 };
 
 describe('requests', () => {
@@ -25,10 +33,56 @@ describe('requests', () => {
     [['configs', 'enable', '3'], 'PUT /api/admin/polling-configs/3', { status: 1 }, CONFIG],
     [['configs', 'disable', '3'], 'PUT /api/admin/polling-configs/3', { status: 0 }, CONFIG],
     [
+      [
+        'configs',
+        'set',
+        '3',
+        '--all-carriers',
+        '--task',
+        'package',
+        '--cards',
+        'verified',
+        '--priority',
+        '-4',
+      ],
+      'PUT /api/admin/polling-configs/3',
+      { carrier_id: null, task_type: 'package', card_condition: 'verified', priority: -4 },
+      CONFIG,
+    ],
+    [
+      [
+        'configs',
+        'create',
+        '--name',
+        'VIP',
+        '--task',
+        'carddata',
+        '--carrier-id',
+        '7',
+        '--interval-seconds',
+        '5m',
+      ],
+      'POST /api/admin/polling-configs',
+      { name: 'VIP', task_type: 'carddata', card_condition: 'any', carrier_id: 7, interval_seconds: 300 },
+      CONFIG,
+    ],
+    [
       ['configs', 'set', '3', '--interval-seconds', '900'],
       'PUT /api/admin/polling-configs/3',
       { interval_seconds: 900 },
       CONFIG,
+    ],
+    [
+      ['pause', 'realname', '--for', '30m', '--reason', 'maintenance'],
+      'POST /api/admin/polling-pauses',
+      { task_type: 'realname', seconds: 1_800, reason: 'maintenance' },
+      { items: [PAUSE] },
+    ],
+    [
+      ['pause'],
+      'POST /api/admin/polling-pauses',
+      { task_type: 'all', seconds: 600, reason: '' },
+      { items: [PAUSE] },
     ],
     [
       ['configs', '--json', 'set', '--interval-seconds=15m', '3'],
@@ -40,6 +94,31 @@ describe('requests', () => {
     const { env, requests } = await daemonThatSays(json(answer));
     expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
     expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+  });
+});
+
+describe('pause and resume', () => {
+  it.each(['0s', '3650d', '-5m', '169h'])('refuses a pause of %s', async (length) => {
+    const { env, requests } = await daemonThatSays(json({ items: [] }));
+    expect(await cli(['pause', '--for', length], { env })).toMatchObject({ code: 64, stdout: '' });
+    expect(requests).toEqual([]);
+  });
+
+  it('shows who asked, why, and until when', async () => {
+    const { env } = await daemonThatSays(json({ items: [PAUSE] }));
+    const { stdout } = await cli(['pause', 'realname'], { env, tty: true });
+    expect(stdout).toMatch(/realname +operator \(operator\/0\) +now +in 10m +gateway maintenance/);
+  });
+
+  it('resumes all, or one task type, and says when nothing was paused', async () => {
+    const { env, requests } = await daemonThatSays(json({ items: [] }));
+    const outcome = await cli(['resume'], { env });
+    expect(outcome).toMatchObject({ code: 0, stderr: 'nothing was paused\n' });
+    await cli(['resume', 'package'], { env });
+    expect(requests.map(({ line }) => line)).toEqual([
+      'DELETE /api/admin/polling-pauses?task_type=all',
+      'DELETE /api/admin/polling-pauses?task_type=package',
+    ]);
   });
 });
 
@@ -224,5 +303,21 @@ describe('launched commands', () => {
       ['postgres', 'status'],
       ['postgres', 'up'],
     ]);
+  });
+});
+
+describe('what asks first', () => {
+  it.each([
+    [['configs', 'delete', '3'], 'DELETE /api/admin/polling-configs/3', CONFIG],
+    [['init', 'rebuild'], 'POST /api/admin/polling-init/rebuild', INIT_STATE],
+  ])('%j shows its plan, refuses without a terminal, and does it with --yes', async (argv, line, answer) => {
+    const { env, requests } = await daemonThatSays(json(answer));
+    const planned = await cli([...argv, '--dry-run'], { env });
+    expect(planned).toMatchObject({ code: 0 });
+    expect(planned.stdout).toMatch(/1,000,000/);
+    expect(await cli(argv, { env })).toMatchObject({ code: 64 });
+    expect(requests.map((request) => request.line)).not.toContain(line);
+    expect(await cli([...argv, '--yes'], { env })).toMatchObject({ code: 0 });
+    expect(requests.at(-1)?.line).toBe(line);
   });
 });

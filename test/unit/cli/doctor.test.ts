@@ -21,19 +21,30 @@ const argv = ['doctor', '--gateway-url', 'http://gateway:8080'];
 
 const examined = (...findings: DoctorFinding[]) => ({ doctor: async () => findings });
 
+const WELL = { ...OVERVIEW, health: 'normal', health_reasons: [] };
+
 it('ends with 0 when nothing failed; warnings are no failure', async () => {
-  const { env } = await daemonThatSays(json(OVERVIEW));
+  const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS, SKEW) });
   expect(stdout).toBe(
     'configuration\tok\tcan work\nredis\tok\tanswers\n' +
       'redis clock\twarning\t+2000 ms against this machine (hint: synchronise)\n' +
-      `daemon\tok\tcardpoll ${OVERVIEW.version} answers; ${OVERVIEW.workers.length} live, health ${OVERVIEW.health}\n`,
+      `daemon\tok\tcardpoll ${OVERVIEW.version} answers; ${OVERVIEW.workers.length} live, health normal\n`,
   );
   expect(code).toBe(0);
 });
 
-it('ends with 1 when a check failed, and says all of it as JSON', async () => {
+it('ends with 1 when the fleet is not well, and says why and what to type', async () => {
   const { env } = await daemonThatSays(json(OVERVIEW));
+  const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS) });
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    'paused\tfailed\tpackage: paused for 60 s more by gateway: HTTP 429 (hint: cardpoll resume package)\n',
+  );
+});
+
+it('ends with 1 when a check failed, and says all of it as JSON', async () => {
+  const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli([...argv, '-o', 'json'], {
     env,
     launchers: examined(REDIS, GATEWAY_DOWN),

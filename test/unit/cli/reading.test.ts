@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Interruption } from '../../../src/cli/io.ts';
-import { CARD, CONFIG, OVERVIEW, task } from './bodies.ts';
+import { CARD, CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const ESC = '\u001b';
@@ -49,8 +49,12 @@ describe('tables', () => {
     expect(stdout).toContain('initialisation running, 25 %, 1h 5m left');
     expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
     expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
-    const plain = stripVTControlCharacters(stdout).split('\n').slice(2);
+    const [, ...plain] = stripVTControlCharacters(stdout).split('\n');
     expect(plain).toEqual([
+      'demand 278/s   capacity 833/s   headroom 67 %   backlog gone: never, raise realname to 180',
+      '✖ package: paused for 60 s more by gateway: HTTP 429',
+      '  cardpoll resume package',
+      '',
       'TASK      HEALTH      QUEUE  RUNNING  LIMIT  RATE/S  SUCCESS %  AVG MS  SUCCEEDED  FAILED     LAG',
       'realname  ● normal   12,345       60    100    55.3       99.0     121        990      10  1m 30s',
       'carddata  ▲ warning  12,345       60    100    55.3       99.0      50        990      10  1m 30s',
@@ -80,8 +84,8 @@ describe('tables', () => {
     const { env } = await daemonThatSays(json({ items: [CONFIG] }));
     const { stdout } = await cli(['configs'], { env: { ...env, NO_COLOR: '1' }, tty: true });
     expect(stdout.split('\n')).toEqual([
-      'ID  NAME           TASK      CARDS  CARRIER  INTERVAL  PRIORITY  STATUS',
-      ' 3  流量检查 [31m  carddata  any    all           30m         0  enabled',
+      'ID  NAME           TASK      CARDS  CARRIER  INTERVAL  ACHIEVED    MEMBERS  PRIORITY  STATUS',
+      ' 3  流量检查 [31m  carddata  any    all           30m       30m  1,000,000         0  enabled',
       '',
     ]);
   });
@@ -91,7 +95,8 @@ describe('requests', () => {
   it.each([
     [['stats'], 'GET /api/admin/polling-stats', OVERVIEW],
     [['stats', 'queues'], 'GET /api/admin/polling-stats/queues', { items: [task('package')] }],
-    [['stats', 'init'], 'GET /api/admin/polling-stats/init-progress', OVERVIEW.init],
+    [['stats', 'init'], 'GET /api/admin/polling-stats/init-progress', INIT_STATE],
+    [['init'], 'GET /api/admin/polling-stats/init-progress', INIT_STATE],
     [['concurrency', 'list'], 'GET /api/admin/polling-concurrency', { items: [] }],
     [['cards', 'show', '../x'], 'GET /api/admin/cards/..%2Fx', CARD],
   ])('%j asks %s', async (argv, line, body) => {
@@ -120,15 +125,71 @@ it('stats --watch shows the numbers again until it is interrupted', async () => 
   expect(requests).toHaveLength(2);
 });
 
-it('concurrency advise applies the table of the specification to the measured times', async () => {
+const LEVEL = { avg_duration_ms: 50, backpressure_percent: 0, at: '2026-11-21T10:00:00.000Z' };
+const KNEE = { ...LEVEL, concurrency: 60, rate_per_second: 1_180 };
+const LIMITS = {
+  items: [
+    {
+      task_type: 'realname',
+      max_concurrency: 50,
+      current: 0,
+      effective_concurrency: 50,
+      reason: null,
+      curve: [],
+      knee: null,
+    },
+    {
+      task_type: 'carddata',
+      max_concurrency: 100,
+      current: 60,
+      effective_concurrency: 84,
+      reason: '12 % of 340 calls were refused (429 or 503)',
+      curve: [
+        { ...LEVEL, concurrency: 30, rate_per_second: 590.4 },
+        KNEE,
+        {
+          ...LEVEL,
+          concurrency: 96,
+          rate_per_second: 1_190,
+          avg_duration_ms: 81.2,
+          backpressure_percent: 0.44,
+        },
+      ],
+      knee: KNEE,
+    },
+    {
+      task_type: 'package',
+      max_concurrency: 51,
+      current: 0,
+      effective_concurrency: 51,
+      reason: null,
+      curve: [KNEE],
+      knee: null,
+    },
+  ],
+};
+
+it('concurrency advise applies the table of the specification and explains it with what was measured', async () => {
   const tasks = [
     task('realname', { avg_duration_ms: 99, concurrency: { current: 0, max: 50, usage_percent: 0 } }),
     task('carddata', { avg_duration_ms: 500, concurrency: { current: 0, max: 100, usage_percent: 0 } }),
     task('package', { avg_duration_ms: 501, concurrency: { current: 0, max: 51, usage_percent: 0 } }),
   ];
-  const { env } = await daemonThatSays(json({ ...OVERVIEW, tasks }));
-  const { stdout } = await cli(['concurrency', 'advise'], { env });
-  expect(stdout).toBe(
-    'realname\t99\t50\t100-200\traise\ncarddata\t500\t100\t50-100\tkeep\npackage\t501\t51\t20-50\tlower\n',
+  const { env } = await daemonThatSays((request, response) =>
+    json(request.line.endsWith('/polling-concurrency') ? LIMITS : { ...OVERVIEW, tasks })(request, response),
   );
+  const { stdout } = await cli(['concurrency', 'advise'], { env });
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'realname\t99\t50\t100-200\traise\tthe limit was never reached: no curve yet',
+    'carddata\t500\t100\t50-100\tkeep\tmore than 60 gains nothing: 1180/s in 50 ms at 60, ' +
+      '1190/s in 81 ms at 96, 0.4 % refused; reduced to 84: 12 % of 340 calls were refused (429 or 503)',
+    'package\t501\t51\t20-50\tlower\tmeasured at one level: 1180/s in 50 ms at 60',
+  ]);
+});
+
+it('concurrency list shows the effective limit beside the configured one, and why', async () => {
+  const { env } = await daemonThatSays(json(LIMITS));
+  const { stdout } = await cli(['concurrency'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+  expect(stdout).toMatch(/TASK +LIMIT +RUNNING +EFFECTIVE +REASON/);
+  expect(stdout).toMatch(/^carddata +100 +60 +84 +12 % of 340 calls were refused \(429 or 503\)$/m);
 });

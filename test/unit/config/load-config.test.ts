@@ -64,18 +64,22 @@ describe('daemon configuration', () => {
   it('has the documented defaults', async () => {
     expect(await daemon({})).toEqual({
       listen: { host: '127.0.0.1', port: 7480 },
+      probeListen: null,
       roles: ['worker', 'api', 'scheduler'],
       stores: { kind: 'embedded', dataDir: '/home/sre/.local/state/cardpoll' },
+      databaseMaxConnections: 8,
       timeZone: 'Asia/Shanghai',
       logDir: null,
       logLevel: 'info',
       adminTokens: [],
       rateLimitPerMinute: 12_000,
-      gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, interfaces: {} },
+      gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, maxConnections: 4_096, interfaces: {} },
       polling: {
         leaseMs: 15_000,
         claimBatch: 200,
         queueCap: 200_000,
+        adaptiveConcurrency: true,
+        gatewayMaxConcurrency: null,
         writeBuffer: 20_000,
         retryBaseMs: 1_000,
         cardCacheTtlSeconds: 300,
@@ -111,6 +115,7 @@ polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
     expect(config.gateway).toEqual({
       url: 'http://gateway:8080',
       timeoutMs: 2_000,
+      maxConnections: 4_096,
       maxResponseBytes: 4_096,
       stoppedStatuses: ['stopped', '停机'],
       token: 'token-for-gateway',
@@ -138,6 +143,31 @@ describe('rules', () => {
     expect(noDatabase.message).toMatch(/redis_url is set but database_url is not.*CARDPOLL_DATABASE_URL/);
     const noRedis = await refusal(daemon({ flags: { '--database-url': DATABASE } }));
     expect(noRedis.message).toMatch(/database_url is set but redis_url is not.*--redis-url/);
+  });
+
+  it('bounds connections', async () => {
+    expect(await daemon({})).toMatchObject({ databaseMaxConnections: 8, gateway: { maxConnections: 4_096 } });
+    const env = { CARDPOLL_DATABASE_MAX_CONNECTIONS: '1000', CARDPOLL_GATEWAY_MAX_CONNECTIONS: '1' };
+    expect(await daemon({ env })).toMatchObject({
+      databaseMaxConnections: 1_000,
+      gateway: { maxConnections: 1 },
+    });
+    const yaml = 'database_max_connections: 1\ngateway:\n  max_connections: 65536\n';
+    const { fields } = await refusal(daemon({ yaml }));
+    expect(fields.map(({ field }) => field).sort()).toEqual([
+      'database_max_connections',
+      'gateway.max_connections',
+    ]);
+  });
+
+  it('refuses an open probe address without tokens where no API is served', async () => {
+    const flags = { '--probe-listen': '0.0.0.0:7481' };
+    expect((await daemon({ flags })).probeListen).toEqual({ host: '0.0.0.0', port: 7_481 });
+    const worker = { ...flags, '--roles': 'worker' };
+    expect((await refusal(daemon({ flags: worker }))).message).toContain('CARDPOLL_ADMIN_TOKENS');
+    const env = { CARDPOLL_ADMIN_TOKENS: 'viewer:0123456789abcdef' };
+    expect((await daemon({ flags: worker, env })).probeListen?.port).toBe(7_481);
+    expect((await daemon({ flags: { '--roles': 'worker' } })).probeListen).toBeNull();
   });
 
   it('takes both stores', async () => {

@@ -48,7 +48,11 @@ it('documents the defaults the gateway profile applies', async () => {
   }
   expect(Object.keys(GATEWAY_INTERFACES)).toEqual(Object.keys(DEFAULT_INTERFACES));
   expect(SETTINGS.gatewayTimeoutMs.default).toBe(GATEWAY_DEFAULTS.timeoutMs);
+  expect(SETTINGS.gatewayMaxConnections.default).toBe(GATEWAY_DEFAULTS.maxConnections);
   expect(SETTINGS.gatewayMaxResponseBytes.defaultText).toBe(String(GATEWAY_DEFAULTS.maxResponseBytes));
+  expect(SETTINGS.gatewayMaxRetryAfterSeconds.defaultText).toBe(
+    String(GATEWAY_DEFAULTS.maxRetryAfterSeconds),
+  );
   expect(SETTINGS.gatewayStoppedStatuses.defaultText).toBe(GATEWAY_DEFAULTS.stoppedStatuses.join(','));
 });
 

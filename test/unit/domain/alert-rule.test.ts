@@ -7,7 +7,7 @@ import {
   thresholdBounds,
   type WatchedRule,
 } from '../../../src/domain/alert-rule.ts';
-import { healthOf } from '../../../src/domain/health.ts';
+import { judgeMetrics } from '../../../src/domain/health.ts';
 import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
 import { pollRatesOf } from '../../../src/domain/task-metrics.ts';
 
@@ -113,12 +113,14 @@ describe('nextEvent', () => {
 describe('metrics', () => {
   it('are the ones statistics show', () => {
     const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
-    expect(RULE_TYPES.map((type) => sampleOf(type, 7, rates))).toEqual([7, 89.99999, 2]);
+    const metrics = { queueLength: 7, rates, unconfirmedStops: 3 };
+    expect(RULE_TYPES.map((type) => sampleOf(type, metrics))).toEqual([7, 89.99999, 2, 3]);
   });
 
   it('have no rate and no duration without a poll', () => {
     const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
-    expect(RULE_TYPES.map((type) => sampleOf(type, 0, rates))).toEqual([0, null, null]);
+    const metrics = { queueLength: 0, rates, unconfirmedStops: null };
+    expect(RULE_TYPES.map((type) => sampleOf(type, metrics))).toEqual([0, null, null, null]);
   });
 });
 
@@ -150,8 +152,8 @@ describe('recommended alerts', () => {
     } as const;
     for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
       const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
-      expect(healthOf({ ...calm, [at[ruleType]]: beyond })).toBe('alert');
-      expect(healthOf({ ...calm, [at[ruleType]]: threshold })).not.toBe('alert');
+      expect(judgeMetrics({ ...calm, [at[ruleType]]: beyond })[ruleType]).toBe('alert');
+      expect(judgeMetrics({ ...calm, [at[ruleType]]: threshold })[ruleType]).not.toBe('alert');
     }
   });
 });

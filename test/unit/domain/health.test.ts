@@ -1,10 +1,10 @@
 // The thresholds of section 8 of the specification, at and around their edges.
 import { describe, expect, it } from 'vitest';
-import { healthOf, recommendedConcurrency } from '../../../src/domain/health.ts';
+import { judgeMetrics, recommendedConcurrency, worst } from '../../../src/domain/health.ts';
 
 const fine = { queueLength: 0, successRate: 99, avgDurationMs: 100, concurrencyPercent: 60 };
 
-describe('healthOf', () => {
+describe('judgeMetrics', () => {
   it.each([
     [{ queueLength: 9_999 }, 'normal'],
     [{ queueLength: 10_000 }, 'warning'],
@@ -23,11 +23,16 @@ describe('healthOf', () => {
     [{ concurrencyPercent: 95 }, 'normal'],
     [{ concurrencyPercent: 95.1 }, 'alert'],
   ] as const)('%o is %s', (change, health) => {
-    expect(healthOf({ ...fine, ...change })).toBe(health);
+    expect(worst(Object.values(judgeMetrics({ ...fine, ...change })))).toBe(health);
   });
 
-  it('is the worst of its metrics', () => {
-    expect(healthOf({ ...fine, queueLength: 20_000, successRate: 10 })).toBe('alert');
+  it('judges each metric by itself', () => {
+    expect(judgeMetrics({ ...fine, queueLength: 20_000, successRate: 10 })).toEqual({
+      queue_backlog: 'warning',
+      success_rate: 'alert',
+      avg_duration: 'normal',
+      concurrency_usage: 'normal',
+    });
   });
 });
 

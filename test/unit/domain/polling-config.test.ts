@@ -46,3 +46,38 @@ describe('ConfigMatcher', () => {
     expect(new ConfigMatcher([base]).match('package', card)).toBeNull();
   });
 });
+
+describe('selectionOf', () => {
+  const selection = (config: Partial<PollingConfig>, others: Array<Partial<PollingConfig>> = []) => {
+    const own = { ...base, id: 50, ...config };
+    return new ConfigMatcher([
+      own,
+      ...others.map((other, i) => ({ ...base, id: i + 1, ...other })),
+    ]).selectionOf(own);
+  };
+
+  it('differs with condition, carrier, and what configs that win take', () => {
+    const selections = [
+      selection({}),
+      selection({ carrierId: 7 }),
+      selection({ cardCondition: 'verified' }),
+      selection({}, [{ carrierId: 7 }]),
+      selection({}, [{ carrierId: 7 }, { cardCondition: 'verified' }]),
+    ];
+    expect(new Set(selections).size).toBe(selections.length);
+  });
+
+  it('is the same where the same cards are polled', () => {
+    const plain = selection({ carrierId: 7 });
+    expect(selection({ carrierId: 7, name: 'x', intervalSeconds: 9, status: 0 })).toBe(plain);
+    // Other carriers, other types, and configs that lose take nothing away.
+    expect(selection({ carrierId: 7 }, [{ carrierId: 8 }, { taskType: 'package' }, { priority: -1 }])).toBe(
+      plain,
+    );
+    const both = selection({}, [
+      { carrierId: 7, priority: 2 },
+      { carrierId: 8, priority: 1 },
+    ]);
+    expect(selection({}, [{ carrierId: 8 }, { carrierId: 7 }])).toBe(both);
+  });
+});

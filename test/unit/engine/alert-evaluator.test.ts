@@ -30,6 +30,8 @@ let redis: Redis;
 let live: LiveStore;
 let client: PostgresClient;
 let records: RecordStore;
+/** Stops that the gateway acknowledged without effect. */
+let unconfirmed = 0;
 const log: Array<Record<string, unknown>> = [];
 
 beforeAll(async () => {
@@ -56,6 +58,7 @@ function evaluator(leads = true): AlertEvaluator {
   return new AlertEvaluator({
     live,
     alerts: records.alerts,
+    stops: { unconfirmed: async () => unconfirmed },
     fence: () => (leads ? 1 : null),
     intervalMs: 5_000,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),
@@ -99,6 +102,21 @@ it('fires on the transition, resolves when it is over, and says so', async () =>
     { level: 40, ...fields, value: 11, msg: '告警触发' },
     { level: 30, ...fields, value: 2, resolution: 'recovered', msg: '告警恢复' },
   ]);
+});
+
+it('fires while stops stay without effect, whatever the polls do', async () => {
+  unconfirmed = 2;
+  await records.alerts.createRule({
+    ...RULE,
+    ruleType: 'stop_unconfirmed',
+    taskType: 'package',
+    threshold: 1,
+  });
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ ruleType: 'stop_unconfirmed', value: 2, resolvedAtMs: null }]);
+  unconfirmed = 0;
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
 });
 
 it('judges the numbers that statistics show', async () => {

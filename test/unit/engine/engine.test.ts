@@ -41,6 +41,8 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       leaseMs: 15_000,
       claimBatch: 200,
       queueCap: 200_000,
+      adaptiveConcurrency: true,
+      gatewayMaxConcurrency: null,
       writeBuffer: 20_000,
       retryBaseMs: 1_000,
       cardCacheTtlMs: 300_000,
@@ -52,7 +54,13 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       alertIntervalMs: 5_000,
       webhookSecret: null,
     },
-    { live, records, gateway, flow, guard: new SsrfGuard([]), clock: systemClock, random: Math.random, log },
+    {
+      ...{ live, records, gateway, flow, log },
+      probeAddress: () => null,
+      guard: new SsrfGuard([]),
+      clock: systemClock,
+      random: Math.random,
+    },
   );
   await engine.start();
   redis.pause();

@@ -1,13 +1,14 @@
 // The initialiser's states on a real database and the live store of this process: what happens when it is interrupted,
 // overtaken by another leader, or when configs come and go.
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigMatcher, type PollingConfig } from '../../../src/domain/polling-config.ts';
-import { Initialiser } from '../../../src/engine/initialiser.ts';
-import { ringOf } from '../../../src/engine/scheduler.ts';
+import { Initialiser, type InitialiserDeps } from '../../../src/engine/initialiser.ts';
+import type { Repairs } from '../../../src/engine/ring-repair.ts';
+import { ringKey, ringOf } from '../../../src/engine/scheduler.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { InitProgress, LiveStore } from '../../../src/store/live-store.ts';
+import { INIT_NOT_STARTED, type LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
@@ -24,6 +25,11 @@ let live: LiveStore;
 let configs: PollingConfig[];
 let fence: number | null;
 let initialiser: Initialiser;
+/** What the initialiser told: reasons to compare everything, and repairs. */
+let reasons: string[];
+let repairs: Repairs[];
+let marksTaken: number;
+let identities: { live: string; records: string };
 
 beforeAll(async () => {
   const url = await freshDatabase();
@@ -43,15 +49,39 @@ beforeEach(async () => {
     SELECT id, lpad(id::text, 20, '0'), 7 * (id % 2) FROM generate_series(1, ${CARDS}) id`);
   live = openEmbeddedLiveStore({ clock: systemClock });
   configs = [ALL];
+  marksTaken = 0;
+  reasons = [];
+  repairs = [];
+  identities = { live: 'redis 1', records: 'database 1' };
   fence = 1;
   initialiser = makeInitialiser(live);
 });
 afterEach(() => sql.query('DELETE FROM cards'));
 
-function makeInitialiser(store: Pick<LiveStore, 'rings' | 'coordination' | 'cards'>): Initialiser {
+/** The object with some of its methods replaced. */
+function overriding<T extends object>(target: T, methods: Partial<T>): T {
+  return new Proxy(target, {
+    get: (object, name) => {
+      const own = methods[name as keyof T];
+      if (own !== undefined) return own;
+      const value = object[name as keyof T];
+      return typeof value === 'function' ? value.bind(object) : value;
+    },
+  });
+}
+
+function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
   return new Initialiser({
-    live: store,
-    records,
+    live: overriding(store, { identity: async () => identities.live }),
+    records: overriding(records, {
+      identity: async () => identities.records,
+      cards: overriding(records.cards, {
+        changeMark: () => {
+          marksTaken += 1;
+          return records.cards.changeMark();
+        },
+      }),
+    }),
     configs: () => configs,
     matcher: () => new ConfigMatcher(configs),
     fence: () => fence,
@@ -59,6 +89,8 @@ function makeInitialiser(store: Pick<LiveStore, 'rings' | 'coordination' | 'card
     batchCards: 15,
     pauseMs: 0,
     onProgress: () => {},
+    onReconcile: (reason) => reasons.push(reason),
+    onRepair: (made) => repairs.push(made),
     onError: (error) => expect.unreachable(String(error)),
   });
 }
@@ -74,8 +106,7 @@ async function runUntilCompleted(): Promise<void> {
     await initialiser.runOnce();
     const rings = await live.rings.list();
     const { status } = await live.coordination.initProgress();
-    if (status === 'completed' && rings.every((ring) => ring.building === null && ring.generation > 0))
-      return;
+    if (status === 'completed' && rings.every((ring) => ring.building === null && ring.loaded)) return;
   }
   expect.unreachable('initialisation did not complete in 20 passes');
 }
@@ -105,64 +136,229 @@ it('gives the cards of a config that is gone to those who poll them now', async 
 
 it('begins a build again that was cut off after any of its steps', async () => {
   await runUntilCompleted();
-  configs = [ALL, OWN];
-  for (const steps of [1, 2, 3]) {
-    // Before the last step the new ring stands in use and empty: that must never look complete.
+  for (const steps of [0, 1, 2]) {
+    configs = [ALL, OWN];
     await configure();
-    await live.rings.drop(ringOf(OWN));
-    await live.coordination.saveInitProgress({
-      ...(await live.coordination.initProgress()),
-      status: 'completed',
-    });
-    await configure();
+    // Before its last step the new ring stands in use and empty: that must never look complete.
     await expect(makeInitialiser(failingAfter(steps)).runOnce()).rejects.toThrow('cut off');
     await runUntilCompleted();
     expect(await members(), `after ${steps} steps`).toEqual({ 1: CARDS / 2, 2: CARDS / 2 });
+    configs = [ALL];
+    await runUntilCompleted();
+    expect(await members(), `back after ${steps} steps`).toEqual({ 1: CARDS });
   }
 });
 
 /** The live store, dying at the write number `steps + 1` of a pass. */
-function failingAfter(steps: number): Pick<LiveStore, 'rings' | 'coordination' | 'cards'> {
+function failingAfter(steps: number): InitialiserDeps['live'] {
   let left = steps;
   const step = async (): Promise<void> => {
     if (left === 0) throw new Error('cut off');
     left -= 1;
   };
-  const { rings, coordination, cards } = live;
-  return {
-    cards,
-    rings: Object.assign(Object.create(rings), {
-      list: () => rings.list(),
-      startGeneration: async (...args: Parameters<typeof rings.startGeneration>) => {
+  const { rings, coordination } = live;
+  return overriding(live, {
+    rings: overriding(rings, {
+      startGeneration: async (...args) => {
         await step();
         return rings.startGeneration(...args);
       },
     }),
-    coordination: Object.assign(Object.create(coordination), {
-      initProgress: () => coordination.initProgress(),
-      saveInitProgress: async (progress: InitProgress) => {
+    coordination: overriding(coordination, {
+      saveInitProgress: async (progress) => {
         await step();
         await coordination.saveInitProgress(progress);
       },
     }),
-  };
+  });
 }
 
 it('writes nothing once another instance leads', async () => {
   await configure();
   // The lead is lost while the pass waits for the database.
-  const overtaken = makeInitialiser({
-    ...live,
-    coordination: Object.assign(Object.create(live.coordination), {
-      initProgress: async () => {
-        const progress = await live.coordination.initProgress();
-        fence = null;
-        return progress;
-      },
-      saveInitProgress: (progress: InitProgress) => live.coordination.saveInitProgress(progress),
+  const overtaken = makeInitialiser(
+    overriding(live, {
+      coordination: overriding(live.coordination, {
+        initProgress: async () => {
+          const progress = await live.coordination.initProgress();
+          fence = null;
+          return progress;
+        },
+      }),
     }),
-  });
+  );
   await expect(overtaken.runOnce()).rejects.toMatchObject({ code: 'lead_lost' });
   expect((await live.rings.list()).map((ring) => ring.generation)).toEqual([0]);
   expect((await live.coordination.initProgress()).status).toBe('pending');
+});
+
+it('rebuilds only the rings whose selection changed, and polls from the old one meanwhile', async () => {
+  const other: PollingConfig = { ...ALL, id: 3, taskType: 'package', name: 'other type' };
+  configs = [OWN, other];
+  await runUntilCompleted();
+  expect(await members()).toEqual({ 2: CARDS / 2, 3: CARDS });
+  // As by `update polling_configs set carrier_id = null`.
+  configs = [{ ...OWN, carrierId: null }, other];
+  await initialiser.runOnce();
+  const [own, untouched] = (await live.rings.list()).sort((a, b) => a.configId - b.configId);
+  expect(own).toMatchObject({ generation: 1, members: CARDS / 2, building: { generation: 2 } });
+  expect(untouched).toMatchObject({ generation: 1, building: null });
+  await runUntilCompleted();
+  expect(await members()).toEqual({ 2: CARDS, 3: CARDS });
+  expect((await live.rings.list()).map((ring) => ring.generation).sort()).toEqual([1, 2]);
+});
+
+it('begins a build again whose selection changed in the middle of it, under another leader too', async () => {
+  configs = [OWN];
+  await runUntilCompleted();
+  configs = [{ ...OWN, carrierId: null }];
+  await initialiser.runOnce();
+  await initialiser.runOnce();
+  configs = [{ ...OWN, carrierId: 0 }];
+  initialiser = makeInitialiser(live);
+  await runUntilCompleted();
+  expect(await members()).toEqual({ 2: CARDS / 2 });
+  expect(await live.rings.contains(ringOf(OWN), [1, 2])).toEqual([false, true]);
+});
+
+it('moves the ring of a config whose task type changed', async () => {
+  configs = [ALL, OWN];
+  await runUntilCompleted();
+  configs = [ALL, { ...OWN, taskType: 'package' }];
+  await initialiser.runOnce();
+  await runUntilCompleted();
+  expect((await live.rings.list()).map((ring) => [ringKey(ring), ring.members]).sort()).toEqual([
+    ['carddata:1', CARDS],
+    ['package:2', CARDS / 2],
+  ]);
+});
+
+it('completes with configs that select nothing, and with none at all', async () => {
+  configs = [{ ...OWN, carrierId: 99 }];
+  await runUntilCompleted();
+  expect(await members()).toEqual({ 2: 0 });
+  configs = [];
+  await initialiser.runOnce();
+  expect(await live.rings.list()).toEqual([]);
+  expect((await live.coordination.initProgress()).status).toBe('completed');
+});
+
+describe('reconciliation', () => {
+  /** Passes of the loop until a pass of reconciliation has ended. */
+  async function runUntilSwept(): Promise<void> {
+    const { sweptAtMs } = await live.coordination.reconciliation();
+    for (let pass = 0; pass < 40; pass += 1) {
+      await initialiser.runOnce();
+      const now = await live.coordination.reconciliation();
+      if (now.position === '' && now.sweptAtMs !== sweptAtMs) return;
+    }
+    expect.unreachable('no pass of reconciliation ended');
+  }
+
+  it('repairs and counts cards that are missing, foreign or in two rings', async () => {
+    configs = [ALL, OWN];
+    await runUntilCompleted();
+    await live.rings.remove(ringOf(OWN), [1, 3, 5]);
+    await live.rings.add(ringOf(OWN), [2, 1_000_001]);
+    await live.rings.remove(ringOf(ALL), [4]);
+    await live.rings.add(ringOf(OWN), [4]);
+    await runUntilSwept();
+    expect(await members()).toEqual({ 1: CARDS / 2, 2: CARDS / 2 });
+    expect(await live.rings.contains(ringOf(OWN), [1, 3, 5, 2, 4, 1_000_001])).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(await live.coordination.reconciliation()).toMatchObject({
+      reason: 'continuous',
+      healedMissing: 4,
+      healedForeign: 2,
+      healedDouble: 1,
+    });
+    expect(repairs.length).toBeGreaterThan(0);
+    expect(reasons).toEqual([]);
+    expect((await live.coordination.initProgress()).reason).toBe('build');
+  });
+
+  it('counts nothing for a card that changed while it was looked at', async () => {
+    configs = [ALL, OWN];
+    await runUntilCompleted();
+    // Changed after the last sync: the look sees a card that is in the wrong ring, the feed moves it.
+    await sql.query('UPDATE cards SET carrier_id = 7 WHERE card_id = 2');
+    await sql.query('DELETE FROM cards WHERE card_id = 3');
+    await runUntilSwept();
+    expect(await members()).toEqual({ 1: CARDS / 2 - 1, 2: CARDS / 2 });
+    expect(repairs).toEqual([]);
+  });
+
+  it.each([
+    ['the live store', 'live_store_replaced', () => ({ live: 'redis 2', records: 'database 1' })],
+    ['the database', 'record_store_replaced', () => ({ live: 'redis 1', records: 'database 1/2' })],
+  ])('compares everything at once when %s was replaced', async (_, reason, now) => {
+    await runUntilCompleted();
+    await runUntilSwept();
+    await live.rings.remove(ringOf(ALL), [7]);
+    identities = now();
+    await initialiser.runOnce();
+    expect(await live.coordination.initProgress()).toMatchObject({ status: 'running', reason });
+    await runUntilSwept();
+    expect(await members()).toEqual({ 1: CARDS });
+    const after = await live.coordination.initProgress();
+    expect(after).toMatchObject({ status: 'completed', total: CARDS, loaded: CARDS });
+    // Only a database that was replaced has forgotten what the mark stands for.
+    expect(marksTaken).toBe(reason === 'live_store_replaced' ? 1 : 2);
+    expect((await live.rings.list())[0]).toMatchObject({ generation: 1, building: null });
+    // Once: nothing changed since.
+    for (let pass = 0; pass < 5; pass += 1) await initialiser.runOnce();
+    expect(reasons).toEqual([reason]);
+  });
+
+  it('answers a request once, and goes on where a leader was killed', async () => {
+    await runUntilCompleted();
+    await runUntilSwept();
+    await live.rings.remove(ringOf(ALL), [1, 39]);
+    await live.rings.add(ringOf(ALL), [5_000]);
+    await live.coordination.requestReconciliation(Date.now());
+    await initialiser.runOnce();
+    expect(await live.coordination.initProgress()).toMatchObject({
+      status: 'running',
+      reason: 'requested',
+      loaded: 15,
+    });
+    const { position } = await live.coordination.reconciliation();
+    initialiser = makeInitialiser(live);
+    await initialiser.runOnce();
+    expect((await live.coordination.reconciliation()).position).not.toBe(position);
+    expect((await live.coordination.reconciliation()).checked).toBe(30);
+    await runUntilSwept();
+    expect(await members()).toEqual({ 1: CARDS });
+    expect(reasons).toEqual(['requested']);
+    expect(await live.coordination.reconciliation()).toMatchObject({ healedMissing: 2, healedForeign: 1 });
+  });
+
+  it('compares everything at once when it finds that many members were lost', async () => {
+    await runUntilCompleted();
+    await live.rings.remove(
+      ringOf(ALL),
+      Array.from({ length: 20 }, (_, i) => i + 1),
+    );
+    await runUntilSwept();
+    expect(reasons).toEqual(['members_lost']);
+    expect(await members()).toEqual({ 1: CARDS });
+  });
+
+  it('compares instead of building anew when the progress was lost and the rings are there', async () => {
+    await runUntilCompleted();
+    await live.rings.remove(ringOf(ALL), [9]);
+    await sql.query('DELETE FROM cards WHERE card_id = 10');
+    await live.coordination.saveInitProgress(INIT_NOT_STARTED);
+    await initialiser.runOnce();
+    await runUntilSwept();
+    expect(reasons).toEqual(['progress_lost']);
+    expect((await live.rings.list())[0]).toMatchObject({ generation: 1, members: CARDS - 1 });
+    expect((await live.coordination.initProgress()).status).toBe('completed');
+  });
 });

@@ -1,196 +1,143 @@
+// Which breaker a call counts for. How one breaker works: breaker.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type FlowState, GatewayFlow } from '../../../src/gateway/flow-control.ts';
+import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
+import {
+  type Gateway,
+  GatewayError,
+  type GatewayFailure,
+  INTERFACE_NAMES,
+  type InterfaceName,
+} from '../../../src/gateway/gateway.ts';
+import { GuardedGateway } from '../../../src/gateway/guarded-gateway.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
-let nowMs: number;
-let random: number;
-let changes: Array<[FlowState, string]>;
+const IDLE = { inFlight: 0, totalInFlight: 0 };
+const CARD = { cardId: 1, iccid: '1' };
+
+let clock: FakeClock;
+let changes: string[];
 let flow: GatewayFlow;
+/** What the gateway answers, by interface; a success where nothing stands. */
+let answers: Partial<Record<InterfaceName, GatewayFailure>>;
+let asked: number;
+let gateway: Gateway;
 
 beforeEach(() => {
-  nowMs = 1_000_000;
-  random = 0.5;
+  clock = new FakeClock();
   changes = [];
+  answers = {};
+  asked = 0;
   flow = new GatewayFlow({
-    clock: { now: () => nowMs, monotonic: () => nowMs },
-    random: () => random,
-    onChange: (state, reason) => changes.push([state, reason]),
+    clock,
+    random: () => 0.5,
+    onChange: (name, phase) => changes.push(`${name} ${phase}`),
   });
+  const client: Gateway = {
+    call: async (name) => {
+      asked += 1;
+      const failure = answers[name];
+      if (failure !== undefined) throw new GatewayError(failure, 'as the test says');
+      return { value: null, durationMs: 1 };
+    },
+    isStoppedStatus: (status) => status === 'stopped',
+  };
+  gateway = new GuardedGateway(client, flow);
 });
 
-function report(outcome: 'ok' | 'gateway_fault' | 'ignored', times: number): void {
-  for (let i = 0; i < times; i += 1) flow.record(outcome);
+async function call(name: InterfaceName, times: number, failing = false): Promise<void> {
+  for (let i = 0; i < times; i += 1) await gateway.call(name, { ...CARD, failing }, 1_000).catch(() => {});
 }
 
-function states(): FlowState[] {
-  return changes.map(([state]) => state);
+function held(): InterfaceName[] {
+  return INTERFACE_NAMES.filter((name) => {
+    const permit = flow.permit(name, IDLE);
+    permit.used(null);
+    return permit.calls === 0;
+  });
 }
 
-/** Opens the breaker and waits until a probe is due. */
-function openAndWait(): void {
-  report('gateway_fault', 20);
-  nowMs += 5_000;
-}
+describe('a fault of one interface', () => {
+  it.each(['timeout', 'network', 'http', 'malformed', 'backpressure', 'connect', 'auth'] as const)(
+    '%s holds back that interface alone',
+    async (failure) => {
+      await call('realname', 30);
+      answers = { flow: failure };
+      await call('flow', 30);
+      expect(held()).toEqual(['flow']);
+      expect(changes).toEqual(['flow open']);
+    },
+  );
 
-describe('closed', () => {
-  it('holds nothing back', () => {
-    report('ok', 1_000);
-    expect(flow.allowance(5_000)).toBe(Number.POSITIVE_INFINITY);
+  it.each(['card', 'business', 'aborted', 'held'] as const)('%s is none', async (failure) => {
+    answers = { flow: failure };
+    await call('flow', 100);
+    expect(changes).toEqual([]);
   });
 
-  it('opens at 20 calls of which half are faults, and says why', () => {
-    report('ok', 10);
-    report('gateway_fault', 9);
-    expect(flow.allowance(0)).toBe(Number.POSITIVE_INFINITY);
-    report('gateway_fault', 1);
-    expect(flow.allowance(0)).toBe(0);
-    expect(changes).toEqual([['open', '10 of 20 calls in 10 s were gateway faults; next probe in 5000 ms']]);
+  it('of cards that were failing already is none', async () => {
+    answers = { flow: 'http' };
+    await call('flow', 100, true);
+    expect(changes).toEqual([]);
   });
 
-  it('stays closed below half, and with fewer than 20 calls', () => {
-    report('gateway_fault', 19);
-    report('ok', 21);
-    report('gateway_fault', 1);
-    expect(states()).toEqual([]);
-  });
-
-  it('does not count what says nothing about the gateway', () => {
-    report('gateway_fault', 10);
-    report('ignored', 1_000);
-    expect(states()).toEqual([]);
-    report('ok', 9);
-    report('gateway_fault', 1);
-    expect(states()).toEqual(['open']);
-  });
-
-  it('forgets calls after ten seconds', () => {
-    report('gateway_fault', 19);
-    nowMs += 10_000;
-    report('gateway_fault', 1);
-    expect(states()).toEqual([]);
-    nowMs += 9_000;
-    report('gateway_fault', 18);
-    expect(states()).toEqual([]);
-    report('gateway_fault', 1);
-    expect(states()).toEqual(['open']);
-  });
-
-  it('forgets everything after a long silence', () => {
-    report('gateway_fault', 19);
-    nowMs += 3_600_000;
-    report('gateway_fault', 19);
-    expect(states()).toEqual([]);
-  });
-});
-
-describe('open', () => {
-  it('ignores late reports of calls that were under way', () => {
-    report('gateway_fault', 20);
-    report('ok', 100);
-    report('gateway_fault', 100);
-    nowMs += 4_999;
-    expect(flow.allowance(0)).toBe(0);
-    expect(states()).toEqual(['open']);
-  });
-
-  it('lasts 5 s, then twice as long after each failed probe, up to 60 s', () => {
-    report('gateway_fault', 20);
-    const durations: number[] = [];
-    for (let i = 0; i < 6; i += 1) {
-      const openedAt = nowMs;
-      while (flow.allowance(0) === 0) nowMs += 100;
-      durations.push(nowMs - openedAt);
-      flow.record('gateway_fault');
+  it('is told by call: a package poll whose stop fails is no fault of the status', async () => {
+    answers = { stop: 'http' };
+    for (let poll = 0; poll < 30; poll += 1) {
+      await call('card_status', 1);
+      await call('stop', 1);
     }
-    expect(durations).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
-  });
-
-  it.each([
-    [0, 4_000],
-    [0.999_999, 6_000],
-  ])('is spread by chance: %f gives %i ms', (chance, openMs) => {
-    random = chance;
-    report('gateway_fault', 20);
-    nowMs += openMs - 1;
-    expect(flow.allowance(0)).toBe(0);
-    nowMs += 1;
-    expect(flow.allowance(0)).toBe(1);
+    expect(held()).toEqual(['stop']);
   });
 });
 
-describe('half open', () => {
-  it('lets one call start, whoever asks', () => {
-    openAndWait();
-    expect([flow.allowance(0), flow.allowance(0), flow.allowance(0)]).toEqual([1, 0, 0]);
-    expect(flow.state).toBe('half_open');
+describe('a fault of the whole gateway', () => {
+  it.each(['connect', 'auth'] as const)('%s holds back everything, in one breaker', async (failure) => {
+    answers = { realname: failure, flow: failure, card_status: failure };
+    for (let i = 0; i < 30; i += 1) for (const name of INTERFACE_NAMES.slice(0, 3)) await call(name, 1);
+    expect(held()).toEqual(INTERFACE_NAMES);
+    expect(changes).toEqual(['gateway open']);
+    clock.advance(5_000);
+    answers = {};
+    const probe = flow.permit('flow', IDLE);
+    expect(probe.calls).toBe(1);
+    expect(flow.permit('realname', IDLE).calls, 'one probe for all').toBe(0);
+    probe.used(1);
+    await call('flow', 1);
+    clock.advance(10_000);
+    expect(held()).toEqual([]);
+    expect(changes).toEqual(['gateway open', 'gateway half_open', 'gateway slow_start', 'gateway closed']);
   });
 
-  it('lets another one start when nobody reported for a second', () => {
-    openAndWait();
-    expect(flow.allowance(0)).toBe(1);
-    nowMs += 999;
-    expect(flow.allowance(0)).toBe(0);
-    nowMs += 1;
-    expect(flow.allowance(0)).toBe(1);
-  });
-
-  it('lets another one start when the probe said nothing about the gateway', () => {
-    openAndWait();
-    expect(flow.allowance(0)).toBe(1);
-    flow.record('ignored');
-    expect(flow.allowance(0)).toBe(1);
-    expect(flow.state).toBe('half_open');
-  });
-
-  it('opens again when the probe fails', () => {
-    openAndWait();
-    flow.allowance(0);
-    flow.record('gateway_fault');
-    expect(changes.at(-1)).toEqual(['open', 'the probe failed; next probe in 10000 ms']);
-    expect(flow.allowance(0)).toBe(0);
+  it('takes over from the breakers of the interfaces', async () => {
+    answers = { realname: 'http' };
+    await call('realname', 30);
+    answers = { flow: 'connect', card_status: 'connect', realname: 'connect' };
+    clock.advance(10_000);
+    await call('flow', 30);
+    expect(changes).toEqual(['realname open', 'gateway open', 'realname closed']);
   });
 });
 
-describe('slow start', () => {
-  beforeEach(() => {
-    openAndWait();
-    flow.allowance(0);
-    flow.record('ok');
+it('a stop is held back at the call while its interface is broken, and that is no evidence', async () => {
+  answers = { stop: 'http' };
+  await call('stop', 20);
+  asked = 0;
+  const refused = await gateway.call('stop', CARD, 1_000).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
+  expect(asked).toBe(0);
+  await call('card_status', 1);
+  expect(asked).toBe(1);
+  clock.advance(5_000);
+  answers = {};
+  await gateway.call('stop', { ...CARD, failing: true }, 1_000);
+  expect(flow.breakers().find((breaker) => breaker.interface === 'stop')).toMatchObject({
+    state: 'half_open',
+    reason: 'the probe succeeded',
   });
+});
 
-  it('doubles the calls in flight every second until nothing holds back', () => {
-    const limits: number[] = [];
-    while (flow.allowance(0) !== Number.POSITIVE_INFINITY) {
-      limits.push(flow.allowance(0));
-      nowMs += 1_000;
-    }
-    expect(limits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
-    expect(states()).toEqual(['open', 'half_open', 'slow_start', 'closed']);
-  });
-
-  it('takes the calls in flight off', () => {
-    nowMs += 3_000;
-    expect([flow.allowance(3), flow.allowance(8), flow.allowance(20)]).toEqual([5, 0, 0]);
-  });
-
-  it('opens again, for longer, when the gateway breaks under the growing load', () => {
-    nowMs += 4_000;
-    report('gateway_fault', 20);
-    expect(changes.at(-1)).toEqual([
-      'open',
-      '20 of 20 calls in 10 s were gateway faults; next probe in 10000 ms',
-    ]);
-  });
-
-  it('starts from 5 s again once it has closed', () => {
-    nowMs += 10_000;
-    expect(flow.allowance(0)).toBe(Number.POSITIVE_INFINITY);
-    report('gateway_fault', 20);
-    expect(changes.at(-1)?.[1]).toContain('next probe in 5000 ms');
-  });
-
-  it('closes by reports alone, too', () => {
-    nowMs += 10_000;
-    flow.record('ok');
-    expect(flow.state).toBe('closed');
-  });
+it('tells the state of every breaker', () => {
+  expect(flow.breakers().map((breaker) => [breaker.interface, breaker.state])).toEqual(
+    ['gateway', ...INTERFACE_NAMES].map((name) => [name, 'closed']),
+  );
 });

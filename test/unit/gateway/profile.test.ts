@@ -31,6 +31,7 @@ describe('gatewayProfile', () => {
       stoppedStatuses: ['stopped', 'suspended', '停机'],
       auth: {},
       maxResponseBytes: 65_536,
+      maxRetryAfterSeconds: 60,
       maxConnections: 4_096,
     });
   });

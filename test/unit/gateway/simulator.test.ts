@@ -198,6 +198,7 @@ describe('starting', () => {
     [{ latencyMs: Number.NaN }, 'latencyMs'],
     [{ failureRate: 1.1 }, 'failureRate'],
     [{ maxConcurrency: 0 }, 'maxConcurrency'],
+    [{ capacity: 0 }, 'capacity'],
   ])('refuses %j', async (options, field) => {
     const error = await start(options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(CardpollError);
@@ -216,5 +217,49 @@ describe('starting', () => {
     await expect.poll(() => simulator.stats().inFlight, { interval: 5 }).toBe(1);
     await simulator.close();
     expect(await call).toBe('cut');
+  });
+});
+
+describe('a capacity', () => {
+  /** How the calls of a burst are answered: status and, in order of the answers, their place in the burst. */
+  async function burst(simulator: Simulator, calls: number) {
+    const statuses: number[] = [];
+    const order: number[] = [];
+    const sent = Array.from({ length: calls }, async (_, i) => {
+      const { status } = await post(simulator, '/card/flow', String(i));
+      statuses.push(status);
+      if (status === 200) order.push(i);
+    });
+    await Promise.all(sent);
+    return { served: order, refused: statuses.filter((status) => status === 429).length };
+  }
+
+  it('refuses what comes beyond twice of it, and serves the rest', async () => {
+    const simulator = await start({ capacity: 4, latencyMs: 300 });
+    const { served, refused } = await burst(simulator, 11);
+    expect([served.length, refused]).toEqual([8, 3]);
+    expect(simulator.stats()).toMatchObject({ rejected: 3, maxInFlight: 8, inFlight: 0 });
+  });
+
+  it('makes calls beyond it take longer: in this order, with the load each found', async () => {
+    const simulator = await start({ capacity: 2, latencyMs: 100 });
+    const took = async () => {
+      const from = performance.now();
+      await post(simulator, '/card/flow');
+      return performance.now() - from;
+    };
+    const durations = await Promise.all([took(), took(), took(), took()]);
+    // 100, 100, 150 and 200 ms, and whatever the machine adds.
+    expect(Math.max(...durations)).toBeGreaterThanOrEqual(195);
+    expect(durations.filter((one) => one >= 145).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('can change while it runs, and go', async () => {
+    const simulator = await start({ capacity: 1, latencyMs: 100 });
+    expect((await burst(simulator, 8)).refused).toBe(6);
+    simulator.setCapacity(4);
+    expect((await burst(simulator, 8)).refused).toBe(0);
+    simulator.setCapacity(null);
+    expect((await burst(simulator, 20)).refused).toBe(0);
   });
 });

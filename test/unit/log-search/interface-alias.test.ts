@@ -57,6 +57,7 @@ describe('fields', () => {
 
 describe('phrases', () => {
   it.each([
+    ['stop', ascii('{"msg":"stop_unconfirmed","reason":"停卡未确认"}'), true],
     ['realname', ascii('实名检查完成'), true],
     ['realname', gbk('cab5c3fbbceca'.padEnd(14, 'e')), true],
     ['realname', ascii('{"msg":"\\u5b9e\\u540d"}'), true],

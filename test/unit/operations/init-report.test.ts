@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { initReportOf } from '../../../src/operations/init-report.ts';
+import { InitReporter, initReportOf } from '../../../src/operations/init-report.ts';
 import type { InitProgress } from '../../../src/store/live-store.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
@@ -15,12 +15,14 @@ const running: InitProgress = {
   updatedAtMs: START_MS + 10_000,
   finishedAtMs: null,
   changeMark: '7',
+  reason: 'build',
 };
 
 describe('initReportOf', () => {
   it('reports a running initialisation with percent and time left', () => {
     expect(initReportOf(running, START_MS + 10_000)).toEqual({
       status: 'running',
+      reason: 'build',
       total: 1_000_000,
       loaded: 250_000,
       percent: 25,
@@ -77,5 +79,22 @@ describe('initReportOf', () => {
   it('never exceeds 100 percent when cards arrive while it runs', () => {
     const report = initReportOf({ ...running, loaded: 1_000_100 }, START_MS + 10_000);
     expect(report).toMatchObject({ percent: 100, etaSeconds: 0 });
+  });
+});
+
+describe('InitReporter', () => {
+  it('calls initialisation stuck that does not begin for a minute, with nobody to write that down', () => {
+    let nowMs = START_MS;
+    const reporter = new InitReporter({ now: () => nowMs, monotonic: () => nowMs });
+    const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
+    nowMs += 60_000;
+    expect(reporter.report(pending).status).toBe('pending');
+    nowMs += 1;
+    expect(reporter.report(pending).status).toBe('stuck');
+    expect(reporter.report({ ...running, status: 'completed' }).status).toBe('completed');
+    nowMs += 600_000;
+    expect(reporter.report(pending).status).toBe('pending');
+    nowMs += 60_001;
+    expect(reporter.report(pending).status).toBe('stuck');
   });
 });

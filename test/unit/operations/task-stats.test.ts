@@ -8,10 +8,13 @@ const NOW_MS = 1_800_000_000_000;
 const counts: LimitedCounts = {
   taskType: 'carddata',
   queueLength: 30,
+  retryDue: 0,
+  backoff: 0,
   due: 10,
   inFlight: 3,
   manualLength: 2,
   maxConcurrency: 7,
+  effectiveConcurrency: 7,
 };
 
 function ring(changes: Partial<RingState>): RingState {
@@ -21,11 +24,17 @@ function ring(changes: Partial<RingState>): RingState {
     enabled: true,
     generation: 1,
     members: 1_000,
+    selection: '',
+    loaded: true,
     building: null,
     buckets: 64,
+    split: 0,
     intervalMs: 64_000,
     anchorMs: NOW_MS - 100_000,
     cursor: 100,
+    skippedRevolutions: 0,
+    achievedIntervalMs: null,
+    lapStartedAtMs: null,
     ...changes,
   };
 }
@@ -35,7 +44,12 @@ function reading(succeeded: number, failed: number, durationMs: number): StatsRe
     total: 1_000,
     succeeded: 900,
     failed: 100,
+    backpressure: 0,
+    timeouts: 0,
+    succeededMs: 0,
+    limitReached: 0,
     window: { succeeded, failed, durationMs, seconds: 300 },
+    recent: { polls: 30, seconds: 15 },
   };
 }
 
@@ -67,6 +81,26 @@ describe('queueStatsOf', () => {
     expect(queueStatsOf(counts, [late], NOW_MS).scheduleLagSeconds).toBe(0);
   });
 
+  it('shows the ring that is worst off for its interval, and what was left out', () => {
+    const fast = ring({ intervalMs: 4_000, achievedIntervalMs: 43_000, skippedRevolutions: 9 });
+    const slow = ring({ configId: 2, achievedIntervalMs: 65_000, skippedRevolutions: 1 });
+    const off = ring({ configId: 3, enabled: false, achievedIntervalMs: 1e9 });
+    expect(queueStatsOf(counts, [slow, fast, off], NOW_MS)).toMatchObject({
+      intervalSeconds: 4,
+      achievedIntervalSeconds: 43,
+      skippedRevolutions: 10,
+    });
+    expect(queueStatsOf(counts, [off], NOW_MS)).toMatchObject({
+      intervalSeconds: null,
+      achievedIntervalSeconds: null,
+    });
+  });
+
+  it('counts no more than one revolution as owed', () => {
+    const lost = ring({ cursor: -10_000 });
+    expect(queueStatsOf(counts, [lost], NOW_MS)).toMatchObject({ overdueCards: 1_000 });
+  });
+
   it('gives running tasks in percent of the limit', () => {
     expect(queueStatsOf(counts, [], NOW_MS).concurrency).toEqual({
       current: 3,
@@ -76,23 +110,53 @@ describe('queueStatsOf', () => {
   });
 });
 
+const FREE = { pauses: [], breakers: [] };
+
 describe('taskStatsOf', () => {
   const queue = queueStatsOf(counts, [], NOW_MS);
 
   it('takes rate, success and duration from the window and the totals from the start of counting', () => {
-    expect(taskStatsOf(queue, reading(285, 15, 60_000))).toMatchObject({
+    expect(taskStatsOf(queue, reading(285, 15, 60_000), FREE)).toMatchObject({
       total: 1_000,
       succeeded: 900,
       failed: 100,
       successRate: 95,
       avgDurationMs: 200,
       ratePerSecond: 1,
+      ratePerSecond_10s: 2,
       health: 'warning',
+      healthReasons: [{ code: 'success_rate', severity: 'warning' }],
     });
   });
 
+  it('tells what holds the type back', () => {
+    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
+    expect(taskStatsOf(queue, reading(10, 0, 100), { pauses: [pause], breakers: [] })).toMatchObject({
+      health: 'alert',
+      healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],
+    });
+  });
+
+  it('compares what the schedule asks for with what the limit lets through', () => {
+    // Seven calls of 100 ms at a time are 70 a second; 6,400 cards every 64 s are 100 a second.
+    const busy = queueStatsOf(counts, [ring({ members: 6_400, cursor: 58 })], NOW_MS);
+    expect(busy).toMatchObject({ demandPerSecond: 100, scheduleLagSeconds: 42, overdueCards: 4_200 });
+    const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000), FREE);
+    expect(capacity).toMatchObject({ capacityPerSecond: 70, headroomPercent: -42.86, drainSeconds: null });
+    expect(healthReasons).toContainEqual(
+      expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
+    );
+    const wide = queueStatsOf(
+      { ...counts, maxConcurrency: 20, effectiveConcurrency: 20 },
+      [ring({ members: 6_400, cursor: 58 })],
+      NOW_MS,
+    );
+    // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
+    expect(taskStatsOf(wide, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(43);
+  });
+
   it('has no success rate and no duration without a sample', () => {
-    const stats = taskStatsOf(queue, reading(0, 0, 0));
+    const stats = taskStatsOf(queue, reading(0, 0, 0), FREE);
     expect(stats).toMatchObject({
       successRate: null,
       avgDurationMs: null,
@@ -102,7 +166,7 @@ describe('taskStatsOf', () => {
   });
 
   it('judges health before rounding', () => {
-    const stats = taskStatsOf(queue, reading(8_999_999, 1_000_001, 0));
+    const stats = taskStatsOf(queue, reading(8_999_999, 1_000_001, 0), FREE);
     expect(stats).toMatchObject({ successRate: 90, health: 'alert' });
   });
 });

@@ -92,8 +92,9 @@ end
 
 -- Takes back what expired: slots, and manual entries (to the head of their list, the earliest claimed first).
 -- Returns the number of slots.
-local function take_back_expired(slots_key, leases_key, manual_key, now)
+local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_key, now)
   local slots = redis.call('ZREMRANGEBYSCORE', slots_key, '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', retry_slots_key, '-inf', now)
   local entries = redis.call('ZREVRANGEBYSCORE', leases_key, now, '-inf', 'LIMIT', 0, CHUNK)
   if #entries > 0 then
     redis.call('LPUSH', manual_key, unpack(entries))
@@ -102,8 +103,82 @@ local function take_back_expired(slots_key, leases_key, manual_key, now)
   return slots
 end
 
--- The state of a ring as the adapter reads it; the order is known to rings.ts.
-local function ring_state(ring_key)
-  return redis.call('HMGET', ring_key, 'generation', 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled',
-    'members', 'building_generation', 'building_buckets')
+-- Wakes workers that rest. A user without the right to publish costs them a second, not their work.
+local function tell_of_work(channel)
+  redis.pcall('PUBLISH', channel, '')
+end
+
+-- Milliseconds for which claiming is still paused, by whoever paused it for longest; 0 when it is not.
+local function pause_left(pauses_key, now)
+  local left = 0
+  for _, pause in ipairs(redis.call('HMGET', pauses_key, 'gateway', 'operator')) do
+    if pause then
+      left = math.max(left, tonumber(string.match(pause, '^%S+ (%S+)')) - now)
+    end
+  end
+  return left
+end
+
+-- The pauses in force: {source, entry, source, entry ...}.
+local function pauses_in_force(pauses_key, now)
+  local found = {}
+  local pauses = redis.call('HGETALL', pauses_key)
+  for i = 1, #pauses, 2 do
+    if tonumber(string.match(pauses[i + 1], '^%S+ (%S+)')) > now then
+      found[#found + 1] = pauses[i]
+      found[#found + 1] = pauses[i + 1]
+    end
+  end
+  return found
+end
+
+-- Tells which of the entries (card ids, or manual entries that begin with one) are of failing cards: their positions.
+-- Costs one command while no card fails.
+local function failing_positions(failures_key, entries)
+  local positions = {}
+  if #entries == 0 or redis.call('EXISTS', failures_key) == 0 then
+    return positions
+  end
+  for from = 1, #entries, CHUNK do
+    local cards = {}
+    for i = from, math.min(from + CHUNK - 1, #entries) do
+      cards[#cards + 1] = string.match(entries[i], '^[^:]+')
+    end
+    for i, in_a_row in ipairs(redis.call('HMGET', failures_key, unpack(cards))) do
+      if in_a_row then
+        positions[#positions + 1] = from + i - 1
+      end
+    end
+  end
+  return positions
+end
+
+-- Makes cards due: those that do not fail in the queue, the others in the retry lane, unless they are there already or
+-- run. The retry lane takes none while it holds `retry_cap` entries: the ring brings them again.
+-- Returns how many were new to the queue, and how many to the retry lane.
+local function make_due(queue_key, retry_key, failures_key, cards, due_ms, retry_cap)
+  local score, is_failing, healthy, failing = exact(due_ms), {}, {}, {}
+  for _, i in ipairs(failing_positions(failures_key, cards)) do
+    is_failing[i] = true
+    failing[#failing + 1] = cards[i]
+  end
+  local at = 0
+  for i = 1, #cards do
+    if not is_failing[i] then
+      healthy[at + 1], healthy[at + 2] = score, cards[i]
+      at = at + 2
+    end
+  end
+  local queued, retried = 0, 0
+  for from = 1, #healthy, CHUNK do
+    queued = queued
+      + redis.call('ZADD', queue_key, 'NX', unpack(healthy, from, math.min(from + CHUNK - 1, #healthy)))
+  end
+  local room = #failing > 0 and retry_cap - redis.call('ZCARD', retry_key) or 0
+  for i, running in ipairs(scores_of(queue_key, failing)) do
+    if retried < room and not running then
+      retried = retried + redis.call('ZADD', retry_key, 'NX', score, failing[i])
+    end
+  end
+  return queued, retried
 end

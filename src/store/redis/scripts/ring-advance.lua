@@ -1,11 +1,12 @@
--- Moves due buckets of a ring into the queue.
--- KEYS: 1 ring, 2 queue, 3.. the buckets from the cursor on, in order
--- ARGV: 1 generation and 2 cursor (absolute bucket index) the buckets belong to, 3 queue cap (entries), 4 fence
--- Returns: {1 when generation or cursor are others by now and nothing was done, else 0;
+-- Moves due buckets of a ring into the queue; failing cards into the retry lane.
+-- KEYS: 1 ring, 2 queue, 3 retry lane, 4 failures, 5.. the buckets from the cursor on, in order
+-- ARGV: 1 generation and 2 cursor (absolute step) the buckets belong to, 3 queue cap (entries), 4 fence,
+--       5 channel of the type's work, 6.. the buckets' numbers
+-- Returns: {1 when generation, cursor or buckets are others by now and not all was done, else 0;
 --           buckets moved; cards moved; queue length; the ring's state}, or nothing when there is no such ring.
 -- Atomic because a bucket whose cards are queued and whose cursor did not move would be queued twice.
 local ring = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled',
-  'fence')
+  'fence', 'split', 'lap_started_ms')
 if not ring[1] then
   return false
 end
@@ -19,33 +20,43 @@ if ring[1] ~= ARGV[1] or ring[5] ~= ARGV[2] then
 end
 
 local now, cap = now_ms(), tonumber(ARGV[3])
-local buckets, interval, anchor, cursor =
-  tonumber(ring[2]), tonumber(ring[3]), tonumber(ring[4]), tonumber(ring[5])
-local late = now - (anchor + cursor * interval / buckets)
+local buckets, split, interval, anchor, cursor =
+  tonumber(ring[2]), tonumber(ring[8]), tonumber(ring[3]), tonumber(ring[4]), tonumber(ring[5])
+local steps, lap_started = steps_of(buckets, split), tonumber(ring[9])
+local late = now - (anchor + cursor * interval / steps)
 if late > interval then
-  cursor = cursor + math.floor(late / interval) * buckets
+  local skipped = math.floor(late / interval)
+  cursor = cursor + skipped * steps
+  redis.call('HINCRBY', KEYS[1], 'skipped_revolutions', skipped)
 end
 
-local moved, moved_buckets = 0, 0
-for i = 3, #KEYS do
-  local due = anchor + cursor * interval / buckets
+local moved, moved_buckets, stale = 0, 0, 0
+for i = 5, #KEYS do
+  local due = anchor + cursor * interval / steps
   if due > now or queue_length >= cap then
     break
   end
-  local members = redis.call('SMEMBERS', KEYS[i])
+  local number, width = bucket_at(cursor, buckets, split)
+  if number ~= tonumber(ARGV[i + 1]) then
+    stale = 1
+    break
+  end
+  if cursor % steps == 0 then
+    if lap_started > 0 then
+      redis.call('HSET', KEYS[1], 'achieved_ms', now - lap_started)
+    end
+    lap_started = now
+  end
   -- Whole milliseconds: only lease tokens have a fraction.
-  local score, pairs_of = exact(math.floor(due)), {}
-  for j = 1, #members do
-    pairs_of[2 * j - 1] = score
-    pairs_of[2 * j] = members[j]
-  end
-  for from = 1, #pairs_of, CHUNK do
-    local new = redis.call('ZADD', KEYS[2], 'NX', unpack(pairs_of, from, math.min(from + CHUNK - 1, #pairs_of)))
-    moved = moved + new
-    queue_length = queue_length + new
-  end
-  cursor = cursor + 1
+  local queued, retried =
+    make_due(KEYS[2], KEYS[3], KEYS[4], redis.call('SMEMBERS', KEYS[i]), math.floor(due), cap)
+  moved = moved + queued + retried
+  queue_length = queue_length + queued
+  cursor = cursor + width
   moved_buckets = moved_buckets + 1
 end
-redis.call('HSET', KEYS[1], 'cursor', exact(cursor), 'fence', ARGV[4])
-return { 0, moved_buckets, moved, queue_length, ring_state(KEYS[1]) }
+redis.call('HSET', KEYS[1], 'cursor', exact(cursor), 'lap_started_ms', lap_started, 'fence', ARGV[4])
+if moved > 0 then
+  tell_of_work(ARGV[5])
+end
+return { stale, moved_buckets, moved, queue_length, ring_state(KEYS[1]) }

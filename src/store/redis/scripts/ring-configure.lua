@@ -1,27 +1,37 @@
 -- Creates a ring or applies its interval and enabled flag.
--- KEYS: 1 ring, 2 set of ring ids
+-- KEYS: 1 ring, 2 set of ring ids, 3 trash
 -- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0)
 -- Returns: the ring's state.
 -- Atomic because the new anchor follows from the cursor, which advance moves.
 local now = now_ms()
 local interval, enabled = tonumber(ARGV[2]), ARGV[3]
-local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled')
+local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'split',
+  'generation', 'building_generation', 'building_buckets')
 
+-- Before rings could split, buckets were numbered from 0: such a ring is built anew.
+if old[1] and not old[6] then
+  redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. old[7], old[1], ARGV[1] .. ':' .. old[8], old[9])
+  redis.call('DEL', KEYS[1])
+  old[1] = false
+end
 if not old[1] then
-  redis.call('HSET', KEYS[1], 'generation', 0, 'buckets', 0, 'interval_ms', interval, 'anchor_ms', now, 'cursor', 0,
-    'enabled', enabled, 'members', 0, 'building_generation', 0, 'building_buckets', 0, 'building_members', 0,
-    'fence', 0)
+  redis.call('HSET', KEYS[1], 'generation', 0, 'buckets', 0, 'split', 0, 'members', 0, 'selection', '', 'loaded', 0,
+    'interval_ms', interval, 'anchor_ms', now, 'cursor', 0, 'enabled', enabled, 'building_generation', 0,
+    'building_buckets', 0, 'building_split', 0, 'building_members', 0, 'building_selection', '',
+    'skipped_revolutions', 0, 'achieved_ms', 0, 'lap_started_ms', 0, 'fence', 0)
 elseif tonumber(old[1]) == 0 then
   redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled)
 elseif tonumber(old[2]) ~= interval or old[5] ~= enabled then
-  local buckets, cursor = tonumber(old[1]), tonumber(old[4])
-  local step = interval / buckets
-  local due = tonumber(old[3]) + cursor * tonumber(old[2]) / buckets
+  local steps, cursor = steps_of(tonumber(old[1]), tonumber(old[6])), tonumber(old[4])
+  local step = interval / steps
+  local due = tonumber(old[3]) + cursor * tonumber(old[2]) / steps
   due = math.min(due, now + step)
   if enabled == '1' and old[5] == '0' then
     due = math.max(due, now)
   end
-  redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled, 'anchor_ms', exact(due - cursor * step))
+  -- A revolution at two paces, or with a pause in it, tells nothing.
+  redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled, 'anchor_ms', exact(due - cursor * step),
+    'achieved_ms', 0, 'lap_started_ms', 0)
 end
 redis.call('SADD', KEYS[2], ARGV[1])
 return ring_state(KEYS[1])

@@ -2,10 +2,12 @@
 -- KEYS: 1 ring, 2 set of ring ids, 3 trash
 -- ARGV: 1 config id
 -- Atomic because buckets that no ring and no trash entry names would stay for ever.
-local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'building_generation', 'building_buckets')
-for i = 1, 3, 2 do
+local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'split', 'building_generation', 'building_buckets',
+  'building_split')
+for i = 1, 4, 3 do
   if state[i] and state[i] ~= '0' then
-    redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. state[i], state[i + 1])
+    local numbers = numbers_end(tonumber(state[i + 1]), tonumber(state[i + 2] or 0))
+    redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. state[i], numbers)
   end
 end
 redis.call('DEL', KEYS[1])

@@ -1,6 +1,8 @@
 -- Adds a worker's counts to the statistics of a task type.
 -- KEYS: 1 statistics, 2 window, 3 flush numbers
--- ARGV: 1 worker id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s)
+-- ARGV: 1 worker id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
+-- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of the succeeded (ms),
+-- 11 claims that found the limit used up
 -- Returns: 1, or 0 when this flush was counted already.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
@@ -17,6 +19,10 @@ redis.call('HSETNX', KEYS[1], 'since_ms', now)
 redis.call('HINCRBY', KEYS[1], 'total', succeeded + failed)
 redis.call('HINCRBY', KEYS[1], 'succeeded', succeeded)
 redis.call('HINCRBY', KEYS[1], 'failed', failed)
+redis.call('HINCRBY', KEYS[1], 'backpressure', ARGV[8])
+redis.call('HINCRBY', KEYS[1], 'timeouts', ARGV[9])
+redis.call('HINCRBYFLOAT', KEYS[1], 'succeeded_ms', ARGV[10])
+redis.call('HINCRBY', KEYS[1], 'limit_reached', ARGV[11])
 
 local slot = math.floor(now / 1000 / tonumber(ARGV[7]))
 local oldest = slot - tonumber(ARGV[6]) / tonumber(ARGV[7]) + 1

@@ -1,53 +1,121 @@
 -- Claims due work for a worker.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 limit, 6 slots, 7 claims, 8 pause
--- ARGV: 1 worker id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured
--- Returns: {free slots, pause left (ms), token, number of manual entries, manual entries and card ids ...}
--- Atomic because limit, slots, queue and manual list must be judged and changed together: two workers claiming at
--- once must neither exceed the limit nor get the same card.
+-- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 limit, 6 slots, 7 claims, 8 pause, 9 retry lane,
+--       10 retry slots, 11 failures, 12 effective limit (only while below the limit)
+-- ARGV: 1 worker id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
+--       6 `1` when the retry lane may be claimed from too
+-- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
+--           {manual entries, retries and other cards ...}, {positions of those that failed before ...}}
+-- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
+-- claiming at once must neither exceed the limit nor get the same card.
 --
 -- A token is the lease's expiry (ms) plus k/4096, k from 1 to 4095 in turn: an exact double that no other claim with
 -- the same expiry has, and that no due time (whole ms) can equal.
-local queue, manual, leases, slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
+local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[3], KEYS[6], KEYS[9], KEYS[10]
 local now = now_ms()
-take_back_expired(slots, leases, manual, now)
-local limit = tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(ARGV[5])
-local paused = math.max(0, redis.call('PTTL', KEYS[8]))
+take_back_expired(slots, retry_slots, leases, manual, now)
+local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(ARGV[5]),
+  tonumber(redis.call('GET', KEYS[12]) or '') or math.huge)
+local paused = pause_left(KEYS[8], now)
+local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit')
+
+local function answer(token, entries, retries, cards)
+  local members = cards
+  if #entries + #retries > 0 then
+    members = {}
+    for _, part in ipairs({ entries, retries, cards }) do
+      for _, member in ipairs(part) do
+        members[#members + 1] = member
+      end
+    end
+  end
+  local free = math.max(0, limit - write_running(KEYS[4], slots, now))
+  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members) }
+end
 
 -- The same claim again: what still carries its token.
-local last = redis.call('HGET', KEYS[7], ARGV[1])
-if last then
-  local number, token = string.match(last, '^(%S+) (%S+)$')
+if known[1] then
+  local number, token = string.match(known[1], '^(%S+) (%S+)$')
   if number == ARGV[2] and tonumber(token) > now then
-    local held = redis.call('ZRANGEBYSCORE', leases, token, token)
-    local reply = { 0, paused, token, #held, unpack(held) }
-    for _, card in ipairs(redis.call('ZRANGEBYSCORE', queue, token, token)) do
-      reply[#reply + 1] = card
+    local retries, is_retry, cards = redis.call('ZRANGEBYSCORE', retry_slots, token, token), {}, {}
+    for _, card in ipairs(retries) do
+      is_retry[card] = true
     end
-    reply[1] = math.max(0, limit - write_running(KEYS[4], slots, now))
-    return reply
+    for _, card in ipairs(redis.call('ZRANGEBYSCORE', queue, token, token)) do
+      if not is_retry[card] then
+        cards[#cards + 1] = card
+      end
+    end
+    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards)
   end
 end
 
-local free = limit - redis.call('ZCARD', slots)
-local take = math.min(tonumber(ARGV[3]), free)
+local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
 if take <= 0 or paused > 0 then
-  write_running(KEYS[4], slots, now)
-  return { math.max(0, free), paused, '', 0 }
+  return answer('', {}, {}, {})
 end
 
 local waiting = redis.call('LLEN', manual)
 local due = redis.call('ZCOUNT', queue, '-inf', now)
-if waiting == 0 and due == 0 then
-  write_running(KEYS[4], slots, now)
-  return { free, 0, '', 0 }
+local retry_due = ARGV[6] == '1' and redis.call('ZCOUNT', retry, '-inf', now) or 0
+local held = redis.call('ZCARD', retry_slots)
+
+-- Other work is about when it is due or was claimed within the last second: slots that retries fill between two
+-- buckets of a ring would be missed by the next one. Then retries may hold a tenth of the limit. What is left of a tenth
+-- that is not whole is granted as one more slot for that part of the time: a credit, in slot-milliseconds, grows by
+-- the part and is spent while the extra slot is held, so that slow calls get no more than quick ones.
+-- Kept as "<as of> <credit> <1 while the extra slot is held>".
+local whole, credit = math.floor(limit / 10), nil
+local alone = waiting == 0 and due == 0 and now - tonumber(known[2] or 0) >= 1000
+local retry_take = math.min(take, retry_due)
+if not alone and (retry_due > 0 or held > 0 or known[3]) then
+  local part = limit / 10 - whole
+  if part > 0 then
+    local as_of, before, extra = string.match(known[3] or '', '^(%S+) (%S+) (%S+)$')
+    credit = tonumber(before or 0) + (now - tonumber(as_of or now)) * (part - tonumber(extra or 0))
+    credit = math.max(-60000, math.min(1000, credit))
+  end
+  local allowed = whole + (credit and credit > 0 and 1 or 0)
+  retry_take = math.max(0, math.min(retry_take, allowed - held))
+end
+
+-- Nobody competes while there is no other work: the credit starts anew.
+local function note_credit(held_now)
+  if credit then
+    local note = exact(now) .. ' ' .. exact(credit) .. ' ' .. (held_now > whole and 1 or 0)
+    redis.call('HSET', KEYS[7], '#retry_credit', note)
+  elseif known[3] then
+    redis.call('HDEL', KEYS[7], '#retry_credit')
+  end
+end
+
+if waiting == 0 and due == 0 and retry_take == 0 then
+  note_credit(held)
+  return answer('', {}, {}, {})
 end
 
 local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
 local token = exact(now + tonumber(ARGV[4]) + (1 + sequence % 4095) / 4096)
-local reply, slot_pairs = { 0, 0, token, 0 }, {}
+
+-- A card of the retry lane that stands in the queue as well (a failover may have lost one of two writes) stays there.
+local retries, retry_pairs = {}, {}
+if retry_take > 0 then
+  local first = redis.call('ZRANGEBYSCORE', retry, '-inf', now, 'LIMIT', 0, retry_take)
+  call_chunked('ZREM', retry, first)
+  for i, queued in ipairs(scores_of(queue, first)) do
+    if not queued then
+      retries[#retries + 1] = first[i]
+      retry_pairs[#retry_pairs + 1] = token
+      retry_pairs[#retry_pairs + 1] = first[i]
+    end
+  end
+end
+call_chunked('ZADD', retry_slots, retry_pairs)
+call_chunked('ZADD', slots, retry_pairs)
+take = take - #retries
 
 -- Half for each lane while both have work; the odd item goes to either in turn. What one lane leaves the other takes.
 local manual_take = math.min(waiting, math.max(math.floor((take + sequence % 2) / 2), take - due))
+local taken_entries, slot_pairs = {}, {}
 if manual_take > 0 then
   local entries, repeated, lease_pairs, taken = {}, {}, {}, {}
   for from = 1, manual_take, CHUNK do
@@ -66,25 +134,28 @@ if manual_take > 0 then
       lease_pairs[#lease_pairs + 1] = entry
       slot_pairs[#slot_pairs + 1] = token
       slot_pairs[#slot_pairs + 1] = 'm' .. entry
-      reply[#reply + 1] = entry
+      taken_entries[#taken_entries + 1] = entry
     end
   end
   call_chunked('ZADD', leases, lease_pairs)
   call_chunked('RPUSH', manual, repeated)
-  reply[4] = #reply - 4
 end
 
-local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take - reply[4])
+local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take - #taken_entries)
 local queue_pairs = {}
 for _, card in ipairs(cards) do
   queue_pairs[#queue_pairs + 1] = token
   queue_pairs[#queue_pairs + 1] = card
   slot_pairs[#slot_pairs + 1] = token
   slot_pairs[#slot_pairs + 1] = card
-  reply[#reply + 1] = card
 end
 call_chunked('ZADD', queue, queue_pairs)
+call_chunked('ZADD', queue, retry_pairs)
 call_chunked('ZADD', slots, slot_pairs)
-redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)
-reply[1] = math.max(0, limit - write_running(KEYS[4], slots, now))
-return reply
+if #slot_pairs > 0 then
+  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token, '#other_at', exact(now))
+else
+  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)
+end
+note_credit(held + #retries)
+return answer(token, taken_entries, retries, cards)

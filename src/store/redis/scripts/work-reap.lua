@@ -1,5 +1,5 @@
 -- Takes back what expired and writes the running count anew.
--- KEYS: 1 manual list, 2 manual leases, 3 running count, 4 slots
+-- KEYS: 1 manual list, 2 manual leases, 3 running count, 4 slots, 5 retry slots
 -- Returns: {expired slots, running count found before if it was not the slots held}
 -- Atomic because the comparison only makes sense on one state.
 local found = redis.pcall('GET', KEYS[3])
@@ -12,6 +12,6 @@ if found then
     foreign = exact(count)
   end
 end
-local expired = take_back_expired(KEYS[4], KEYS[2], KEYS[1], now)
+local expired = take_back_expired(KEYS[4], KEYS[5], KEYS[2], KEYS[1], now)
 write_running(KEYS[3], KEYS[4], now)
 return { expired, foreign }

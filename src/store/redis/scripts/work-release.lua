@@ -1,5 +1,5 @@
 -- Gives slots back.
--- KEYS: 1 running count, 2 slots
+-- KEYS: 1 running count, 2 slots, 3 retry slots
 -- ARGV: slot member, token, slot member, token ...
 -- Returns: the number of slots given back; a slot with another token is left alone.
 -- Atomic because the running count must equal the slots held.
@@ -14,5 +14,8 @@ for i, is_mine in ipairs(holds(KEYS[2], members, tokens)) do
   end
 end
 local released = call_chunked('ZREM', KEYS[2], mine)
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  call_chunked('ZREM', KEYS[3], mine)
+end
 write_running(KEYS[1], KEYS[2], now_ms())
 return released

@@ -1,5 +1,5 @@
 -- Clears slots, the earliest leases first, and makes their work due again: its holders are fenced.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots
+-- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 retry slots
 -- ARGV: 1 most slots to clear in this call
 -- Returns: {running count found, running count now}
 -- Atomic because a slot cleared while its work keeps the old token would leave that work to its holder.
@@ -28,6 +28,7 @@ for i, score in ipairs(scores_of(queue, cards)) do
   end
 end
 call_chunked('ZADD', queue, due_pairs)
+call_chunked('ZREM', KEYS[6], cards)
 
 for i, score in ipairs(scores_of(leases, entries)) do
   if score == tokens[entries[i]] then

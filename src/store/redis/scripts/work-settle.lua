@@ -1,19 +1,19 @@
 -- Ends claimed work whose result is durable, or that failed, or that was never started.
--- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures
--- ARGV: 1 backoff base (ms), 2 backoff cap (ms), then five groups, each a number of items and per item member and
---       token: schedule done, schedule failed (per item also the random number), schedule returned, manual ended,
---       manual returned
+-- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures, 7 retry lane, 8 retry slots
+-- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six groups, each a number of
+--       items and per item member and token: cards done, cards failed (per item also the random number and how long
+--       the card must wait at least, ms), schedule returned, retry returned, manual ended, manual returned
 -- Returns: the number of items left alone because their lease was not theirs any more.
 -- Atomic because only the holder of the token may end the work, and slot and running count go with it.
-local queue, manual, leases, slots, failures = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6]
+local queue, manual, leases, slots, failures, retry = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
-local at, fenced = 3, 0
+local at, fenced = 4, 0
 local slot_members, slot_tokens = {}, {}
 
--- Reads the next group. Returns the members whose token in `key` is their own, and the random number of each.
+-- Reads the next group. Returns the members whose token in `key` is their own, with random number and wait of each.
 local function read_group(key, slot_prefix, fields)
   local count = tonumber(ARGV[at])
-  local members, tokens, own, randoms = {}, {}, {}, {}
+  local members, tokens, own, randoms, waits = {}, {}, {}, {}, {}
   at = at + 1
   for i = 1, count do
     local item = at + (i - 1) * fields
@@ -24,13 +24,16 @@ local function read_group(key, slot_prefix, fields)
   for i, is_own in ipairs(holds(key, members, tokens)) do
     if is_own then
       own[#own + 1] = members[i]
-      randoms[#randoms + 1] = tonumber(ARGV[at + (i - 1) * fields + 2])
+      if fields == 4 then
+        randoms[#own] = tonumber(ARGV[at + (i - 1) * fields + 2])
+        waits[#own] = tonumber(ARGV[at + (i - 1) * fields + 3])
+      end
     else
       fenced = fenced + 1
     end
   end
   at = at + count * fields
-  return own, randoms
+  return own, randoms, waits
 end
 
 local done = read_group(queue, '', 2)
@@ -39,19 +42,26 @@ if #done > 0 and redis.call('EXISTS', failures) == 1 then
   call_chunked('HDEL', failures, done)
 end
 
-local failed, randoms = read_group(queue, '', 3)
+-- A failed card waits in the retry lane. One whose backoff reaches the cap, and any while the lane is full, is in
+-- neither: its ring asks for it again.
+local failed, randoms, waits = read_group(queue, '', 4)
+call_chunked('ZREM', queue, failed)
+local room = #failed > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0
 for i, card in ipairs(failed) do
-  local in_a_row = redis.call('HINCRBY', failures, card, 1)
-  local backoff = base * 2 ^ (in_a_row - 1)
-  if backoff < cap then
-    redis.call('ZADD', queue, 'XX', math.floor(now + randoms[i] * backoff), card)
-  else
-    redis.call('ZREM', queue, card)
+  local backoff = base * 2 ^ (redis.call('HINCRBY', failures, card, 1) - 1)
+  local pause = math.max(backoff < cap and randoms[i] * backoff or 0, waits[i])
+  if i <= room and (backoff < cap or waits[i] > 0) then
+    redis.call('ZADD', retry, math.floor(now + pause), card)
   end
 end
 
-for _, card in ipairs(read_group(queue, '', 2)) do
+for _, card in ipairs((read_group(queue, '', 2))) do
   redis.call('ZADD', queue, 'XX', now, card)
+end
+
+for _, card in ipairs((read_group(queue, '', 2))) do
+  redis.call('ZREM', queue, card)
+  redis.call('ZADD', retry, now, card)
 end
 
 call_chunked('ZREM', leases, (read_group(leases, 'm', 2)))
@@ -70,6 +80,9 @@ if redis.call('EXISTS', slots) == 1 then
     end
   end
   if call_chunked('ZREM', slots, mine) > 0 then
+    if redis.call('EXISTS', KEYS[8]) == 1 then
+      call_chunked('ZREM', KEYS[8], mine)
+    end
     write_running(KEYS[4], slots, now)
   end
 end

@@ -1,94 +1,234 @@
-// The package task against a real gateway simulator and a real database: one stop a card and month, whatever happens.
+// The package task against a real gateway, a real database and a real cache: one stop a card and month, whatever happens,
+// and none for a card that is not over its package.
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/card.ts';
 import { MonthCalendar } from '../../../../src/domain/usage-month.ts';
+import { CardReader } from '../../../../src/engine/card-reader.ts';
 import { Deadline } from '../../../../src/engine/deadline.ts';
 import { PackageTask } from '../../../../src/engine/tasks/package.ts';
 import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { gatewayProfile } from '../../../../src/gateway/profile.ts';
-import { type Simulator, startSimulator } from '../../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
+import type { LiveStore } from '../../../../src/store/live-store.ts';
+import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { sqlRecordStore } from '../../../../src/store/postgres/sql-record-store.ts';
 import type { RecordStore, StopRecords } from '../../../../src/store/record-store.ts';
-import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
+import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import {
+  broken,
+  HEALTHY,
+  type Script,
+  type ScriptedGateway,
+  startScriptedGateway,
+} from '../../../support/scripted-gateway.ts';
 
 const LEASE_MS = 15_000;
-const log = pino({ level: 'silent' });
+const CACHE_MS = 600_000;
 const calendar = new MonthCalendar('Asia/Shanghai');
 
+let client: PostgresClient;
 let records: RecordStore;
-let simulator: Simulator;
+let live: LiveStore;
+let scripted: ScriptedGateway;
 let gateway: GatewayClient;
+let reader: CardReader;
 let cardId = 0;
-let card: Card;
+let iccid = '';
 /** How far this process's clock is ahead: a pause. */
 let pausedMs = 0;
 const clock = { now: () => Date.now() + pausedMs, monotonic: () => performance.now() + pausedMs };
+/** What the gateway shows of the card, and whether its stop interface does anything. */
+let running = true;
+let stopWorks = true;
+const logged: string[] = [];
+const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
+
+const script: Script = ({ interfaceName }) => {
+  if (interfaceName === 'card_status') return { body: { cardStatus: running ? 'active' : 'stopped' } };
+  if (interfaceName === 'stop' && stopWorks) running = false;
+  return { body: HEALTHY[interfaceName] };
+};
 
 beforeAll(async () => {
-  records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
+  client = new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
+  records = sqlRecordStore('postgres', client);
   await records.migrations.up();
-  simulator = await startSimulator({ host: '127.0.0.1', port: 0 });
-  gateway = openGatewayClient(gatewayProfile({ url: simulator.url }), { log, clock: systemClock });
+  live = await openRedisLiveStore({ url: (await freshRedis()).url });
+  reader = new CardReader(live.cards, records.cards, CACHE_MS);
+  scripted = await startScriptedGateway(script);
+  const quiet = pino({ level: 'silent' });
+  gateway = openGatewayClient(gatewayProfile({ url: scripted.url }), { log: quiet, clock: systemClock });
 });
 afterAll(async () => {
   await gateway.close();
-  await simulator.close();
+  await scripted.close();
+  await live.close();
   await records.close();
 });
 
-beforeEach(() => {
+/** A card that used 11 of 10 MB, cached as workers cache it. */
+beforeEach(async () => {
   cardId += 1;
+  iccid = demoIccid(cardId);
   pausedMs = 0;
+  [running, stopWorks] = [true, true];
+  logged.length = 0;
+  scripted.forget();
+  scripted.follow(script);
+  const session = await records.cards.openImport();
+  await session.write([{ cardId, iccid, carrierId: 1, status: 1, realNameVerified: true, allowanceMb: 10 }]);
+  await session.close();
   const readAtMs = Date.now();
-  card = {
-    cardId,
-    iccid: demoIccid(cardId),
-    carrierId: 1,
-    status: 1,
-    realNameVerified: true,
-    stopped: false,
-    allowanceMb: 10,
-    usage: { month: calendar.monthOf(readAtMs), usedMb: 11, lastReadingMb: 11, readAtMs },
+  const next = {
+    month: calendar.monthOf(readAtMs),
+    usedMb: 11,
+    lastReadingMb: 11,
+    suspectedMb: null,
+    readAtMs,
   };
+  await records.results.write([
+    { cardId, taskType: 'carddata', polledAtMs: readAtMs, usage: { next, basedOnReadAtMs: null } },
+  ]);
+  await cached();
 });
 
-function poll(of: Card, stops: StopRecords = records.stops) {
-  const task = new PackageTask({ gateway, stops, clock, calendar, leaseMs: LEASE_MS, log });
-  return task.poll(of, new Deadline(clock, clock.monotonic(), LEASE_MS));
+async function cached(): Promise<Card> {
+  return (await reader.read([cardId])).get(cardId) as Card;
 }
 
-function stopCalls(): number {
-  return simulator.stats().stops[card.iccid] ?? 0;
+/** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
+async function poll(as: Partial<Card> = {}, stops: StopRecords = records.stops) {
+  const task = new PackageTask({ gateway, stops, reader, calendar, leaseMs: LEASE_MS, log });
+  const card = { ...(await cached()), ...as };
+  const result = await task.poll(card, new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now()));
+  await records.results.write([result.outcome]);
+  if (result.outcome.stopped !== undefined) await reader.forget([cardId]);
+  return result;
 }
+
+const isStopped = async () => (await records.cards.find(String(cardId)))?.stopped;
+const stopRow = async () =>
+  (await client.query('SELECT state, unconfirmed FROM card_stops WHERE card_id = $1', [cardId]))[0];
+/** The pause after a call without effect is over. */
+const pausePasses = () =>
+  client.query('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = $1', [cardId]);
 
 it('stops a card over its package once, and tells when somebody resumed it', async () => {
-  expect((await poll(card)).outcome.stopped).toBe(true);
-  expect((await poll({ ...card, stopped: true })).outcome.stopped).toBeUndefined();
-  expect(stopCalls()).toBe(1);
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect((await poll()).outcome.stopped).toBeUndefined();
+  expect(scripted.calls.stop).toBe(1);
 
-  await gateway.call('start', card, 1_000);
-  const resumed = await poll({ ...card, stopped: true });
+  running = true;
+  const resumed = await poll();
   expect(resumed.outcome.stopped).toBe(false);
   expect(resumed.fields).toMatchObject({ over_package: true, stopped: false });
-  expect((await poll(card)).outcome.stopped).toBeUndefined();
-  expect(stopCalls()).toBe(1);
+  expect((await poll()).outcome.stopped).toBeUndefined();
+  expect(scripted.calls.stop).toBe(1);
+  expect(logged).toEqual(['停机', '复机']);
 });
 
 it('does not call after a pause that outlasted its lease, and leaves the stop to the next poll', async () => {
   const answersLate: StopRecords = {
-    claim: async (stop, leaseMs) => {
-      const claim = await records.stops.claim(stop, leaseMs);
+    claim: async (...args) => {
+      const claim = await records.stops.claim(...args);
       pausedMs = LEASE_MS;
       return claim;
     },
     complete: (...args) => records.stops.complete(...args),
+    acknowledge: (...args) => records.stops.acknowledge(...args),
     abandon: (...args) => records.stops.abandon(...args),
+    unconfirmed: () => records.stops.unconfirmed(),
   };
-  await expect(poll(card, answersLate)).rejects.toMatchObject({ code: 'lease_over' });
-  expect(stopCalls()).toBe(0);
-  expect((await poll(card)).outcome.stopped).toBe(true);
-  expect(stopCalls()).toBe(1);
+  await expect(poll({}, answersLate)).rejects.toMatchObject({ code: 'lease_over' });
+  expect(scripted.calls.stop).toBe(0);
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect(scripted.calls.stop).toBe(1);
+});
+
+it('does not stop a card whose allowance was raised, although the cache still has the old one', async () => {
+  await client.query('UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1', [cardId]);
+  expect((await cached()).allowanceMb).toBe(10);
+  const { fields, outcome } = await poll();
+  expect(fields).toMatchObject({ over_package: false, stopped: false });
+  expect(outcome.stopped).toBeUndefined();
+  expect(scripted.calls.stop).toBe(0);
+  expect(await stopRow()).toBeUndefined();
+  expect((await cached()).allowanceMb).toBe(5_000);
+});
+
+it('stops nobody while a reading is suspected', async () => {
+  const usage = { ...(await cached()).usage, suspectedMb: 0 } as Card['usage'];
+  expect((await poll({ usage })).fields).toMatchObject({ over_package: true, stopped: false });
+  expect(await stopRow()).toBeUndefined();
+  // Nor does a cache that has not heard of the suspicion.
+  await client.query('UPDATE card_usage SET suspected_mb = 0 WHERE card_id = $1', [cardId]);
+  expect((await poll()).outcome.stopped).toBeUndefined();
+  expect(scripted.calls.stop).toBe(0);
+});
+
+it('takes no acknowledgement for a stop: it is done when the gateway shows it', async () => {
+  stopWorks = false;
+  await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
+  await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
+  expect(scripted.calls.stop).toBe(1);
+  expect(await stopRow()).toEqual({ state: 'requested', unconfirmed: 1 });
+  expect(await isStopped()).toBe(false);
+  expect(await records.stops.unconfirmed()).toBe(1);
+
+  await pausePasses();
+  await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
+  expect(scripted.calls.stop).toBe(2);
+  expect(logged).toEqual(['stop_unconfirmed', 'stop_unconfirmed']);
+
+  await pausePasses();
+  stopWorks = true;
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect((await poll()).outcome.stopped).toBeUndefined();
+  expect(scripted.calls.stop).toBe(3);
+  expect(logged.slice(2)).toEqual(['停机']);
+  expect(await records.stops.unconfirmed()).toBe(0);
+});
+
+it('completes a stop that shows later without a second call', async () => {
+  stopWorks = false;
+  await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
+  running = false;
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect(await stopRow()).toEqual({ state: 'done', unconfirmed: 1 });
+  expect(logged).toEqual(['stop_unconfirmed', '停机']);
+
+  running = true;
+  expect((await poll()).outcome.stopped).toBe(false);
+  expect(scripted.calls.stop).toBe(1);
+});
+
+it('holds an acknowledged stop for unconfirmed when the status cannot be asked', async () => {
+  let called = false;
+  scripted.follow((call) => {
+    called ||= call.interfaceName === 'stop';
+    return called && call.interfaceName === 'card_status' ? broken : script(call);
+  });
+  await expect(poll()).rejects.toMatchObject({ failure: 'http' });
+  expect(await stopRow()).toEqual({ state: 'requested', unconfirmed: 1 });
+  scripted.follow(script);
+  expect((await poll()).outcome.stopped).toBe(true);
+  expect(scripted.calls.stop).toBe(1);
+});
+
+it('remembers the stop of a card that had been stopped before', async () => {
+  await client.query('UPDATE cards SET stopped = true WHERE card_id = $1', [cardId]);
+  await reader.forget([cardId]);
+  stopWorks = false;
+  await expect(poll()).rejects.toMatchObject({ code: 'stop_unconfirmed' });
+  expect(await isStopped()).toBe(false);
+  running = false;
+  await poll();
+  expect(await stopRow()).toMatchObject({ state: 'done' });
+  running = true;
+  await poll();
+  expect(scripted.calls.stop).toBe(1);
+  expect(logged).toEqual(['stop_unconfirmed', '停机', '复机']);
 });

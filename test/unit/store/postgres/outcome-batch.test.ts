@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { outcomeRounds } from '../../../../src/store/postgres/outcome-batch.ts';
 
 function usage(usedMb: number, readAtMs: number, basedOnReadAtMs: number | null, month = '2026-11') {
-  return { next: { month, usedMb, lastReadingMb: usedMb, readAtMs }, basedOnReadAtMs };
+  return { next: { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, readAtMs }, basedOnReadAtMs };
 }
 
 describe('outcomeRounds', () => {
@@ -28,6 +28,7 @@ describe('outcomeRounds', () => {
         ['2026-11-01'],
         [1.5],
         [1.5],
+        [null],
         [30],
         [null],
       ],
@@ -41,12 +42,12 @@ describe('outcomeRounds', () => {
       { cardId: 2, taskType: 'carddata', polledAtMs: 10, usage: usage(5, 10, null) },
     ]);
     expect(rounds.map((round) => round.params[7])).toEqual([[1, 2], [1]]);
-    expect(rounds.map((round) => round.params[11])).toEqual([[10, 10], [20]]);
+    expect(rounds.map((round) => round.params[12])).toEqual([[10, 10], [20]]);
     expect(rounds.map((round) => round.months)).toEqual([['2026-11'], ['2026-12']]);
     expect(rounds[1]?.params.slice(0, 7)).toEqual([[], [], [], [], [], [], []]);
   });
 
   it('makes a round of nothing', () => {
-    expect(outcomeRounds([])).toEqual([{ months: [], params: Array.from({ length: 13 }, () => []) }]);
+    expect(outcomeRounds([])).toEqual([{ months: [], params: Array.from({ length: 14 }, () => []) }]);
   });
 });

@@ -23,6 +23,7 @@ describe('translateSqlError', () => {
     ['3D000', 'config', 'postgres_access_refused'],
     ['23514', 'invalid', 'value_refused'],
     ['22003', 'invalid', 'value_refused'],
+    ['P0001', 'invalid', 'value_refused'],
     ['42601', 'internal', 'postgres_error'],
   ])('%s is %s: %s', (state, kind, code) => {
     const error = translateSqlError(failure(state), 'PostgreSQL at db1:5432');

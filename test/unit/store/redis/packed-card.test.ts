@@ -12,7 +12,13 @@ const CARD: Card = {
   allowanceMb: null,
   usage: null,
 };
-const USAGE = { month: '2026-01', usedMb: 0.1, lastReadingMb: 0.1, readAtMs: 1_795_000_000_123 };
+const USAGE = {
+  month: '2026-01',
+  usedMb: 0.1,
+  lastReadingMb: 0.1,
+  suspectedMb: null,
+  readAtMs: 1_795_000_000_123,
+};
 
 it.each<[string, Partial<Card>]>([
   ['the shortest card', {}],
@@ -26,6 +32,7 @@ it.each<[string, Partial<Card>]>([
     'a usage that started anew',
     { usage: { ...USAGE, month: '2026-12', usedMb: 1e9 + 0.7, lastReadingMb: 0 } },
   ],
+  ['a suspicion', { usage: { ...USAGE, suspectedMb: 0 } }],
 ])('a packed card comes back whole: %s', (_, over) => {
   const card = { ...CARD, ...over };
   expect(unpackCard(card.cardId, packCard(card))).toEqual(card);
@@ -34,4 +41,5 @@ it.each<[string, Partial<Card>]>([
 it('takes a text of another version for a missing card', () => {
   expect(unpackCard(1, '')).toBeNull();
   expect(unpackCard(1, '{"card_id":1}')).toBeNull();
+  expect(unpackCard(1, '3pcg9tbdxdlzm 1 0 0 - i9k 0.1  mxn5')).toBeNull();
 });

@@ -1,0 +1,49 @@
+// /api/admin/polling-pauses: what holds polling back for a time, and the operator's own pauses.
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { PauseOperations } from '../../operations/pauses.ts';
+import { LOCAL } from '../auth.ts';
+import { newPause, pause, pausedTypes } from '../schemas/pauses.ts';
+import { toWire } from '../wire.ts';
+
+const tags = ['polling-pauses'];
+const PAUSES = '/polling-pauses';
+const items = z.object({ items: z.array(pause) });
+
+export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      PAUSES,
+      { schema: { tags, summary: 'What is paused, why and until when', response: { 200: items } } },
+      async () => ({ items: toWire(await pauses.list()) }),
+    );
+    app.post(
+      PAUSES,
+      {
+        schema: {
+          tags,
+          summary: 'Pause polling of one or all task types',
+          body: newPause,
+          response: { 201: items },
+        },
+      },
+      async ({ body, caller }, reply) => {
+        const { task_type: taskType, seconds, reason } = body;
+        const made = await pauses.pause({ taskType, seconds, reason, by: caller ?? LOCAL });
+        return reply.code(201).send({ items: toWire(made) });
+      },
+    );
+    app.delete(
+      PAUSES,
+      {
+        schema: {
+          tags,
+          summary: 'End pauses, also those the gateway asked for; answers what was ended',
+          querystring: z.object({ task_type: pausedTypes.default('all') }),
+          response: { 200: items },
+        },
+      },
+      async ({ query }) => ({ items: toWire(await pauses.resume(query.task_type)) }),
+    );
+  };
+}

@@ -1,0 +1,241 @@
+// Decides once a second, for the whole fleet, how much of each configured concurrency limit is in force. Runs on the
+// leader; workers learn of it with their next claim. The rules are domain/effective-limit.ts (what the gateway can
+// take) and domain/gateway-ceiling.ts (what the task types share); this file reads what the fleet counted, applies the
+// verdict and says why. It never changes a configured limit (operations/concurrency.ts).
+import { type CurvePoint, withPoint } from '../domain/concurrency-curve.ts';
+import { EffectiveLimit } from '../domain/effective-limit.ts';
+import type { FleetTick, Situation } from '../domain/fleet-tick.ts';
+import { divideCeiling, grantWithin, type PerType } from '../domain/gateway-ceiling.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../domain/health.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { LiveStore, QueueCounts, StatsReading } from '../store/live-store.ts';
+
+const TICK_MS = 1_000;
+/** How often it looks whether calls were refused, which is judged at once. */
+const LOOK_MS = 250;
+/** Fewer calls make no point of the curve. */
+const POINT_CALLS = 20;
+
+export interface ConcurrencyControllerDeps {
+  readonly live: Pick<LiveStore, 'work' | 'stats'>;
+  readonly fence: () => number | null;
+  /** false: only the ceiling counts. */
+  readonly adaptive: boolean;
+  /** Calls one gateway may get from all task types together; null: no ceiling. */
+  readonly ceiling: number | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onError: LoopErrorHandler;
+}
+
+/** A task type as the leader knows it; forgotten with the lead. */
+interface Watched {
+  readonly limit: EffectiveLimit;
+  curve: readonly CurvePoint[];
+  /** Why the limit is what it is. */
+  reason: string | null;
+  totals: StatsReading | null;
+  atMs: number;
+  /** The limit in force after the last pass; null before the first. */
+  inForce: number | null;
+  /** As it was saved last. */
+  saved: string;
+}
+
+/** What one pass sees of a task type. */
+interface Sight {
+  readonly watched: Watched;
+  readonly counts: QueueCounts;
+  readonly configured: number;
+}
+
+type Sights = Readonly<Record<TaskType, Sight>>;
+
+export class ConcurrencyController extends LoopService {
+  readonly #watched = new Map<TaskType, Watched>();
+
+  constructor(private readonly deps: ConcurrencyControllerDeps) {
+    super('concurrency-controller', deps.onError);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() === null) {
+      this.#watched.clear();
+      return TICK_MS;
+    }
+    if (!(await this.#isTime())) return LOOK_MS;
+    const sights = perType(await Promise.all(TASK_TYPES.map((taskType) => this.#look(taskType))));
+    if (this.deps.adaptive && TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)) {
+      for (const taskType of TASK_TYPES) this.#joinTrial(taskType, sights[taskType]);
+    }
+    const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
+    const granted = await this.#apply(sights, wanted);
+    for (const taskType of TASK_TYPES) {
+      await this.#conclude(taskType, sights[taskType], wanted[taskType], granted[taskType]);
+    }
+    return LOOK_MS;
+  }
+
+  /** A second has passed, or calls were refused: the pause that follows should end with a lower limit. */
+  async #isTime(): Promise<boolean> {
+    const { live, clock } = this.deps;
+    const watched = [...this.#watched];
+    const nowMs = clock.monotonic();
+    if (watched.length < TASK_TYPES.length || watched.some(([, one]) => nowMs - one.atMs >= TICK_MS))
+      return true;
+    const refused = watched.map(async ([taskType, { totals }]) => {
+      const { backpressure } = await live.stats.read(taskType);
+      return backpressure !== totals?.backpressure;
+    });
+    return (await Promise.all(refused)).includes(true);
+  }
+
+  /** Reads what the fleet counted since the last pass and lets the limit judge it. */
+  async #look(taskType: TaskType): Promise<Sight> {
+    const { live, clock } = this.deps;
+    const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
+    const nowMs = clock.monotonic();
+    const watched = this.#watched.get(taskType) ?? (await this.#takeOver(taskType, nowMs));
+    const sight = { watched, counts, configured: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY };
+    const tick = watched.totals === null ? null : tickOf(watched.totals, totals, nowMs - watched.atMs);
+    watched.totals = totals;
+    watched.atMs = nowMs;
+    if (tick === null) return sight;
+    this.#addPoint(sight, tick);
+    if (this.deps.adaptive) {
+      watched.reason = watched.limit.observe(tick, this.#situation(taskType, sight)) ?? watched.reason;
+    }
+    return sight;
+  }
+
+  /** A new leader goes on with what the one before him knew. */
+  async #takeOver(taskType: TaskType, nowMs: number): Promise<Watched> {
+    const record = await this.deps.live.work.limitRecord(taskType);
+    const known = this.deps.adaptive && record !== null ? record : { limit: null, normalMs: null };
+    const watched: Watched = {
+      limit: new EffectiveLimit(known, nowMs),
+      curve: record?.curve ?? [],
+      reason: record?.reason ?? null,
+      totals: null,
+      atMs: nowMs,
+      inForce: null,
+      saved: '',
+    };
+    this.#watched.set(taskType, watched);
+    return watched;
+  }
+
+  #joinTrial(taskType: TaskType, sight: Sight): void {
+    const reason = sight.watched.limit.joinTrial(this.#situation(taskType, sight));
+    sight.watched.reason = reason ?? sight.watched.reason;
+  }
+
+  #situation(taskType: TaskType, { counts, configured, watched }: Sight): Situation {
+    const refused = [...this.#watched]
+      .filter(([other]) => other !== taskType)
+      .map(([, { limit }]) => limit.refusedAtMs ?? Number.NEGATIVE_INFINITY);
+    return {
+      configured,
+      inForce: counts.effectiveConcurrency,
+      nowMs: watched.atMs,
+      othersRefusedAtMs: refused.length === 0 ? null : Math.max(...refused),
+    };
+  }
+
+  /** A point needs a limit that was reached and stayed the same. */
+  #addPoint({ watched, counts }: Sight, tick: FleetTick): void {
+    const { effectiveConcurrency: concurrency } = counts;
+    const calls = tick.succeeded + tick.failed;
+    if (!tick.limitReached || calls < POINT_CALLS || tick.succeeded === 0) return;
+    if (concurrency !== watched.inForce) return;
+    watched.curve = withPoint(watched.curve, {
+      concurrency,
+      ratePerSecond: tick.succeeded / tick.seconds,
+      avgDurationMs: tick.succeededMs / tick.succeeded,
+      backpressurePercent: (100 * tick.backpressure) / calls,
+      atMs: this.deps.clock.now(),
+    });
+  }
+
+  /** Puts the limits in force. @returns what is in force now. */
+  async #apply(sights: Sights, wanted: PerType): Promise<PerType> {
+    const { ceiling } = this.deps;
+    if (ceiling === null) {
+      for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], wanted[taskType]);
+      return wanted;
+    }
+    const known = TASK_TYPES.every((taskType) => sights[taskType].watched.inForce !== null);
+    const inForce = mapTypes(sights, ({ counts }) => counts.effectiveConcurrency);
+    const needs = mapTypes(sights, ({ counts }, taskType) =>
+      Math.min(wanted[taskType], counts.inFlight + counts.due + counts.manualLength),
+    );
+    const shares = divideCeiling(ceiling, needs, known ? inForce : null);
+    const targets = mapTypes(sights, (_, taskType) => Math.min(wanted[taskType], shares[taskType]));
+    // Lowered first; what is in flight above a lowered limit is counted only then, when it can but fall.
+    const lowered = mapTypes(sights, (_, taskType) => Math.min(inForce[taskType], targets[taskType]));
+    for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], lowered[taskType]);
+    const { work } = this.deps.live;
+    const inFlight = perType(
+      await Promise.all(TASK_TYPES.map(async (taskType) => (await work.counts(taskType)).inFlight)),
+    );
+    const granted = grantWithin(ceiling, targets, lowered, inFlight);
+    for (const taskType of TASK_TYPES) {
+      if (granted[taskType] > lowered[taskType])
+        await work.setEffectiveConcurrency(taskType, granted[taskType]);
+    }
+    return granted;
+  }
+
+  /** Under a ceiling a limit is set even where it equals the configured one, which somebody may raise. */
+  async #set(taskType: TaskType, { watched, counts, configured }: Sight, limit: number): Promise<void> {
+    if (watched.inForce !== null && limit === counts.effectiveConcurrency) return;
+    const asConfigured = limit >= configured && this.deps.ceiling === null;
+    await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
+  }
+
+  /** Logs a change and keeps what the next leader, and whoever asks, wants to know. */
+  async #conclude(taskType: TaskType, sight: Sight, wanted: number, to: number): Promise<void> {
+    const { watched, counts, configured } = sight;
+    const { ceiling, log, live } = this.deps;
+    const held = `the ceiling of ${ceiling} calls for the gateway, shared by need`;
+    const from = counts.effectiveConcurrency;
+    const reason = to < wanted ? held : watched.reason;
+    if (from !== to) log.info({ task_type: taskType, from, to, reason: reason ?? held }, 'effective limit');
+    watched.inForce = to;
+    const record = {
+      ...watched.limit.memory,
+      reason: to < configured ? reason : null,
+      curve: watched.curve,
+    };
+    const text = JSON.stringify(record);
+    if (text === watched.saved) return;
+    await live.work.saveLimitRecord(taskType, record);
+    watched.saved = text;
+  }
+}
+
+/** null where the counters were lost. */
+function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): FleetTick | null {
+  if (elapsedMs <= 0 || now.total < before.total || now.limitReached < before.limitReached) return null;
+  return {
+    seconds: elapsedMs / 1_000,
+    succeeded: now.succeeded - before.succeeded,
+    failed: now.failed - before.failed,
+    succeededMs: now.succeededMs - before.succeededMs,
+    backpressure: now.backpressure - before.backpressure,
+    timeouts: now.timeouts - before.timeouts,
+    limitReached: now.limitReached > before.limitReached,
+  };
+}
+
+/** @param values in order of TASK_TYPES. */
+function perType<T>(values: readonly T[]): Record<TaskType, T> {
+  return Object.fromEntries(TASK_TYPES.map((taskType, i) => [taskType, values[i]])) as Record<TaskType, T>;
+}
+
+function mapTypes<T>(sights: Sights, read: (sight: Sight, taskType: TaskType) => T): Record<TaskType, T> {
+  return perType(TASK_TYPES.map((taskType) => read(sights[taskType], taskType)));
+}

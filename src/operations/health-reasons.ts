@@ -1,0 +1,194 @@
+// Why a task type is not normal, and what to type next. Used by stats.ts for one task type and for the fleet; API,
+// command line and doctor show these sentences and nothing of their own. Pure.
+//
+// The four metrics are judged by section 8 of the specification (domain/health.ts). The rest is what they cannot
+// tell: polling that is held back, that does not happen, or that is slower than configured.
+import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import { adviceOf, type Remedy } from './capacity.ts';
+
+export interface HealthReason {
+  readonly code: HealthCode;
+  readonly severity: 'warning' | 'alert';
+  /** One sentence without a full stop. */
+  readonly text: string;
+  /** What helps, or shows more; null where nothing can be typed. */
+  readonly command: string | null;
+}
+
+export type HealthCode =
+  | Metric
+  | 'paused'
+  | 'breaker_open'
+  | 'nothing_polled'
+  | 'interval_missed'
+  | 'limit_reduced'
+  | 'overloaded'
+  | 'no_worker'
+  | 'init_stuck';
+
+export interface TaskHealthInputs extends HealthInputs {
+  readonly taskType: TaskType;
+  readonly due: number;
+  readonly inFlight: number;
+  /** Polls that ended in the last ten to twenty seconds. */
+  readonly recentPolls: number;
+  readonly maxConcurrency: number;
+  readonly effectiveConcurrency: number;
+  /** Of the ring that is worst off; null without an enabled ring. */
+  readonly intervalSeconds: number | null;
+  readonly achievedIntervalSeconds: number | null;
+  /** What capacity.ts advises; null while the limit meets the demand. */
+  readonly remedy: Remedy | null;
+  readonly pauses: ReadonlyArray<{
+    readonly source: string;
+    readonly by: string;
+    readonly reason: string;
+    readonly secondsLeft: number;
+  }>;
+  /** Of the interfaces this task type calls, and of the gateway as a whole; only those that hold calls back. */
+  readonly breakers: ReadonlyArray<{
+    readonly name: string;
+    readonly reason: string | null;
+    readonly instances: number;
+  }>;
+}
+
+/** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
+const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
+/** Short intervals are allowed the moments too. */
+const INTERVAL_SLACK_SECONDS = 5;
+
+/** Why the task type is not normal, the worst reasons first; empty when it is. */
+export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
+  return bySeverity([
+    ...pauseReasons(inputs),
+    ...breakerReasons(inputs),
+    ...idleReasons(inputs),
+    ...metricReasons(inputs),
+    ...intervalReasons(inputs),
+    ...limitReasons(inputs),
+  ]);
+}
+
+export interface FleetHealthInputs {
+  readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
+  /** Live instances that poll. */
+  readonly workers: number;
+  readonly initStuck: boolean;
+}
+
+/** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
+export function fleetReasons({ tasks, workers, initStuck }: FleetHealthInputs): HealthReason[] {
+  const reasons: HealthReason[] = [];
+  if (workers === 0) {
+    const text = 'no instance polls: none with the role worker is alive';
+    reasons.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
+  }
+  if (initStuck) {
+    const text = 'the initialisation makes no progress';
+    reasons.push({ code: 'init_stuck', severity: 'alert', text, command: 'cardpoll doctor' });
+  }
+  for (const { taskType, reasons: own } of tasks) {
+    for (const reason of own) reasons.push({ ...reason, text: `${taskType}: ${reason.text}` });
+  }
+  return bySeverity(reasons);
+}
+
+export function healthOfReasons(reasons: readonly HealthReason[]): Health {
+  return worst(reasons.map(({ severity }) => severity));
+}
+
+function pauseReasons({ taskType, pauses }: TaskHealthInputs): HealthReason[] {
+  return pauses.map(({ source, by, reason, secondsLeft }) => ({
+    code: 'paused',
+    // The operators know what they did; that the gateway silences a task type is news.
+    severity: source === 'operator' ? 'warning' : 'alert',
+    text: `paused for ${Math.ceil(secondsLeft)} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    command: `cardpoll resume ${taskType}`,
+  }));
+}
+
+function breakerReasons({ breakers }: TaskHealthInputs): HealthReason[] {
+  return breakers.map(({ name, reason, instances }) => ({
+    code: 'breaker_open',
+    severity: 'alert',
+    text:
+      `${name === 'gateway' ? 'the gateway' : `interface ${name}`} is held back by ${instances} ` +
+      `${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    command: 'cardpoll doctor',
+  }));
+}
+
+function idleReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const { due, inFlight, recentPolls, pauses, breakers } = inputs;
+  const held = pauses.length > 0 || breakers.length > 0;
+  if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
+  const text = `${due} cards are due and none was polled for 10 s`;
+  return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
+}
+
+function metricReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
+  const said: Record<Metric, readonly [text: string, command: string]> = {
+    queue_backlog: [`${queueLength} cards in the queue`, 'cardpoll concurrency advise'],
+    success_rate: [`${tenths(successRate)} % of the polls succeed`, 'cardpoll stats tasks'],
+    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms`, 'cardpoll concurrency advise'],
+    concurrency_usage: [
+      `${tenths(concurrencyPercent)} % of the limit is in use`,
+      'cardpoll concurrency advise',
+    ],
+  };
+  return Object.entries(judgeMetrics(inputs)).flatMap(([metric, severity]) => {
+    const [text, command] = said[metric as Metric];
+    return severity === 'normal' ? [] : [{ code: metric as Metric, severity, text, command }];
+  });
+}
+
+function intervalReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const { intervalSeconds: configured, achievedIntervalSeconds: achieved } = inputs;
+  if (configured === null || achieved === null) return [];
+  const ratio = achieved / configured;
+  const late = achieved - configured > INTERVAL_SLACK_SECONDS;
+  if (!late || ratio <= INTERVAL_RATIO.warningAbove) return [];
+  return [
+    {
+      code: 'interval_missed',
+      severity: ratio > INTERVAL_RATIO.alertAbove ? 'alert' : 'warning',
+      text: `cards are polled every ${tenths(achieved)} s instead of every ${configured} s`,
+      command: 'cardpoll concurrency advise',
+    },
+  ];
+}
+
+function limitReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const { taskType, effectiveConcurrency, maxConcurrency, remedy } = inputs;
+  const reasons: HealthReason[] = [];
+  if (effectiveConcurrency < maxConcurrency) {
+    reasons.push({
+      code: 'limit_reduced',
+      severity: 'warning',
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: the gateway takes no more`,
+      command: 'cardpoll concurrency advise',
+    });
+  }
+  if (remedy !== null) {
+    const { raiseTo } = remedy;
+    reasons.push({
+      code: 'overloaded',
+      severity: 'warning',
+      text: `more is asked for than the limit lets through: ${adviceOf(remedy)}`,
+      command: raiseTo === null ? 'cardpoll configs' : `cardpoll concurrency set ${taskType} ${raiseTo}`,
+    });
+  }
+  return reasons;
+}
+
+function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {
+  const alerts = reasons.filter(({ severity }) => severity === 'alert');
+  return [...alerts, ...reasons.filter(({ severity }) => severity !== 'alert')];
+}
+
+function tenths(value: number | null): number {
+  return Math.round((value ?? 0) * 10) / 10;
+}

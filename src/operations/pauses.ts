@@ -1,0 +1,69 @@
+// Pauses of polling: what holds a task type back for a time, and until when. The gateway asks for some (429, 503: the
+// workers set those), operators for others, when the gateway's owner announces maintenance. Used by the admin API.
+import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../domain/pause.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { LiveStore, Pause, PauseSource } from '../store/live-store.ts';
+import { requireWithin } from './bounds.ts';
+
+export interface PauseReport {
+  readonly taskType: TaskType;
+  /** Who holds polling back. A pause of one never hides the other's. */
+  readonly source: PauseSource;
+  readonly reason: string;
+  /** The caller of the API, or the instance the gateway answered. */
+  readonly by: string;
+  readonly since: Date;
+  readonly until: Date;
+}
+
+export interface OperatorPause {
+  readonly taskType: Pausable;
+  readonly seconds: number;
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** All methods throw `unavailable` when the live store does not answer. */
+export class PauseOperations {
+  constructor(private readonly live: Pick<LiveStore, 'work'>) {}
+
+  /** By task type, the one that lasts longest first. */
+  async list(): Promise<PauseReport[]> {
+    return sorted(await this.live.work.pauses());
+  }
+
+  /**
+   * Holds back all polling of a task type, manual triggers included, from now on for `seconds`; calls in flight end.
+   * A further pause replaces the operators' present one. @returns the pauses made. Throws `invalid`.
+   */
+  async pause({ taskType, seconds, reason, by }: OperatorPause): Promise<PauseReport[]> {
+    requireWithin(PAUSE_SECONDS_BOUNDS, { seconds });
+    const types = typesOf(taskType);
+    for (const type of types) {
+      await this.live.work.pause(type, { source: 'operator', ms: seconds * 1000, reason, by });
+    }
+    return (await this.list()).filter(
+      (pause) => pause.source === 'operator' && types.includes(pause.taskType),
+    );
+  }
+
+  /** Ends every pause of a task type, also one the gateway asked for. @returns the pauses that were ended. */
+  async resume(taskType: Pausable): Promise<PauseReport[]> {
+    const ended: Pause[] = [];
+    for (const type of typesOf(taskType)) ended.push(...(await this.live.work.resume(type)));
+    return sorted(ended);
+  }
+}
+
+function typesOf(taskType: Pausable): readonly TaskType[] {
+  return taskType === 'all' ? TASK_TYPES : [taskType];
+}
+
+function sorted(pauses: readonly Pause[]): PauseReport[] {
+  const order = (pause: Pause) => TASK_TYPES.indexOf(pause.taskType);
+  return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(reportOf);
+}
+
+function reportOf({ sinceMs, untilMs, ...rest }: Pause): PauseReport {
+  return { ...rest, since: new Date(sinceMs), until: new Date(untilMs) };
+}

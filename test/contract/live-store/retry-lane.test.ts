@@ -1,0 +1,244 @@
+// Failing cards: they wait apart from the queue, hold a tenth of the slots while other work is about, and every one of
+// them is asked again sooner or later.
+import { expect, it } from 'vitest';
+import type { LiveStore, WorkItem } from '../../../src/store/live-store.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import {
+  cardIdsOf,
+  claim,
+  describeLiveStore,
+  leasesToExpire,
+  queueCards,
+  REALNAME,
+  range,
+  settle,
+} from './stores.ts';
+
+/** Due again at once. */
+const AT_ONCE = { baseMs: 0, capMs: 1 };
+/** Left to the ring. */
+const PARKED = { baseMs: 1, capMs: 0 };
+
+const counts = (store: LiveStore) => store.work.counts(REALNAME);
+const lanes = (items: readonly WorkItem[], lane: WorkItem['lane']) =>
+  items.filter((item) => item.lane === lane);
+
+/** Makes the cards fail once. */
+async function fail(store: LiveStore, cardIds: readonly number[], backoff = AT_ONCE): Promise<void> {
+  await store.work.setMaxConcurrency(REALNAME, 10_000);
+  await queueCards(store, cardIds);
+  const { items } = await claim(store, cardIds.length, { workerId: 'failing' });
+  expect(cardIdsOf(items)).toEqual(cardIds);
+  await settle(store, items, 'failed', backoff);
+}
+
+describeLiveStore('retry lane', (live) => {
+  it('a failed card waits there, out of the queue; its backoff doubles', async () => {
+    await queueCards(live.store, [1]);
+    const backoff = { baseMs: 200, capMs: 1_600 };
+    const waits: number[] = [];
+    for (let failure = 1; failure <= 3; failure += 1) {
+      const { items } = await waitFor(async () => {
+        const next = await claim(live.store, 1);
+        return next.items.length > 0 ? next : null;
+      });
+      expect(items).toMatchObject([
+        failure === 1 ? { lane: 'schedule', failing: false } : { lane: 'retry', failing: true },
+      ]);
+      expect(await counts(live.store)).toMatchObject({
+        queueLength: 1,
+        backoff: 0,
+        retryDue: 0,
+        inFlight: 1,
+      });
+      await settle(live.store, items, 'failed', backoff);
+      const from = performance.now();
+      expect(await counts(live.store)).toMatchObject({ queueLength: 0, due: 0, backoff: 1, inFlight: 0 });
+      await waitFor(async () => (await counts(live.store)).retryDue === 1, { everyMs: 2 });
+      expect(await counts(live.store)).toMatchObject({ queueLength: 0, due: 0, backoff: 0 });
+      waits.push(performance.now() - from);
+    }
+    // random is 0.5.
+    for (const [i, atLeast] of [100, 200, 400].entries()) expect(waits[i]).toBeGreaterThan(atLeast - 25);
+    const { items } = await claim(live.store, 1);
+    await settle(live.store, items, 'failed', backoff);
+    expect(await counts(live.store), 'at the cap').toMatchObject({ queueLength: 0, backoff: 0, retryDue: 0 });
+  });
+
+  it('a card left to its ring comes back in the retry lane until it succeeds', async () => {
+    await fail(live.store, [1], PARKED);
+    for (let revolution = 0; revolution < 2; revolution += 1) {
+      expect(await counts(live.store)).toMatchObject({ queueLength: 0, backoff: 0, retryDue: 0 });
+      await queueCards(live.store, [1]);
+      expect(await counts(live.store)).toMatchObject({ queueLength: 0, retryDue: 1 });
+      const { items } = await claim(live.store, 1);
+      expect(items).toMatchObject([{ cardId: 1, lane: 'retry', failing: true }]);
+      await settle(live.store, items, revolution === 0 ? 'failed' : 'done', PARKED);
+    }
+    await queueCards(live.store, [1]);
+    expect((await claim(live.store, 1)).items).toMatchObject([{ lane: 'schedule', failing: false }]);
+  });
+
+  it('a card waits as long as the gateway asked for, also when it would be left to its ring', async () => {
+    await queueCards(live.store, [1, 2]);
+    const { items } = await claim(live.store, 2);
+    const settlements = items.map((item) => ({
+      item,
+      verdict: 'failed' as const,
+      random: 0,
+      waitMs: item.cardId === 1 ? 60_000 : 0,
+    }));
+    await live.store.work.settle(REALNAME, settlements, PARKED);
+    expect(await counts(live.store)).toMatchObject({ backoff: 1, retryDue: 0 });
+    await queueCards(live.store, [2]);
+    expect(await counts(live.store)).toMatchObject({ backoff: 1, retryDue: 1 });
+  });
+
+  it('holds a tenth of the slots while other work is due, and no more', async () => {
+    await fail(live.store, range(50));
+    await queueCards(live.store, range(500, 1_001));
+    await live.store.work.setMaxConcurrency(REALNAME, 40);
+    const first = (await claim(live.store, 40)).items;
+    expect(first).toHaveLength(40);
+    expect(lanes(first, 'retry')).toHaveLength(4);
+    for (let round = 0; round < 5; round += 1) {
+      const { items } = await claim(live.store, 40);
+      expect(items).toEqual([]);
+    }
+    const healthy = lanes(first, 'schedule');
+    await live.store.work.release(REALNAME, healthy);
+    const second = (await claim(live.store, 40)).items;
+    expect(second).toHaveLength(36);
+    expect(lanes(second, 'retry')).toEqual([]);
+    await settle(live.store, lanes(first, 'retry').slice(0, 3), 'done');
+    expect(lanes((await claim(live.store, 40)).items, 'retry')).toHaveLength(3);
+    expect((await counts(live.store)).inFlight).toBe(40);
+  });
+
+  it('never holds more than one slot of five', async () => {
+    await fail(live.store, range(50));
+    await queueCards(live.store, range(500, 1_001));
+    await live.store.work.setMaxConcurrency(REALNAME, 5);
+    const seen = new Set<number>();
+    await waitFor(async () => {
+      const { items } = await claim(live.store, 5);
+      seen.add(lanes(items, 'retry').length);
+      await settle(live.store, items, 'done');
+      return seen.has(0) && seen.has(1);
+    });
+    expect([...seen].sort()).toEqual([0, 1]);
+  });
+
+  it('has all slots once no other work was claimed for a second', async () => {
+    await fail(live.store, range(50));
+    await live.store.work.setMaxConcurrency(REALNAME, 40);
+    const { items: few } = await claim(live.store, 40);
+    expect(few.length, 'right after other work').toBeLessThanOrEqual(4);
+    const { items } = await waitFor(async () => {
+      const next = await claim(live.store, 40);
+      return next.items.length > 4 ? next : null;
+    });
+    expect(items.length + few.length).toBe(40);
+  });
+
+  it('is left alone by a claim without retries', async () => {
+    await fail(live.store, range(5));
+    await queueCards(live.store, range(3, 101));
+    const request = { workerId: 'probe', claimNumber: 1, max: 10, leaseMs: 60_000, retries: false };
+    const { items } = await live.store.work.claim(REALNAME, request);
+    expect(cardIdsOf(items)).toEqual(range(3, 101));
+    expect(await counts(live.store)).toMatchObject({ retryDue: 5 });
+  });
+
+  it('the same claim again tells the same lanes', async () => {
+    await fail(live.store, range(5));
+    await queueCards(live.store, range(3, 101));
+    await live.store.work.pushManual(REALNAME, ['4', '500:t']);
+    const request = { workerId: 'again', claimNumber: 7, max: 20, leaseMs: 60_000 };
+    const byMember = (items: readonly WorkItem[]) =>
+      [...items].sort((a, b) => a.member.localeCompare(b.member));
+    const first = await live.store.work.claim(REALNAME, request);
+    expect(lanes(first.items, 'retry')).toHaveLength(5);
+    expect(lanes(first.items, 'manual')).toMatchObject([
+      { member: '4', failing: true },
+      { member: '500:t', failing: false },
+    ]);
+    const second = await live.store.work.claim(REALNAME, request);
+    expect(byMember(second.items)).toEqual(byMember(first.items));
+    expect((await counts(live.store)).inFlight).toBe(10);
+  });
+
+  it('a returned retry is due again in its lane', async () => {
+    await fail(live.store, [1]);
+    await settle(live.store, (await claim(live.store, 1)).items, 'returned');
+    expect(await counts(live.store)).toMatchObject({ queueLength: 0, retryDue: 1, inFlight: 0 });
+  });
+
+  it('retries of a worker that died are due again, and their slots free', async () => {
+    await fail(live.store, range(3));
+    expect((await claim(live.store, 3, { leaseMs: 100 })).items).toHaveLength(3);
+    await leasesToExpire(live.store);
+    expect(await counts(live.store)).toMatchObject({ due: 3, retryDue: 0 });
+    const { items } = await claim(live.store, 3);
+    expect(items.map(({ lane, failing }) => [lane, failing])).toEqual(Array(3).fill(['schedule', true]));
+  });
+
+  it('a reset frees the slots of retries too', async () => {
+    await fail(live.store, range(50));
+    await queueCards(live.store, range(100, 1_001));
+    await live.store.work.setMaxConcurrency(REALNAME, 20);
+    expect(lanes((await claim(live.store, 20)).items, 'retry')).toHaveLength(2);
+    expect(await live.store.work.resetSlots(REALNAME)).toEqual({ previous: 20, current: 0 });
+    expect(lanes((await claim(live.store, 20)).items, 'retry')).toHaveLength(2);
+  });
+
+  it('a ring neither doubles a failing card that waits nor one that runs, and fills the lane to the cap', async () => {
+    await fail(live.store, range(20), { baseMs: 60_000, capMs: 1e9 });
+    await fail(live.store, range(20, 101), PARKED);
+    const ring = { configId: 5, taskType: REALNAME };
+    await live.store.rings.configure(ring, { intervalMs: 64, enabled: true });
+    await live.store.rings.startGeneration(ring, 64, { activate: true });
+    await live.store.rings.add(ring, [...range(20), ...range(20, 101), ...range(20, 201)]);
+    const advance = async (queueCap: number) => {
+      const from = (await live.store.rings.list())[0]?.cursor ?? 0;
+      await waitFor(async () => {
+        const limits = { maxBuckets: 64, queueCap, fence: 1 };
+        return (await live.store.rings.advance(ring, limits)).ring.cursor >= from + 64;
+      });
+    };
+    await advance(30);
+    expect(await counts(live.store), 'a full lane').toMatchObject({ due: 20, backoff: 20, retryDue: 10 });
+    await advance(1_000);
+    expect(await counts(live.store)).toMatchObject({ due: 20, backoff: 20, retryDue: 20 });
+    await live.store.work.setMaxConcurrency(REALNAME, 10_000);
+    expect((await claim(live.store, 40)).items).toHaveLength(40);
+    await advance(1_000);
+    expect(await counts(live.store)).toMatchObject({ queueLength: 40, due: 0, backoff: 20, retryDue: 0 });
+  });
+
+  it('waiting failing cards do not halt a ring', async () => {
+    await fail(live.store, range(100), { baseMs: 60_000, capMs: 1e9 });
+    expect(await counts(live.store)).toMatchObject({ queueLength: 0, backoff: 100 });
+    const ring = { configId: 5, taskType: REALNAME };
+    await live.store.rings.configure(ring, { intervalMs: 64, enabled: true });
+    await live.store.rings.startGeneration(ring, 64, { activate: true });
+    await live.store.rings.add(ring, range(50, 1_001));
+    await waitFor(async () => {
+      await live.store.rings.advance(ring, { maxBuckets: 64, queueCap: 60, fence: 1 });
+      return (await counts(live.store)).due === 50;
+    });
+  });
+
+  it('forgets cards that are removed from the fleet', async () => {
+    await fail(live.store, [5], PARKED);
+    await fail(live.store, range(4));
+    await live.store.work.forgetCards([1, 2, 5, 99]);
+    await live.store.work.forgetCards([]);
+    expect(await counts(live.store)).toMatchObject({ retryDue: 2 });
+    await queueCards(live.store, [1, 5]);
+    expect((await claim(live.store, 10)).items.filter((item) => !item.failing)).toMatchObject([
+      { lane: 'schedule' },
+      { lane: 'schedule' },
+    ]);
+  });
+});

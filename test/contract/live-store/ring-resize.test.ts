@@ -1,0 +1,196 @@
+// Rings that grow and shrink in place: bucket by bucket, under adds, removes and a turning cursor.
+import { expect, it } from 'vitest';
+import { dueAt, nextDueAt } from '../../../src/domain/phase.ts';
+import type { LiveStore, RingState } from '../../../src/store/live-store.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { claim, describeLiveStore, REALNAME, range, settle } from './stores.ts';
+
+const RING = { configId: 7, taskType: REALNAME };
+const LARGEST_BUCKET = 400;
+
+async function build(store: LiveStore, buckets: number, intervalMs = 3_600_000): Promise<void> {
+  await store.rings.configure(RING, { intervalMs, enabled: true });
+  await store.rings.startGeneration(RING, buckets, { activate: true });
+}
+
+async function stateOf(store: LiveStore): Promise<RingState> {
+  return (await store.rings.list())[0] as RingState;
+}
+
+/** The cards of every bucket, in order of phase. */
+async function bucketsOf(store: LiveStore): Promise<Array<readonly number[]>> {
+  const found: Array<readonly number[]> = [];
+  for (let phase: number | null = 0; phase !== null; ) {
+    const page = await store.rings.page(RING, phase, 1);
+    found.push(page.cardIds);
+    phase = page.nextPhase;
+  }
+  return found;
+}
+
+/** A number in [0, 1), the same sequence in every run. */
+function makeRandom(): () => number {
+  let seed = 42;
+  return () => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return seed / 2 ** 32;
+  };
+}
+
+describeLiveStore('ring resize', (live) => {
+  it('keeps every bucket small while cards are added, chunk by chunk, and moves no phase', async () => {
+    await build(live.store, 64);
+    const first = await stateOf(live.store);
+    for (let from = 1; from <= 60_000; from += 10_000) {
+      expect(await live.store.rings.add(RING, range(10_000, from))).toBe(10_000);
+      const sizes = (await bucketsOf(live.store)).map((cards) => cards.length);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(LARGEST_BUCKET);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(from + 9_999);
+    }
+    const grown = await stateOf(live.store);
+    expect(grown).toMatchObject({ generation: 1, building: null, members: 60_000 });
+    expect(grown.buckets + grown.split).toBeGreaterThan(400);
+    for (const card of range(500)) {
+      const shift = nextDueAt(grown, card) - nextDueAt(first, card);
+      expect(shift).toBeGreaterThanOrEqual(-0.01);
+      expect(shift).toBeLessThan(first.intervalMs / first.buckets);
+    }
+  });
+
+  it('halves buckets as the domain does, for ids up to 2^53 - 1', async () => {
+    await build(live.store, 64);
+    const random = makeRandom();
+    const ids = new Set([1, 7, 8, 2 ** 31, 2 ** 32 - 1, 2 ** 35, 2 ** 35 + 7, 2 ** 53 - 1]);
+    while (ids.size < 8_000) ids.add(Math.floor(random() * 2 ** Math.ceil(random() * 53)));
+    await live.store.rings.add(RING, [...ids]);
+    expect(await stateOf(live.store)).toMatchObject({ buckets: 64, split: 0 });
+    await live.store.rings.add(
+      RING,
+      range(20_000).map((n) => 2 ** 50 + 64 * n),
+    );
+    expect((await stateOf(live.store)).buckets).toBeGreaterThanOrEqual(128);
+    // A card in the wrong half would not be found where it belongs.
+    expect(await live.store.rings.contains(RING, [...ids])).not.toContain(false);
+  });
+
+  it('shrinks when cards go, to the least number of buckets, with what was left to split and merge done in steps', async () => {
+    await build(live.store, 2_048);
+    await live.store.rings.add(RING, range(150_000));
+    expect((await stateOf(live.store)).buckets).toBe(2_048);
+    await live.store.rings.remove(RING, range(110_000, 40_001));
+    expect(await live.store.rings.resize(RING, 16)).toBe(true);
+    let passes = 0;
+    while (await live.store.rings.resize(RING, 256)) passes += 1;
+    expect(passes).toBeLessThanOrEqual(8);
+    expect(await stateOf(live.store)).toMatchObject({ buckets: 1_024, split: 0, members: 40_000 });
+    expect(new Set((await bucketsOf(live.store)).flat())).toEqual(new Set(range(40_000)));
+    expect(await live.store.rings.contains(RING, range(100))).not.toContain(false);
+    expect(await live.store.rings.resize(RING, 256)).toBe(false);
+  });
+
+  it('moves every card once in a revolution during which the ring grows', async () => {
+    await build(live.store, 64, 4_000);
+    const cards = range(8_000);
+    await live.store.rings.add(RING, cards);
+    let added = 8_000;
+    const polled = await pollOneRevolution(live.store, async () => {
+      if (added >= 40_000) return;
+      await live.store.rings.add(RING, range(500, added + 1));
+      added += 500;
+    });
+    expect((await stateOf(live.store)).buckets).toBeGreaterThanOrEqual(128);
+    const old = polled.filter((card) => card <= 8_000);
+    expect(old.sort((a, b) => a - b)).toEqual(cards);
+    expect(new Set(polled).size).toBe(polled.length);
+  });
+
+  it('moves every card once in a revolution during which the ring shrinks', async () => {
+    await build(live.store, 2_048, 4_000);
+    const cards = range(20_000);
+    await live.store.rings.add(RING, cards);
+    const polled = await pollOneRevolution(live.store, async () => {
+      await live.store.rings.resize(RING, 32);
+    });
+    expect(await stateOf(live.store)).toMatchObject({ buckets: 1_024, split: 0 });
+    expect(polled.sort((a, b) => a - b)).toEqual(cards);
+  });
+
+  it('a ring that is off shrinks too, whatever its cursor points at', async () => {
+    await build(live.store, 2_048, 2_048);
+    await live.store.rings.add(RING, range(1_000));
+    const ring = await stateOf(live.store);
+    await waitFor(() => Date.now() > dueAt(ring, 30));
+    const limits = { maxBuckets: 7, queueCap: 1e6, fence: 1 };
+    expect((await live.store.rings.advance(RING, limits)).ring.cursor).toBe(7);
+    await live.store.rings.configure(RING, { intervalMs: 2_048, enabled: false });
+    while (await live.store.rings.resize(RING, 512));
+    // Step 7 was the second half of bucket 3, which comes again.
+    expect(await stateOf(live.store)).toMatchObject({ buckets: 1_024, split: 0, cursor: 3 });
+  });
+
+  it('comes to one state when several instances resize, add and remove at the same time', async () => {
+    await build(live.store, 64);
+    const other = await live.another();
+    await live.store.rings.add(RING, range(8_000));
+    await live.store.rings.startGeneration(RING, 64, { activate: false });
+    await Promise.all([
+      ...range(12).map((i) => (i % 2 ? other : live.store).rings.add(RING, range(2_000, i * 2_000))),
+      ...range(8).map(() => other.rings.resize(RING, 64)),
+      ...range(7).map((i) => live.store.rings.remove(RING, range(100, i * 500))),
+    ]);
+    for (const generation of ['in use', 'built']) {
+      await live.store.rings.remove(RING, range(4_000));
+      await live.store.rings.add(RING, range(100));
+      const { members } = await stateOf(live.store);
+      const held = (await bucketsOf(live.store)).flat();
+      expect(new Set(held).size, generation).toBe(held.length);
+      expect(members, generation).toBe(held.length);
+      const expected = [...range(100), ...range(21_999, 4_001)];
+      expect(await live.store.rings.contains(RING, expected), generation).not.toContain(false);
+      expect(members, generation).toBe(expected.length);
+      await live.store.rings.activate(RING);
+    }
+  });
+
+  it('counts skipped revolutions, and how long a whole one takes', async () => {
+    await build(live.store, 64, 200);
+    await live.store.rings.add(RING, range(1_000));
+    const { anchorMs } = await stateOf(live.store);
+    await waitFor(() => Date.now() > anchorMs + 900);
+    const limits = { maxBuckets: 16, queueCap: 1e6, fence: 1 };
+    const late = (await live.store.rings.advance(RING, limits)).ring;
+    expect(late.skippedRevolutions).toBeGreaterThanOrEqual(3);
+    expect(late.achievedIntervalMs).toBeNull();
+    expect(late.lapStartedAtMs).toBeGreaterThanOrEqual(anchorMs + 900);
+    // The rest of the revolution comes 600 ms later: three times as long as configured.
+    await waitFor(() => Date.now() > (late.lapStartedAtMs as number) + 600);
+    let lap = late;
+    await waitFor(async () => {
+      lap = (await live.store.rings.advance(RING, limits)).ring;
+      return lap.achievedIntervalMs !== null;
+    });
+    expect(lap.achievedIntervalMs).toBeGreaterThanOrEqual(600);
+    expect(lap.skippedRevolutions).toBeGreaterThan(late.skippedRevolutions);
+    const changed = await live.store.rings.configure(RING, { intervalMs: 60_000, enabled: true });
+    expect(changed).toMatchObject({ achievedIntervalMs: null, lapStartedAtMs: null });
+    expect(changed.skippedRevolutions).toBe(lap.skippedRevolutions);
+  });
+});
+
+/** Advances by single buckets through one revolution and polls what is due. @returns the cards polled */
+async function pollOneRevolution(store: LiveStore, between: () => Promise<void>): Promise<number[]> {
+  await store.work.setMaxConcurrency(REALNAME, 10_000);
+  const polled: number[] = [];
+  for (let turns = 0; ; turns += 1) {
+    const { ring, moved } = await store.rings.advance(RING, { maxBuckets: 1, queueCap: 1e6, fence: 1 });
+    expect(ring.skippedRevolutions).toBe(0);
+    const ended = dueAt(ring, ring.cursor) >= ring.anchorMs + ring.intervalMs - 0.001;
+    if (moved > 0) {
+      const { items } = await claim(store, 10_000);
+      polled.push(...items.map((item) => item.cardId));
+      await settle(store, items, 'done');
+    }
+    if (ended) return polled;
+    if (turns % 16 === 0) await between();
+  }
+}

@@ -1,0 +1,141 @@
+// Readings from the gateway to the month's row: the carddata task and the record store together, on a clock that the test
+// moves. What a gateway shows wrongly, late or twice must not be counted (decision 0004).
+import { expect, it } from 'vitest';
+import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
+import { MonthCalendar } from '../../../src/domain/usage-month.ts';
+import { Deadline } from '../../../src/engine/deadline.ts';
+import { CarddataTask } from '../../../src/engine/tasks/carddata.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
+import type { RecordStore } from '../../../src/store/record-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { addCards, describeRecordStore, range } from './stores.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const LEASE_MS = 15_000;
+const calendar = new MonthCalendar('Asia/Shanghai');
+
+describeRecordStore('readings', (db) => {
+  /** Polls card 1 as one worker does; the gateway shows `usedMb`. */
+  async function poll(
+    usedMb: number,
+    { store = db.store, fleet, own = fleet }: { store?: RecordStore; fleet: FakeClock; own?: Clock },
+  ): Promise<PollOutcome> {
+    const [card] = await store.cards.byIds([1]);
+    if (card === undefined) throw new Error('card 1 is missing');
+    const gateway = { call: async () => ({ value: usedMb, durationMs: 1 }), isStoppedStatus: () => false };
+    const task = new CarddataTask({ gateway, calendar });
+    const { outcome } = await task.poll(card, new Deadline(own, own.monotonic(), LEASE_MS, fleet.now()));
+    return outcome;
+  }
+
+  /** Polls and writes; a reading that comes second is polled again, as the result writer has it done. */
+  async function read(usedMb: number, worker: Parameters<typeof poll>[1]): Promise<void> {
+    const { staleUsage } = await (worker.store ?? db.store).results.write([await poll(usedMb, worker)]);
+    if (staleUsage.length > 0) await read(usedMb, worker);
+  }
+
+  const months = () =>
+    db.sql(`SELECT to_char(month, 'YYYY-MM') AS month, used_mb, suspected_mb FROM card_usage ORDER BY month`);
+
+  async function readAll(readings: readonly number[], fleet = new FakeClock()): Promise<void> {
+    await addCards(db.store, 1);
+    for (const usedMb of readings) {
+      await read(usedMb, { fleet });
+      fleet.advance(HOUR_MS / 2);
+    }
+  }
+
+  it.each<[string, readonly number[], number]>([
+    ['a dip', [900, 899.9, 900, 899.9, 900], 900],
+    ['a wrong answer', [900, 0, 901], 901],
+    ['hours of wrong answers', [900, 0, 0, 0, 901], 901],
+    ['a real reset', [900, 5, 12], 912],
+  ])('counts each megabyte once through %s', async (_, readings, total) => {
+    await readAll(readings);
+    expect(await months()).toEqual([{ month: '2026-11', used_mb: total, suspected_mb: null }]);
+  });
+
+  it('keeps a suspicion with the card and what was shown in the records', async () => {
+    await readAll([900, 5]);
+    const [card] = await db.store.cards.byIds([1]);
+    expect(card?.usage).toMatchObject({ usedMb: 900, lastReadingMb: 900, suspectedMb: 5 });
+    expect(await db.sql('SELECT reading_mb, used_mb FROM usage_records ORDER BY recorded_at')).toEqual([
+      { reading_mb: 900, used_mb: 900 },
+      { reading_mb: 5, used_mb: 900 },
+    ]);
+  });
+
+  it('turns the month with a counter that is reset on time', async () => {
+    // 23:00 on 31 October in Shanghai.
+    await readAll([500, 501, 2, 7], new FakeClock('2026-10-31T15:00:00Z'));
+    expect(await months()).toEqual([
+      { month: '2026-10', used_mb: 501, suspected_mb: null },
+      { month: '2026-11', used_mb: 7, suspected_mb: null },
+    ]);
+  });
+
+  it('turns the month with a dip, and a counter that is reset late', async () => {
+    await readAll([500, 501, 500.9, 502, 3, 4], new FakeClock('2026-10-31T15:00:00Z'));
+    expect(await months()).toEqual([
+      { month: '2026-10', used_mb: 501, suspected_mb: null },
+      { month: '2026-11', used_mb: 5, suspected_mb: null },
+    ]);
+  });
+
+  it('ignores an answer that comes after a later one was kept', async () => {
+    const fleet = new FakeClock();
+    await addCards(db.store, 1);
+    await read(900, { fleet });
+    fleet.advance(HOUR_MS);
+    const late = await poll(300, { fleet });
+    fleet.advance(1_000);
+    await read(905, { fleet });
+    expect(await db.store.results.write([late])).toEqual({ staleUsage: [1] });
+    fleet.set(fleet.now() - 500);
+    await read(300, { fleet });
+    expect(await months()).toEqual([{ month: '2026-11', used_mb: 905, suspected_mb: null }]);
+  });
+
+  it('counts once what two workers read of one card', async () => {
+    const fleet = new FakeClock();
+    const stores = [await db.another(), await db.another()];
+    await addCards(db.store, 1);
+    let shown = 0;
+    let truth = 0;
+    for (const step of range(40)) {
+      if (step % 13 === 0) shown = 0;
+      shown += step;
+      truth += step;
+      // Both ask at the same instant, so either reading may be the late one; one is shown a dip now and then. What a dip
+      // hides the next step shows, except before a reset.
+      const dips = step % 5 === 0 && step % 13 > 1 && step % 13 < 12;
+      const answers = [shown, dips ? shown * 0.99 : shown];
+      await Promise.all(stores.map((store, i) => read(answers[i] as number, { store, fleet })));
+      fleet.advance(HOUR_MS);
+    }
+    const rows = await months();
+    expect(rows.reduce((sum, row) => sum + Number(row.used_mb), 0)).toBeCloseTo(truth, 6);
+  });
+
+  it.each([
+    ['ahead', DAY_MS],
+    ['behind', -DAY_MS],
+  ])("takes the fleet's time for a reading, not that of a worker %s", async (_, offMs) => {
+    const fleet = new FakeClock('2026-11-30T15:30:00Z');
+    await addCards(db.store, 1);
+    await read(100, { fleet, own: new FakeClock(fleet.now() + offMs) });
+    fleet.advance(1_000);
+    await read(130, { fleet });
+    expect(await months()).toEqual([{ month: '2026-11', used_mb: 130, suspected_mb: null }]);
+  });
+
+  it('goes on from a reading that a clock ahead left behind', async () => {
+    const fleet = new FakeClock();
+    await addCards(db.store, 1);
+    await read(100, { fleet: new FakeClock(fleet.now() + DAY_MS) });
+    await read(130, { fleet });
+    await read(140, { fleet: new FakeClock(fleet.now() + 1) });
+    expect(await months()).toEqual([{ month: '2026-11', used_mb: 140, suspected_mb: null }]);
+  });
+});

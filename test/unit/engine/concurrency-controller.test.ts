@@ -1,0 +1,144 @@
+// One pass of the leader at a time, over the embedded store and a clock that stands still between passes.
+import { expect, it } from 'vitest';
+import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
+import { ConcurrencyController } from '../../../src/engine/concurrency-controller.ts';
+import { seedCeiling } from '../../../src/engine/limit-keeper.ts';
+import type { Logger } from '../../../src/platform/logger.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import type { StatsDelta } from '../../../src/store/live-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const REFUSED: StatsDelta = {
+  succeeded: 50,
+  failed: 50,
+  durationMs: 5_000,
+  succeededMs: 2_500,
+  backpressure: 50,
+};
+
+function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
+  const clock = new FakeClock();
+  const live = openEmbeddedLiveStore({ clock });
+  const log: Array<Record<string, unknown>> = [];
+  const controllers: ConcurrencyController[] = [];
+  let leads = true;
+  let flushes = 0;
+  const lead = () =>
+    new ConcurrencyController({
+      live,
+      fence: () => (leads ? 1 : null),
+      adaptive: options.adaptive ?? true,
+      ceiling: options.ceiling ?? null,
+      clock,
+      log: { info: (fields: Record<string, unknown>) => log.push(fields) } as unknown as Logger,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+  controllers.push(lead());
+  return {
+    live,
+    log,
+    lose: () => {
+      leads = false;
+    },
+    /** Another instance takes the lead. */
+    replace: () => {
+      leads = true;
+      controllers[0] = lead();
+    },
+    async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}) {
+      clock.advance(1_000);
+      flushes += 1;
+      for (const [type, delta] of Object.entries(seen)) {
+        await live.stats.record(type as TaskType, 'w', flushes, delta);
+      }
+      await controllers[0]?.runOnce();
+    },
+    async inForce() {
+      const counts = await Promise.all(TASK_TYPES.map((type) => live.work.counts(type)));
+      return counts.map((one) => one.effectiveConcurrency);
+    },
+  };
+}
+
+it('lowers the limit of the type whose calls are refused, logs it once and keeps the reason', async () => {
+  const fleet = leader();
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+  const reason = '50 % of 100 calls were refused (429 or 503)';
+  expect(fleet.log).toEqual([{ task_type: 'realname', from: 100, to: 50, reason }]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 50, reason });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ limit: null, reason: null });
+});
+
+it('judges nothing, and touches nothing, while another leads', async () => {
+  const fleet = leader();
+  fleet.lose();
+  for (let i = 0; i < 3; i += 1) await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(await fleet.live.work.limitRecord('realname')).toBeNull();
+});
+
+it('hands its knowledge to the next leader, who changes nothing by taking over', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  fleet.replace();
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+  expect(fleet.log).toHaveLength(1);
+});
+
+it('puts the limits back where the live store lost them, and judges no counters that went backwards', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.live.work.setEffectiveConcurrency('realname', null);
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+});
+
+it('follows a configured limit at once, up where it is not reduced and down below what is reduced', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.live.work.setMaxConcurrency('carddata', 300);
+  expect(await fleet.inForce()).toEqual([50, 300, 100]);
+  await fleet.live.work.setMaxConcurrency('realname', 20);
+  expect(await fleet.inForce()).toEqual([20, 300, 100]);
+  await fleet.pass();
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
+});
+
+it('switched off, removes what was lowered', async () => {
+  const fleet = leader({ adaptive: false });
+  await fleet.live.work.setEffectiveConcurrency('realname', 3);
+  for (let i = 0; i < 4; i += 1) await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
+it('measures a point of the curve only at a limit that was reached', async () => {
+  const fleet = leader();
+  const seen = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: seen, package: { ...seen, limitReached: 4 } });
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ curve: [] });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({
+    curve: [{ concurrency: 100, ratePerSecond: 500, avgDurationMs: 50, backpressurePercent: 0 }],
+  });
+});
+
+it('holds the ceiling from the seed on, divides it by need and never exceeds it', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  expect(await fleet.inForce()).toEqual([30, 30, 30]);
+  const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
+  await fleet.live.work.pushManual('realname', waiting);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  expect(await fleet.inForce()).toEqual([88, 1, 1]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({
+    reason: 'the ceiling of 90 calls for the gateway, shared by need',
+  });
+  await fleet.live.work.claim('realname', { workerId: 'w', claimNumber: 1, max: 88, leaseMs: 600_000 });
+  await fleet.live.work.pushManual('package', waiting);
+  await fleet.pass();
+  // realname's share is lowered at once; its calls in flight are not given to anybody else.
+  expect(await fleet.inForce()).toEqual([45, 1, 1]);
+});

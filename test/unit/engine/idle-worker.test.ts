@@ -1,0 +1,97 @@
+// A worker with nothing to do asks Redis less and less, and wakes when work comes.
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { ConfigMatcher } from '../../../src/domain/polling-config.ts';
+import type { CardReader } from '../../../src/engine/card-reader.ts';
+import { ResultWriter } from '../../../src/engine/result-writer.ts';
+import type { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
+import type { Task } from '../../../src/engine/tasks/task.ts';
+import { Worker } from '../../../src/engine/worker.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { LiveStore } from '../../../src/store/live-store.ts';
+import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { freshRedis } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+function idleWorker(live: LiveStore, onPoll: () => void): Worker {
+  const onError = (error: unknown) => expect.unreachable(String(error));
+  const task: Task = {
+    taskType: 'realname',
+    poll: async (card) => {
+      onPoll();
+      return { outcome: { cardId: card.cardId, taskType: 'realname', polledAtMs: 0 }, fields: {} };
+    },
+  };
+  return new Worker({
+    task,
+    workerId: 'w',
+    work: live.work,
+    reader: {
+      read: async (ids: readonly number[]) => new Map(ids.map((cardId) => [cardId, { cardId }])),
+    } as unknown as CardReader,
+    writer: new ResultWriter({
+      work: live.work,
+      results: { write: async () => ({ staleUsage: [] }) },
+      triggers: { count: async () => {} },
+      onWritten: async () => {},
+      onRefused: onError,
+      onFenced: onError,
+      onError,
+      random: Math.random,
+      capacity: 100,
+      retryBaseMs: 1_000,
+    }),
+    stats: { count: () => {} } as unknown as StatsRecorder,
+    flow: {
+      permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
+      breakers: () => [],
+    },
+    totalInFlight: () => 0,
+    matcher: () => new ConfigMatcher([]),
+    clock: systemClock,
+    leaseMs: 15_000,
+    claimBatch: 200,
+    log: pino({ enabled: false }),
+    onError,
+  });
+}
+
+async function scriptCalls(redis: Redis): Promise<number> {
+  const stats = await redis.info('commandstats');
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+it('an idle worker asks about once a second, and is woken by a manual card', async () => {
+  const server = await freshRedis();
+  const live = await openRedisLiveStore({ url: server.url });
+  const redis = new Redis(server.url);
+  let polls = 0;
+  const worker = idleWorker(live, () => {
+    polls += 1;
+  });
+  await worker.start();
+  // 25 + 50 + ... + 800 ms of growing rests make seven claims; what follows comes once a second. It was 40 a second.
+  await waitFor(async () => (await scriptCalls(redis)) >= 7);
+  const before = await scriptCalls(redis);
+  const from = performance.now();
+  await waitFor(async () => (await scriptCalls(redis)) >= before + 3, { everyMs: 50 });
+  expect(performance.now() - from, 'three claims take that long at least').toBeGreaterThan(1_500);
+
+  // Woken by the message, not by the end of a rest: of ten cards most are polled in far less than half a rest.
+  const delaysMs: number[] = [];
+  for (let card = 1; card <= 10; card += 1) {
+    const pushedAt = performance.now();
+    const expected = polls + 1;
+    await live.work.pushManual('realname', [String(card)]);
+    await waitFor(() => polls === expected, { everyMs: 1 });
+    delaysMs.push(performance.now() - pushedAt);
+    // Lets the rests grow again: the sixth claim begins one of 800 ms.
+    const idle = await scriptCalls(redis);
+    await waitFor(async () => (await scriptCalls(redis)) >= idle + 6);
+  }
+  await worker.stop();
+  await live.close();
+  redis.disconnect();
+  expect(delaysMs.sort((a, b) => a - b)[5], `half of ${delaysMs.map(Math.round)}`).toBeLessThan(250);
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import {
+  fleetReasons,
+  healthOfReasons,
+  type TaskHealthInputs,
+  taskReasons,
+} from '../../../src/operations/health-reasons.ts';
+
+const FINE: TaskHealthInputs = {
+  taskType: 'realname',
+  queueLength: 10,
+  successRate: 99,
+  avgDurationMs: 50,
+  concurrencyPercent: 60,
+  due: 10,
+  inFlight: 5,
+  recentPolls: 100,
+  maxConcurrency: 100,
+  effectiveConcurrency: 100,
+  intervalSeconds: 60,
+  achievedIntervalSeconds: 60,
+  remedy: null,
+  pauses: [],
+  breakers: [],
+};
+const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
+const BREAKER = { name: 'realname', reason: '20 of 20 calls failed', instances: 2 };
+
+describe('reasons of a task type', () => {
+  it('are none when all is well', () => {
+    expect(taskReasons(FINE)).toEqual([]);
+    expect(
+      taskReasons({
+        ...FINE,
+        inFlight: 0,
+        recentPolls: 0,
+        due: 0,
+        intervalSeconds: null,
+        achievedIntervalSeconds: null,
+      }),
+    ).toEqual([]);
+    expect(healthOfReasons([])).toBe('normal');
+  });
+
+  it.each<[string, Partial<TaskHealthInputs>, object]>([
+    [
+      'an operator paused it',
+      { pauses: [PAUSE] },
+      {
+        code: 'paused',
+        severity: 'warning',
+        text: 'paused for 60 s more by operator/0: maintenance',
+        command: 'cardpoll resume realname',
+      },
+    ],
+    [
+      'the gateway paused it',
+      { pauses: [{ ...PAUSE, source: 'gateway', by: 'gateway', reason: '' }] },
+      { code: 'paused', severity: 'alert', text: 'paused for 60 s more by gateway' },
+    ],
+    [
+      'a breaker holds its interface back',
+      { breakers: [BREAKER] },
+      {
+        code: 'breaker_open',
+        severity: 'alert',
+        text: 'interface realname is held back by 2 instances: 20 of 20 calls failed',
+        command: 'cardpoll doctor',
+      },
+    ],
+    [
+      'a breaker holds the gateway back',
+      { breakers: [{ name: 'gateway', reason: null, instances: 1 }] },
+      { text: 'the gateway is held back by 1 instance' },
+    ],
+    [
+      'nothing is polled',
+      { inFlight: 0, recentPolls: 0 },
+      { code: 'nothing_polled', severity: 'alert', text: '10 cards are due and none was polled for 10 s' },
+    ],
+    ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
+    [
+      'many fail',
+      { successRate: 12.34 },
+      { code: 'success_rate', severity: 'alert', text: '12.3 % of the polls succeed' },
+    ],
+    ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
+    ['the limit is used up', { concurrencyPercent: 96 }, { code: 'concurrency_usage', severity: 'alert' }],
+    [
+      'a revolution takes twice as long',
+      { intervalSeconds: 60, achievedIntervalSeconds: 120 },
+      {
+        code: 'interval_missed',
+        severity: 'warning',
+        text: 'cards are polled every 120 s instead of every 60 s',
+      },
+    ],
+    [
+      'a ring of 4 s takes 43 s',
+      { intervalSeconds: 4, achievedIntervalSeconds: 43 },
+      { code: 'interval_missed', severity: 'alert' },
+    ],
+    [
+      'the gateway takes no more',
+      { effectiveConcurrency: 33 },
+      { code: 'limit_reduced', severity: 'warning' },
+    ],
+    [
+      'the limit is too low',
+      { remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 1.8 } },
+      { code: 'overloaded', severity: 'warning', command: 'cardpoll concurrency set realname 180' },
+    ],
+    [
+      'no limit would do',
+      { remedy: { taskType: 'realname', raiseTo: null, intervalFactor: 1.8 } },
+      { code: 'overloaded', command: 'cardpoll configs' },
+    ],
+  ])('tell that %s', (_, change, reason) => {
+    expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  });
+
+  it('do not blame an idle worker for a pause or a breaker', () => {
+    const idle = { ...FINE, inFlight: 0, recentPolls: 0 };
+    expect(taskReasons({ ...idle, pauses: [PAUSE] }).map(({ code }) => code)).toEqual(['paused']);
+    expect(taskReasons({ ...idle, breakers: [BREAKER] }).map(({ code }) => code)).toEqual(['breaker_open']);
+  });
+
+  it('allow short intervals their moments', () => {
+    expect(taskReasons({ ...FINE, intervalSeconds: 1, achievedIntervalSeconds: 5 })).toEqual([]);
+  });
+
+  it('begin with the worst', () => {
+    const reasons = taskReasons({ ...FINE, pauses: [PAUSE], successRate: 10 });
+    expect(reasons.map(({ code }) => code)).toEqual(['success_rate', 'paused']);
+    expect(healthOfReasons(reasons)).toBe('alert');
+  });
+});
+
+describe('reasons of the fleet', () => {
+  it('name the task type', () => {
+    const reasons = taskReasons({ ...FINE, successRate: 92 });
+    expect(
+      fleetReasons({ tasks: [{ taskType: 'realname', reasons }], workers: 1, initStuck: false }),
+    ).toEqual([
+      {
+        code: 'success_rate',
+        severity: 'warning',
+        text: 'realname: 92 % of the polls succeed',
+        command: 'cardpoll stats tasks',
+      },
+    ]);
+  });
+
+  it('tell that nobody polls, and that the initialisation is stuck', () => {
+    const reasons = fleetReasons({ tasks: [], workers: 0, initStuck: true });
+    expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
+    expect(healthOfReasons(reasons)).toBe('alert');
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDirectory } from '../../../src/platform/make-directory.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cardpoll-make-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('makeDirectory', () => {
+  it('makes every missing level with the mode, and leaves those that are there as they are', () => {
+    mkdirSync(join(dir, 'a'), { mode: 0o755 });
+    makeDirectory(join(dir, 'a', 'b', 'c/'), { mode: 0o700 });
+    expect(['a', 'a/b', 'a/b/c'].map((path) => modeOf(join(dir, path)))).toEqual([0o755, 0o700, 0o700]);
+    makeDirectory(join(dir, 'a'), { mode: 0o700 });
+    expect(modeOf(join(dir, 'a'))).toBe(0o755);
+  });
+
+  it('takes .. behind a missing level, and links to directories', () => {
+    makeDirectory(`${dir}/x/../y`);
+    symlinkSync(join(dir, 'y'), join(dir, 'link'));
+    makeDirectory(`${dir}/link/z`);
+    expect(statSync(join(dir, 'y', 'z')).isDirectory()).toBe(true);
+  });
+
+  it('throws what the system says, with the path', () => {
+    writeFileSync(join(dir, 'file'), '');
+    symlinkSync(join(dir, 'nowhere'), join(dir, 'dangling'));
+    symlinkSync(join(dir, 'loop'), join(dir, 'loop'));
+    const codeOf = (path: string) => {
+      try {
+        makeDirectory(path);
+        return 'made';
+      } catch (error) {
+        expect(String(error)).toContain(path);
+        return (error as NodeJS.ErrnoException).code;
+      }
+    };
+    expect(codeOf('/proc/cardpoll')).toBe('ENOENT');
+    expect(codeOf(join(dir, 'file'))).toBe('ENOTDIR');
+    expect(codeOf(join(dir, 'file', 'x', 'y'))).toBe('ENOTDIR');
+    expect(codeOf(join(dir, 'dangling'))).toBe('ENOENT');
+    expect(codeOf(join(dir, 'loop'))).toBe('ELOOP');
+    expect(codeOf('')).toBe('ENOENT');
+  });
+});
