@@ -10,7 +10,10 @@ import type { CardReport } from '../operations/cards.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
 import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
 import type { ConfigReport } from '../operations/configs.ts';
+import type { CardExplanation } from '../operations/explain.ts';
+import type { TaskFailures } from '../operations/failures.ts';
 import type { HealthReason } from '../operations/health-reasons.ts';
+import type { History } from '../operations/history.ts';
 import type { InitState } from '../operations/init.ts';
 import type { InitReport } from '../operations/init-report.ts';
 import type { PauseReport } from '../operations/pauses.ts';
@@ -25,6 +28,9 @@ import type { Wire } from './wire.ts';
 export type OverviewBody = Wire<Overview>;
 export type QueueBody = Wire<QueueStats>;
 export type TaskBody = Wire<TaskStats>;
+export type HistoryBody = Wire<History>;
+export type FailuresBody = Wire<TaskFailures>;
+export type ExplanationBody = Wire<CardExplanation>;
 export type InitBody = Wire<InitReport>;
 export type InitStateBody = Wire<InitState>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
@@ -115,6 +121,11 @@ export class ApiClient {
   queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
   tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
   initProgress = () => this.#get<InitStateBody>('/polling-stats/init-progress', 'status');
+  /** @param minutes 1 to 1440; up to 15 in steps of a second, beyond in steps of a minute. */
+  history = (minutes: number) =>
+    this.#get<HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
+  failures = () => this.#get<ItemsBody<FailuresBody>>('/polling-stats/failures', 'items');
+  pauses = () => this.#get<ItemsBody<PauseBody>>(PAUSES, 'items');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   config = (id: number) => this.#get<ConfigBody>(`/polling-configs/${id}`, 'card_condition');
   configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
@@ -129,6 +140,9 @@ export class ApiClient {
     this.#get<PageBody<TriggerBody>>(`${TRIGGERS}?page=${page}&page_size=${pageSize}`, 'items');
   trigger = (id: string) => this.#get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
   card = (idOrIccid: string) => this.#get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
+
+  explain = (idOrIccid: string) =>
+    this.#get<ExplanationBody>(`/cards/${encodeURIComponent(idOrIccid)}/explain`, 'logs_command');
 
   setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
     const json = { max_concurrency: maxConcurrency };
