@@ -142,7 +142,7 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
       answerRepeats(timed, operations.requests, log);
-      await timed.register(pollingStatsRoutes(operations.stats, operations.init));
+      await timed.register(pollingStatsRoutes(operations));
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
       await timed.register(pollingPauseRoutes(operations.pauses));
       await timed.register(pollingConfigRoutes(operations.configs));

@@ -11,6 +11,8 @@ import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { FailureOperations } from './failures.ts';
+import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
 import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
@@ -19,6 +21,8 @@ import { TriggerOperations } from './triggers.ts';
 
 export interface Operations {
   readonly stats: StatsOperations;
+  readonly history: HistoryOperations;
+  readonly failures: FailureOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly pauses: PauseOperations;
   readonly configs: ConfigOperations;
@@ -68,6 +72,8 @@ export function openOperations({
       clock,
       version,
     }),
+    history: new HistoryOperations(live, clock),
+    failures: new FailureOperations(live),
     pauses,
     configs: new ConfigOperations(records, live, clock),
     init: new InitOperations(live, clock),

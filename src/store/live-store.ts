@@ -12,7 +12,10 @@
 import type { BreakerReport } from '../domain/breaker.ts';
 import type { Card } from '../domain/card.ts';
 import type { CurvePoint } from '../domain/concurrency-curve.ts';
+import type { Counts } from '../domain/counts.ts';
+import type { Durations } from '../domain/durations.ts';
 import type { LimitMemory } from '../domain/effective-limit.ts';
+import type { HistorySample, HistoryStep } from '../domain/history.ts';
 import type { RingClock, RingShape } from '../domain/phase.ts';
 import type { PollWindow } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -21,6 +24,8 @@ export interface LiveStore {
   readonly rings: Rings;
   readonly work: WorkQueue;
   readonly stats: PollStats;
+  readonly failures: FailureLog;
+  readonly history: HistoryLog;
   readonly coordination: Coordination;
   readonly cards: CardCache;
   readonly requests: RequestClaims;
@@ -349,7 +354,13 @@ export interface StatsDelta {
   readonly succeededMs?: number;
   /** Claims that found the limit used up. */
   readonly limitReached?: number;
+  /** How long they took, one by one. Absent, here and below: none. */
+  readonly durations?: Durations;
+  /** Why the failed failed: kind of failure ([a-z_]+) -> how many. */
+  readonly reasons?: FailureReasons;
 }
+
+export type FailureReasons = Counts<string>;
 
 export interface StatsReading {
   /** Since start of counting. */
@@ -361,9 +372,13 @@ export interface StatsReading {
   readonly succeededMs: number;
   readonly limitReached: number;
   /** Over the last five minutes. */
-  readonly window: PollWindow & { readonly seconds: number };
+  readonly window: PollWindow & {
+    readonly seconds: number;
+    readonly durations: Durations;
+    readonly reasons: FailureReasons;
+  };
   /** Over the last ten to twenty seconds: what happens now. */
-  readonly recent: { readonly polls: number; readonly seconds: number };
+  readonly recent: { readonly polls: number; readonly seconds: number; readonly durations: Durations };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (03, "Fields"). */
@@ -375,6 +390,42 @@ export interface PollStats {
   /** Adds a worker's counts. `flushNumber` grows by one a flush: a flush that comes twice counts once. */
   record(taskType: TaskType, workerId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
+}
+
+/** What kept a card's last poll from an answer. */
+export interface FailureNote {
+  readonly cardId: number;
+  /** Kind of failure. */
+  readonly reason: string;
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+export interface NotedFailure extends FailureNote {
+  readonly atMs: number;
+  /** Failures of scheduled polls in a row; 0 when the card has been polled successfully since. */
+  readonly inARow: number;
+}
+
+/** Cards whose last failure is remembered, a task type: the latest, about 3 MB. */
+export const MAX_FAILURES_NOTED = 10_000;
+
+/** Remembers why polls of single cards failed, for whoever asks about a card. */
+export interface FailureLog {
+  /** Replaces what was noted of these cards. */
+  note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
+  /** null: it never failed, or many others failed later. */
+  last(taskType: TaskType, cardId: number): Promise<NotedFailure | null>;
+  /** @returns how many cards fail now, and those of them that failed last, the latest first; at most `max`, up to 100. */
+  failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
+}
+
+/** Samples of what the task types did, in a ring of fixed size for each step: the latest replace the oldest. */
+export interface HistoryLog {
+  /** A sample of the same step and time is replaced. */
+  save(step: HistoryStep, sample: HistorySample): Promise<void>;
+  /** Those at and after `sinceMs`, oldest first. */
+  read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
 }
 
 // ---------------------------------------------------------------- coordination

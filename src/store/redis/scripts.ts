@@ -1,5 +1,6 @@
 // The Lua scripts by name, each with the shared prelude (ring-*.lua: preludes) in front. client.ts defines them on a connection.
 import cardCachePut from './scripts/card-cache-put.lua';
+import failuresNote from './scripts/failures-note.lua';
 import leaseResign from './scripts/lease-resign.lua';
 import leaseTake from './scripts/lease-take.lua';
 import prelude from './scripts/prelude.lua';
@@ -37,6 +38,7 @@ import workersRemoveDead from './scripts/workers-remove-dead.lua';
 
 const SOURCES = {
   cardCachePut,
+  failuresNote,
   leaseResign,
   leaseTake,
   requestAbandon,

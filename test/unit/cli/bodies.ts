@@ -32,6 +32,8 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     failed: 10,
     success_rate: 99,
     avg_duration_ms: 120.5,
+    p50_ms: 110,
+    p95_ms: 250.5,
     rate_per_second: 55.25,
     rate_per_second_10s: 50,
     capacity: CAPACITY,

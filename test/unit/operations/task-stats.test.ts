@@ -48,8 +48,8 @@ function reading(succeeded: number, failed: number, durationMs: number): StatsRe
     timeouts: 0,
     succeededMs: 0,
     limitReached: 0,
-    window: { succeeded, failed, durationMs, seconds: 300 },
-    recent: { polls: 30, seconds: 15 },
+    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {} },
+    recent: { polls: 30, seconds: 15, durations: {} },
   };
 }
 
