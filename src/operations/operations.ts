@@ -18,6 +18,7 @@ import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
+import { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface Operations {
   readonly stats: StatsOperations;
@@ -69,6 +70,7 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
+      unconfirmedStops: new UnconfirmedStops(records.stops, clock),
       clock,
       version,
     }),
