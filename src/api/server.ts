@@ -149,7 +149,7 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(dataCleanupRoutes(operations.cleanup));
-      await timed.register(cardRoutes(operations.cards));
+      await timed.register(cardRoutes(operations.cards, operations.explainer));
     });
   };
 }
