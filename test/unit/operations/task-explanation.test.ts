@@ -69,8 +69,8 @@ const READING: TaskFacts['reading'] = {
   timeouts: 0,
   succeededMs: 0,
   limitReached: 0,
-  window: { succeeded: 0, failed: 0, durationMs: 0, seconds: 300 },
-  recent: { polls: 1_000, seconds: 10 },
+  window: { succeeded: 0, failed: 0, durationMs: 0, seconds: 300, durations: {}, reasons: {} },
+  recent: { polls: 1_000, seconds: 10, durations: {} },
 };
 
 const LOADED: TaskFacts['init'] = {
@@ -166,7 +166,7 @@ describe('a card on schedule', () => {
 
   it('promises nothing while nothing is polled', () => {
     const queued = { dueAtMs: NOW - 60_000, before: 7 };
-    const reading = { ...READING, recent: { polls: 0, seconds: 10 } };
+    const reading = { ...READING, recent: { polls: 0, seconds: 10, durations: {} } };
     expect(explain({ place: place({ queued }), reading })).toMatchObject({
       text: 'is overdue 60 s: 7 cards are before it, and none was polled for 10 s',
       expectedInSeconds: null,
