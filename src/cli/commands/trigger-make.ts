@@ -7,8 +7,7 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
 import { selectionText } from '../output/trigger-tables.ts';
 
@@ -146,7 +145,7 @@ export const byCondition = defineCommand<[], ConditionOptions>({
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
     const asks = options.yes !== true || options.dryRun === true;
     const plan = asks ? await planOf(context, options.task, selection) : [];
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+    if (!(await confirm(context, plan, options))) return declined(options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, selection),
     );
