@@ -2,16 +2,16 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Transform } from 'node:stream';
-import type { CardBody, ImportBody } from '../../api/client.ts';
+import type { ImportBody } from '../../api/client.ts';
 import { text } from '../../config/kinds.ts';
-import { TASK_TYPES } from '../../domain/task-type.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../exit-codes.ts';
+import { cardFields } from '../output/card-fields.ts';
 import { printAnswer } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
-import type { Cell, Style } from '../output/style.ts';
+import type { Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 
 const EXAMPLES = [
@@ -109,29 +109,6 @@ const show = defineCommand<[string], unknown>({
     return 0;
   },
 });
-
-function cardFields(card: CardBody, style: Style): string {
-  const times = TASK_TYPES.flatMap((taskType): [string, Cell][] => [
-    [`${taskType} polled`, style.time(card.last_polled_at[taskType])],
-    [`${taskType} next`, style.time(card.next_due_at[taskType])],
-  ]);
-  const allowance =
-    card.allowance_mb === null ? style.text('unlimited') : style.text(`${card.allowance_mb} MB`);
-  return renderFields(
-    [
-      ['card id', style.text(card.card_id)],
-      ['iccid', style.text(card.iccid)],
-      ['carrier', style.text(card.carrier_id)],
-      ['status', style.text(card.status)],
-      ['real name verified', style.yesNo(card.real_name_verified)],
-      ['stopped', card.stopped ? style.text('yes', 'yellow') : style.yesNo(false)],
-      ['allowance', allowance],
-      [`used ${card.usage_month}`, style.text(`${card.used_mb_month} MB`)],
-      ...times,
-    ],
-    style,
-  );
-}
 
 export const cards: CommandSpec = {
   name: 'cards',

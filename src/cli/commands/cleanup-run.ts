@@ -72,17 +72,19 @@ async function planOf(context: CommandContext): Promise<string[]> {
 async function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
   let bar: ProgressBar | null = null;
   try {
-    return await follow(
-      context,
-      (client) => client.cleanupProgress(),
-      ({ run_id: current, status, items, deleted }) => {
+    return await follow(context, {
+      read: (client) => client.cleanupProgress(),
+      isDone: ({ run_id: current, status, items, deleted }) => {
         const total = items.reduce((sum, item) => sum + item.total, 0);
         bar ??= new ProgressBar(context.io, 'cleaning', total);
         bar.update(deleted);
         // A later run can only have begun after this one ended.
         return current !== runId || status !== 'running';
       },
-    );
+      goesOn:
+        `cleanup ${runId} goes on without you: \`cardpoll cleanup progress\` shows how far it is, ` +
+        '`cardpoll cleanup cancel` ends it',
+    });
   } finally {
     (bar as ProgressBar | null)?.clear();
   }
