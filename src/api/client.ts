@@ -209,6 +209,10 @@ export class ApiClient {
     return this.#call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
   }
 
+  cancelCleanup(): Promise<Answer<CleanupProgressBody>> {
+    return this.#call({ method: 'POST', path: '/data-cleanup/cancel' }, 'batches');
+  }
+
   triggerSingle(taskType: TaskType, cardId: number): Promise<Answer<TriggerBody>> {
     const json = { card_id: cardId, task_type: taskType };
     return this.#call({ method: 'POST', path: `${TRIGGERS}/single`, json }, 'trigger_id');

@@ -474,6 +474,7 @@ describe('the OpenAPI document', () => {
     '/api/admin/data-cleanup-configs/{id}': ['put'],
     '/api/admin/data-cleanup/preview': ['get'],
     '/api/admin/data-cleanup/trigger': ['post'],
+    '/api/admin/data-cleanup/cancel': ['post'],
     '/api/admin/data-cleanup/progress': ['get'],
     '/api/admin/cards/import': ['post'],
     '/api/admin/cards/{card}': ['get'],

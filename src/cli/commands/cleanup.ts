@@ -2,9 +2,10 @@
 import type { RetentionBody } from '../../api/client.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
-import { ask } from '../ask.ts';
+import { ask, saidNo } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { EXIT_OK } from '../exit-codes.ts';
 import { findRetention } from '../named.ts';
 import { type Change, tellChange } from '../output/change.ts';
 import { configTable, progressTable } from '../output/cleanup-tables.ts';
@@ -129,9 +130,28 @@ const progress = defineCommand({
   },
 });
 
+const cancel = defineCommand<[], unknown>({
+  name: 'cancel',
+  summary: 'End the running cleanup; what it has removed stays removed; exit code 1 when none runs',
+  examples: [
+    ['cardpoll cleanup cancel', 'the batch under way is its last'],
+    ['cardpoll cleanup progress', 'how far it had come'],
+    ['cardpoll cleanup cancel -o json', 'what the API says'],
+  ],
+  run: async (context) => {
+    try {
+      const answer = await ask(context, 'cancelling', (client) => client.cancelCleanup());
+      await printAnswer(context, answer, progressTable);
+      return EXIT_OK;
+    } catch (error) {
+      return saidNo(context, error);
+    }
+  },
+});
+
 export const cleanup: CommandSpec = {
   name: 'cleanup',
   summary: 'Remove data that has expired, and say how long it is kept',
   examples: EXAMPLES,
-  subcommands: [configs, setRetention, enable, disable, preview, cleanupRun, progress],
+  subcommands: [configs, setRetention, enable, disable, preview, cleanupRun, progress, cancel],
 };

@@ -1,9 +1,8 @@
 // `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
 import { text } from '../../config/kinds.ts';
-import { CardpollError } from '../../platform/errors.ts';
-import { ask } from '../ask.ts';
+import { ask, saidNo } from '../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../command.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { EXIT_OK } from '../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
 import { printAnswer, printList } from '../output/print.ts';
 import { triggerFields, triggerTable } from '../output/trigger-tables.ts';
@@ -38,10 +37,7 @@ const cancel = defineCommand<[string], unknown>({
       await printAnswer(context, answer, (body, style) => triggerFields(body, style));
       return EXIT_OK;
     } catch (error) {
-      if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
-      // Trying again later would change nothing: the answer is no.
-      context.io.stderr.write(`cardpoll: ${error.message}\n`);
-      return EXIT_NEGATIVE;
+      return saidNo(context, error);
     }
   },
 });
