@@ -11,3 +11,11 @@ export function isTaskType(value: string): value is TaskType {
 export function perTaskType<T>(make: (taskType: TaskType) => T): Record<TaskType, T> {
   return { realname: make('realname'), carddata: make('carddata'), package: make('package') };
 }
+
+/** Asks for one value per task type, all at once. */
+export async function askPerTaskType<T>(
+  ask: (taskType: TaskType) => Promise<T>,
+): Promise<Record<TaskType, T>> {
+  const entries = TASK_TYPES.map(async (taskType) => [taskType, await ask(taskType)] as const);
+  return Object.fromEntries(await Promise.all(entries)) as Record<TaskType, T>;
+}

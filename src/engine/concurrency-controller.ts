@@ -7,7 +7,7 @@ import { EffectiveLimit } from '../domain/effective-limit.ts';
 import type { FleetTick, Situation } from '../domain/fleet-tick.ts';
 import { divideCeiling, grantWithin, type PerType } from '../domain/gateway-ceiling.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/health.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
@@ -67,7 +67,7 @@ export class ConcurrencyController extends LoopService {
       return TICK_MS;
     }
     if (!(await this.#isTime())) return LOOK_MS;
-    const sights = perType(await Promise.all(TASK_TYPES.map((taskType) => this.#look(taskType))));
+    const sights = await askPerTaskType((taskType) => this.#look(taskType));
     if (this.deps.adaptive && TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)) {
       for (const taskType of TASK_TYPES) this.#joinTrial(taskType, sights[taskType]);
     }
@@ -178,9 +178,7 @@ export class ConcurrencyController extends LoopService {
     const lowered = mapTypes(sights, (_, taskType) => Math.min(inForce[taskType], targets[taskType]));
     for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], lowered[taskType]);
     const { work } = this.deps.live;
-    const inFlight = perType(
-      await Promise.all(TASK_TYPES.map(async (taskType) => (await work.counts(taskType)).inFlight)),
-    );
+    const inFlight = await askPerTaskType(async (taskType) => (await work.counts(taskType)).inFlight);
     const granted = grantWithin(ceiling, targets, lowered, inFlight);
     for (const taskType of TASK_TYPES) {
       if (granted[taskType] > lowered[taskType])
@@ -232,10 +230,6 @@ function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): Fle
 }
 
 /** @param values in order of TASK_TYPES. */
-function perType<T>(values: readonly T[]): Record<TaskType, T> {
-  return Object.fromEntries(TASK_TYPES.map((taskType, i) => [taskType, values[i]])) as Record<TaskType, T>;
-}
-
 function mapTypes<T>(sights: Sights, read: (sight: Sight, taskType: TaskType) => T): Record<TaskType, T> {
-  return perType(TASK_TYPES.map((taskType) => read(sights[taskType], taskType)));
+  return perTaskType((taskType) => read(sights[taskType], taskType));
 }

@@ -182,6 +182,7 @@ export class Engine implements Service {
     const { live, records, random, log } = this.deps;
     return new ResultWriter({
       work: live.work,
+      failures: live.failures,
       results: records.results,
       triggers: records.triggers,
       random,

@@ -11,6 +11,7 @@ import { ConcurrencyController } from './concurrency-controller.ts';
 import type { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
+import { HistorySampler } from './history-sampler.ts';
 import { Initialiser } from './initialiser.ts';
 import { Leadership } from './leadership.ts';
 import { LimitKeeper } from './limit-keeper.ts';
@@ -108,6 +109,7 @@ export function leaderServices(
       log,
       onError: errors.for('reaper'),
     }),
+    new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
     new PauseLog({ work: live.work, fence, log, onError: errors.for('pause-log') }),
     new AlertEvaluator({
       live,

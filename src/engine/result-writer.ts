@@ -14,7 +14,7 @@ import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
+import type { FailureLog, FailureNote, Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
 import type { ResultRecords, TriggerRecords } from '../store/record-store.ts';
 import { BatchLane } from './batch-lane.ts';
 
@@ -23,6 +23,8 @@ export interface FinishedItem {
   readonly item: WorkItem;
   readonly verdict: Settlement['verdict'];
   readonly outcome: PollOutcome | null;
+  /** Remembered of a card whose poll failed. */
+  readonly failure: FailureNote | null;
   /** Backoff at which a failed card is left to its ring, milliseconds. */
   readonly retryCapMs: number;
   /** How long a failed card must wait at least, milliseconds. */
@@ -36,6 +38,7 @@ const MAX_RETRY_MS = 2_000;
 
 export interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
+  readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;
   readonly triggers: Pick<TriggerRecords, 'count'>;
   /** Called with the outcomes of a written batch, and the cards whose usage somebody else wrote first. */
@@ -174,9 +177,11 @@ export class ResultWriter {
       waitMs,
     }));
     const backoff = { baseMs: this.deps.retryBaseMs, capMs: first.retryCapMs };
-    const result = await this.#persist('settle', () =>
-      this.deps.work.settle(first.taskType, settlements, backoff),
-    );
+    const failures = group.flatMap(({ failure }) => failure ?? []);
+    const result = await this.#persist('settle', async () => {
+      if (failures.length > 0) await this.deps.failures.note(first.taskType, failures);
+      return this.deps.work.settle(first.taskType, settlements, backoff);
+    });
     if (result !== null && result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
   }
 

@@ -1,12 +1,16 @@
 // Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
 // sent is sent again under the same flush number, so it counts exactly once.
+import { bucketOf } from '../domain/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { PollStats, StatsDelta } from '../store/live-store.ts';
 
 const FLUSH_EVERY_MS = 500;
 
-type Counter = { -readonly [K in keyof StatsDelta]-?: number };
+type Counter = { -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons'>]-?: number } & {
+  readonly durations: Record<number, number>;
+  readonly reasons: Record<string, number>;
+};
 const zero = (): Counter => ({
   succeeded: 0,
   failed: 0,
@@ -15,7 +19,15 @@ const zero = (): Counter => ({
   timeouts: 0,
   succeededMs: 0,
   limitReached: 0,
+  durations: {},
+  reasons: {},
 });
+
+function addDuration(counter: Counter, durationMs: number): void {
+  const bucket = bucketOf(durationMs);
+  counter.durationMs += durationMs;
+  counter.durations[bucket] = (counter.durations[bucket] ?? 0) + 1;
+}
 
 export class StatsRecorder extends LoopService {
   readonly #open = perTaskType(zero);
@@ -30,11 +42,19 @@ export class StatsRecorder extends LoopService {
     super('stats-recorder', onError);
   }
 
-  count(taskType: TaskType, result: 'succeeded' | 'failed', durationMs: number): void {
+  countSucceeded(taskType: TaskType, durationMs: number): void {
     const counter = this.#open[taskType];
-    counter[result] += 1;
-    counter.durationMs += durationMs;
-    if (result === 'succeeded') counter.succeededMs += durationMs;
+    counter.succeeded += 1;
+    counter.succeededMs += durationMs;
+    addDuration(counter, durationMs);
+  }
+
+  /** @param reason kind of failure. */
+  countFailed(taskType: TaskType, durationMs: number, reason: string): void {
+    const counter = this.#open[taskType];
+    counter.failed += 1;
+    counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
+    addDuration(counter, durationMs);
   }
 
   /** What the leader decides the effective limit from, beside the polls themselves. */

@@ -18,6 +18,7 @@ import type { WorkItem, WorkQueue } from '../store/live-store.ts';
 import { BackpressureWatch } from './backpressure-watch.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
+import { failureNoteOf, NO_RETRY, type Retry, reasonOf, retryOf } from './failed-poll.ts';
 import type { FinishedItem, ResultWriter } from './result-writer.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
 import type { PolledCard, Task } from './tasks/task.ts';
@@ -40,19 +41,8 @@ const MIN_BUDGET_MS = 20;
 const READ_FAILURE_REST_MS = 1_000;
 /** Pause of the type when the gateway asks for one without saying how long. */
 const DEFAULT_BACKPRESSURE_MS = 1_000;
-/** A card that failed is asked for again by its ring once its backoff reaches this. */
-const RETRY_CAP_MS = 60_000;
-
-/** When a failed card may be asked again. */
-interface Retry {
-  /** Backoff at which it is left to its ring. */
-  readonly capMs: number;
-  /** How long it must wait at least. */
-  readonly waitMs: number;
-}
-
-/** Nothing is retried. */
-const NO_RETRY: Retry = { capMs: 0, waitMs: 0 };
+/** What a poll came to. */
+type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
 export interface WorkerDeps {
   readonly task: Task;
@@ -224,16 +214,17 @@ export class Worker extends LoopService {
     // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
     if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
-    const { outcome, error } = await this.#poll(item.failing ? { ...card, failing: true } : card, deadline);
-    if (outcome !== null) this.#end(item, 'done', outcome);
-    else this.#end(item, 'failed', null, retryOf(error, (config?.intervalSeconds ?? 0) * 1_000));
+    const poll = await this.#poll(item.failing ? { ...card, failing: true } : card, deadline);
+    if ('outcome' in poll) return this.#end(item, 'done', { outcome: poll.outcome });
+    const retry = retryOf(poll.error, (config?.intervalSeconds ?? 0) * 1_000);
+    this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });
   }
 
   /** Polls one card, counts and logs it. @returns its outcome, or what kept it from one. */
   async #poll(
     card: PolledCard,
     deadline: Deadline,
-  ): Promise<{ outcome: PollOutcome | null; error: unknown }> {
+  ): Promise<{ outcome: PollOutcome } | { error: unknown; durationMs: number }> {
     const { task, clock, stats, log } = this.deps;
     const startedAt = clock.monotonic();
     const tookMs = () => Math.round(clock.monotonic() - startedAt);
@@ -241,17 +232,17 @@ export class Worker extends LoopService {
       const result = await task.poll(card, deadline);
       const durationMs = tookMs();
       this.#backpressure.note(false);
-      stats.count(task.taskType, 'succeeded', durationMs);
+      stats.countSucceeded(task.taskType, durationMs);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASK_COMPLETED[task.taskType],
       );
-      return { outcome: result.outcome, error: null };
+      return { outcome: result.outcome };
     } catch (error) {
       const durationMs = tookMs();
-      stats.count(task.taskType, 'failed', durationMs);
+      stats.countFailed(task.taskType, durationMs, reasonOf(error));
       this.#noteFailure(error, card, durationMs);
-      return { outcome: null, error };
+      return { error, durationMs };
     }
   }
 
@@ -273,7 +264,7 @@ export class Worker extends LoopService {
         task_type: task.taskType,
         card_id: card.cardId,
         iccid: card.iccid,
-        error: gatewayError?.failure ?? 'internal',
+        error: reasonOf(error),
         reason: messageOf(error),
         duration_ms: durationMs,
       },
@@ -294,8 +285,7 @@ export class Worker extends LoopService {
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
-    outcome: FinishedItem['outcome'] = null,
-    retry: Retry = NO_RETRY,
+    { outcome = null, failure = null, retry = NO_RETRY }: Ending = {},
   ): void {
     this.#inFlight -= 1;
     this.#freed.push(item);
@@ -304,19 +294,10 @@ export class Worker extends LoopService {
       item,
       verdict,
       outcome,
+      failure,
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
     });
     if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
   }
-}
-
-/**
- * A card the gateway refuses is asked once an interval, by its ring. Whatever else failed is tried again with growing
- * pauses, and not before the time the gateway named.
- */
-function retryOf(error: unknown, intervalMs: number): Retry {
-  const gatewayError = error instanceof GatewayError ? error : null;
-  if (gatewayError?.isCardFault) return NO_RETRY;
-  return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
 }

@@ -1,13 +1,14 @@
-// Why polls fail, and for which cards. Used by routes/polling-stats.ts.
-import type { TaskType } from '../domain/task-type.ts';
+// Why polls fail, and for which cards. Used by the admin API.
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { LiveStore, NotedFailure } from '../store/live-store.ts';
 
 /** The last failure of a card that has not been polled successfully since. */
 export interface FailingCard {
   readonly cardId: number;
   readonly at: Date;
-  /** What kind of failure: `timeout`, `connect`, `backpressure`, `server_error` ... as in the log's `error`. */
+  /** Kind of failure: `timeout`, `connect`, `backpressure` ... as in the log's `error`. */
   readonly reason: string;
-  /** What the gateway said, shortened. */
+  /** What was said, shortened. */
   readonly message: string;
   readonly durationMs: number;
   /** Failures in a row. */
@@ -18,8 +19,37 @@ export interface TaskFailures {
   readonly taskType: TaskType;
   /** Over the last five minutes, the most frequent first. */
   readonly reasons: ReadonlyArray<{ readonly reason: string; readonly count: number }>;
-  /** Cards that are failing; at most the last 10,000 are kept. */
+  /** Cards whose last scheduled poll failed. */
   readonly failingCards: number;
-  /** The latest of them. */
+  /** Those of them that failed last, the latest first. */
   readonly cards: readonly FailingCard[];
+}
+
+const LATEST_CARDS = 20;
+
+export class FailureOperations {
+  constructor(private readonly live: LiveStore) {}
+
+  list(): Promise<TaskFailures[]> {
+    return Promise.all(TASK_TYPES.map((taskType) => this.#ofType(taskType)));
+  }
+
+  async #ofType(taskType: TaskType): Promise<TaskFailures> {
+    const { stats, failures } = this.live;
+    const [{ window }, { total, latest }] = await Promise.all([
+      stats.read(taskType),
+      failures.failing(taskType, LATEST_CARDS),
+    ]);
+    const reasons = Object.entries(window.reasons).map(([reason, count]) => ({ reason, count }));
+    return {
+      taskType,
+      reasons: reasons.sort((a, b) => b.count - a.count),
+      failingCards: total,
+      cards: latest.map(failingCardOf),
+    };
+  }
+}
+
+export function failingCardOf({ cardId, atMs, inARow, ...rest }: NotedFailure): FailingCard {
+  return { cardId, at: new Date(atMs), attempts: inARow, ...rest };
 }

@@ -1,8 +1,9 @@
 // Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
 // the initialiser saved. Used by stats.ts. Pure.
+
+import { rounded } from '../domain/rounded.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../store/live-store.ts';
-import { rounded } from './rounded.ts';
 
 /** Initialisation that runs without progress, or has not even begun, for longer is stuck (specification, section 7). */
 export const INIT_STUCK_AFTER_MS = 60_000;

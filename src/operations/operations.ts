@@ -11,14 +11,20 @@ import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { Explainer } from './explainer.ts';
+import { FailureOperations } from './failures.ts';
+import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
 import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
+import { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface Operations {
   readonly stats: StatsOperations;
+  readonly history: HistoryOperations;
+  readonly failures: FailureOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly pauses: PauseOperations;
   readonly configs: ConfigOperations;
@@ -26,6 +32,7 @@ export interface Operations {
   readonly triggers: TriggerOperations;
   readonly alerts: AlertOperations;
   readonly cards: CardOperations;
+  readonly explainer: Explainer;
   readonly cleanup: CleanupOperations;
   readonly requests: RepeatableRequests;
 }
@@ -58,6 +65,7 @@ export function openOperations({
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const concurrency = new ConcurrencyOperations(live, records);
   const pauses = new PauseOperations(live);
+  const cards = new CardOperations({ live, records, cardTotal, clock, calendar });
   return {
     concurrency,
     stats: new StatsOperations({
@@ -65,22 +73,20 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
+      unconfirmedStops: new UnconfirmedStops(records.stops, clock),
       clock,
       version,
     }),
+    history: new HistoryOperations(live, clock),
+    failures: new FailureOperations(live),
     pauses,
     configs: new ConfigOperations(records, live, clock),
     init: new InitOperations(live, clock),
     triggers: new TriggerOperations(live, records),
     alerts: new AlertOperations(records.alerts, guard),
     requests: new RepeatableRequests(live),
-    cards: new CardOperations({
-      live,
-      records,
-      cardTotal,
-      clock,
-      calendar,
-    }),
+    cards,
+    explainer: new Explainer({ live, records, cards, pauses, clock }),
     cleanup: new CleanupOperations({ live, records, clock, calendar }),
   };
 }

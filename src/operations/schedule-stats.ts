@@ -1,9 +1,9 @@
 // The schedule of one task type in numbers: what its rings ask for and how far they are behind. Used by task-stats.ts.
 // Pure.
 import { dueAt } from '../domain/phase.ts';
+import { rounded } from '../domain/rounded.ts';
 import type { RingState } from '../store/live-store.ts';
 import { achievedIntervalMsOf } from './achieved-interval.ts';
-import { rounded } from './rounded.ts';
 
 export interface ScheduleStats {
   /** Cards that the polling configs of the type hold, disabled ones included. */

@@ -1,14 +1,15 @@
 // One task type in numbers: turns what the live store counts into what operators read. Used by stats.ts. Pure; reads
 // no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
 // alert rules judge too are domain/task-metrics.ts.
+import { percentileOf } from '../domain/durations.ts';
 import type { Health } from '../domain/health.ts';
+import { rounded, roundedOrNull } from '../domain/rounded.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { RingState, StatsReading } from '../store/live-store.ts';
 import { type Capacity, capacityOf, roundedCapacity } from './capacity.ts';
 import type { LimitedCounts } from './concurrency.ts';
 import { type HealthReason, healthOfReasons, type TaskHealthInputs, taskReasons } from './health-reasons.ts';
-import { rounded } from './rounded.ts';
 import { type ScheduleStats, scheduleStatsOf } from './schedule-stats.ts';
 
 export interface ConcurrencyUsage {
@@ -42,6 +43,9 @@ export interface TaskStats extends QueueStats {
   readonly successRate: number | null;
   /** Milliseconds over the last five minutes; null without a poll in them. */
   readonly avgDurationMs: number | null;
+  /** Milliseconds that half, and 95 %, of the polls of the last five minutes took at most; null without a poll in them. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
   /** Polls a second over the last five minutes. */
   readonly ratePerSecond: number;
   /** Polls a second over the last ten to twenty seconds: what happens now. */
@@ -53,7 +57,7 @@ export interface TaskStats extends QueueStats {
 }
 
 /** What holds a task type back from outside its own numbers. */
-export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers'>;
+export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops'>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
@@ -104,8 +108,10 @@ export function taskStatsOf(queue: QueueStats, reading: StatsReading, restraints
     total: reading.total,
     succeeded: reading.succeeded,
     failed: reading.failed,
-    successRate: successRate === null ? null : rounded(successRate),
-    avgDurationMs: avgDurationMs === null ? null : rounded(avgDurationMs),
+    successRate: roundedOrNull(successRate),
+    avgDurationMs: roundedOrNull(avgDurationMs),
+    p50Ms: roundedOrNull(percentileOf(window.durations, 0.5)),
+    p95Ms: roundedOrNull(percentileOf(window.durations, 0.95)),
     ratePerSecond: rounded((window.succeeded + window.failed) / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
     capacity: roundedCapacity(capacity),

@@ -12,7 +12,10 @@
 import type { BreakerReport } from '../domain/breaker.ts';
 import type { Card } from '../domain/card.ts';
 import type { CurvePoint } from '../domain/concurrency-curve.ts';
+import type { Counts } from '../domain/counts.ts';
+import type { Durations } from '../domain/durations.ts';
 import type { LimitMemory } from '../domain/effective-limit.ts';
+import type { HistorySample, HistoryStep } from '../domain/history.ts';
 import type { RingClock, RingShape } from '../domain/phase.ts';
 import type { PollWindow } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -21,6 +24,8 @@ export interface LiveStore {
   readonly rings: Rings;
   readonly work: WorkQueue;
   readonly stats: PollStats;
+  readonly failures: FailureLog;
+  readonly history: HistoryLog;
   readonly coordination: Coordination;
   readonly cards: CardCache;
   readonly requests: RequestClaims;
@@ -240,6 +245,19 @@ export interface QueueCounts {
   readonly effectiveConcurrency: number;
 }
 
+/** Where one card stands in the work of a task type. In the queue it is `queued` or `running`, never both. */
+export interface CardPlace {
+  /** Due, and nobody holds it; `before`: entries of the queue that come first. */
+  readonly queued: { readonly dueAtMs: number; readonly before: number } | null;
+  /** A worker holds it; calling: its gateway call is under way, else its result is being written. */
+  readonly running: { readonly leaseEndsAtMs: number; readonly calling: boolean } | null;
+  /** In the retry lane; `before`: entries of the lane that come first. */
+  readonly retry: { readonly atMs: number; readonly before: number } | null;
+  readonly failuresInARow: number;
+  /** Of the manual entries asked about: the first that waits, with the entries before it, and whether one runs. */
+  readonly manual: { readonly waiting: { readonly before: number } | null; readonly running: boolean };
+}
+
 /** What the leader knows of the limit of a task type: kept for whoever leads next and for whoever asks. */
 export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is below the configured one; null while it is not. */
@@ -300,6 +318,12 @@ export interface WorkQueue {
 
   counts(taskType: TaskType): Promise<QueueCounts>;
 
+  /**
+   * Finds one card, in the time of a few look-ups however much work there is. @param manualEntries entries of the manual
+   * list that stand for it, looked for among the first 100,000.
+   */
+  place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace>;
+
   setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Sets the limit only if none is set. */
   seedMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
@@ -349,7 +373,13 @@ export interface StatsDelta {
   readonly succeededMs?: number;
   /** Claims that found the limit used up. */
   readonly limitReached?: number;
+  /** How long they took, one by one. Absent, here and below: none. */
+  readonly durations?: Durations;
+  /** Why the failed failed: kind of failure ([a-z_]+) -> how many. */
+  readonly reasons?: FailureReasons;
 }
+
+export type FailureReasons = Counts<string>;
 
 export interface StatsReading {
   /** Since start of counting. */
@@ -361,9 +391,13 @@ export interface StatsReading {
   readonly succeededMs: number;
   readonly limitReached: number;
   /** Over the last five minutes. */
-  readonly window: PollWindow & { readonly seconds: number };
+  readonly window: PollWindow & {
+    readonly seconds: number;
+    readonly durations: Durations;
+    readonly reasons: FailureReasons;
+  };
   /** Over the last ten to twenty seconds: what happens now. */
-  readonly recent: { readonly polls: number; readonly seconds: number };
+  readonly recent: { readonly polls: number; readonly seconds: number; readonly durations: Durations };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (03, "Fields"). */
@@ -375,6 +409,42 @@ export interface PollStats {
   /** Adds a worker's counts. `flushNumber` grows by one a flush: a flush that comes twice counts once. */
   record(taskType: TaskType, workerId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
+}
+
+/** What kept a card's last poll from an answer. */
+export interface FailureNote {
+  readonly cardId: number;
+  /** Kind of failure. */
+  readonly reason: string;
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+export interface NotedFailure extends FailureNote {
+  readonly atMs: number;
+  /** Failures of scheduled polls in a row; 0 when the card has been polled successfully since. */
+  readonly inARow: number;
+}
+
+/** Cards whose last failure is remembered, a task type: the latest, about 3 MB. */
+export const MAX_FAILURES_NOTED = 10_000;
+
+/** Remembers why polls of single cards failed, for whoever asks about a card. */
+export interface FailureLog {
+  /** Replaces what was noted of these cards. */
+  note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
+  /** null: it never failed, or many others failed later. */
+  last(taskType: TaskType, cardId: number): Promise<NotedFailure | null>;
+  /** @returns how many cards fail now, and those of them that failed last, the latest first; at most `max`, up to 100. */
+  failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
+}
+
+/** Samples of what the task types did, in a ring of fixed size for each step: the latest replace the oldest. */
+export interface HistoryLog {
+  /** A sample of the same step and time is replaced. */
+  save(step: HistoryStep, sample: HistorySample): Promise<void>;
+  /** Those at and after `sinceMs`, oldest first. */
+  read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
 }
 
 // ---------------------------------------------------------------- coordination

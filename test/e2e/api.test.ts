@@ -1,8 +1,11 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bucketOf } from '../../src/domain/durations.ts';
 import { nextDueAt } from '../../src/domain/phase.ts';
+import { perTaskType } from '../../src/domain/task-type.ts';
 import { MonthCalendar } from '../../src/domain/usage-month.ts';
 import type { InitProgress, RingState } from '../../src/store/live-store.ts';
+import { claim, queueCards, settle } from '../contract/live-store/stores.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type ApiUnderTest, startApi } from '../unit/api/api-under-test.ts';
 
@@ -47,7 +50,13 @@ describe('polling-stats', () => {
     await api.live.work.setMaxConcurrency('carddata', 4);
     await api.live.work.pushManual('carddata', ['1', '2', '3']);
     await api.live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
-    await api.live.stats.record('carddata', 'w1', 1, { succeeded: 9, failed: 1, durationMs: 1_000 });
+    await api.live.stats.record('carddata', 'w1', 1, {
+      succeeded: 9,
+      failed: 1,
+      durationMs: 1_000,
+      durations: { [bucketOf(100)]: 10 },
+      reasons: { timeout: 1 },
+    });
     const now = Date.now();
     const host = { hostname: 'h', pid: 42, probeAddress: '127.0.0.1:7481' };
     const worker = { ...host, version: '1.2.3', roles: ['worker'], inFlight: 1 };
@@ -113,6 +122,71 @@ describe('polling-stats', () => {
       success_rate: null,
       avg_duration_ms: null,
     });
+  });
+
+  it('tells how long polls took, half of them and nearly all', async () => {
+    const { items } = await get('/api/admin/polling-stats/tasks');
+    expect(items[1].p50_ms).toBeGreaterThan(75);
+    expect(items[1].p50_ms).toBeLessThan(items[1].p95_ms);
+    expect(items[1].p95_ms).toBeLessThan(130);
+    expect(items[2]).toMatchObject({ p50_ms: null, p95_ms: null });
+  });
+
+  it('tells why polls fail and for which cards', async () => {
+    const note = { cardId: 2, reason: 'timeout', message: 'no answer within 5000 ms', durationMs: 5_000 };
+    await api.live.failures.note('realname', [note]);
+    await queueCards(api.live, [2]);
+    await settle(api.live, (await claim(api.live, 1)).items, 'failed', { baseMs: 1, capMs: 0 });
+    const { items } = await get('/api/admin/polling-stats/failures');
+    expect(items[1]).toMatchObject({
+      task_type: 'carddata',
+      reasons: [{ reason: 'timeout', count: 1 }],
+      failing_cards: 0,
+      cards: [],
+    });
+    expect(items[0]).toMatchObject({
+      task_type: 'realname',
+      reasons: [],
+      failing_cards: 1,
+      cards: [{ card_id: 2, reason: 'timeout', message: note.message, duration_ms: 5_000, attempts: 1 }],
+    });
+  });
+
+  it('tells what the last minutes were like', async () => {
+    const nowMs = Date.now();
+    const numbers = { p50Ms: 10, p95Ms: 20, queueLength: 5, inFlight: 1, backoff: 2, manualLength: 0 };
+    const limits = { effectiveConcurrency: 4, maxConcurrency: 4 };
+    const sample = { ratePerSecond: 8, failedPerSecond: 2, ...numbers, ...limits };
+    const at = (atMs: number) => ({ atMs, tasks: perTaskType(() => sample) });
+    for (const ageMs of [20 * 60_000, 2_000]) await api.live.history.save('second', at(nowMs - ageMs));
+    await api.live.history.save('minute', at(nowMs - 20 * 60_000));
+    const seconds = await get('/api/admin/polling-stats/history');
+    expect(seconds.step_seconds).toBe(1);
+    expect(seconds.items).toHaveLength(1);
+    expect(seconds.items[0]).toMatchObject({ at: expect.stringMatching(RFC_3339_UTC) });
+    expect(seconds.items[0].tasks[2]).toEqual({
+      task_type: 'package',
+      rate_per_second: 8,
+      failed_per_second: 2,
+      success_rate: 75,
+      p50_ms: 10,
+      p95_ms: 20,
+      queue_length: 5,
+      in_flight: 1,
+      backoff: 2,
+      manual_length: 0,
+      effective_concurrency: 4,
+      max_concurrency: 4,
+    });
+    const minutes = await get('/api/admin/polling-stats/history?minutes=60');
+    expect(minutes).toMatchObject({
+      step_seconds: 60,
+      items: [{ at: new Date(nowMs - 20 * 60_000).toISOString() }],
+    });
+    for (const wrong of ['0', '1441', 'x', '']) {
+      const { status } = await api.call('GET', `/api/admin/polling-stats/history?minutes=${wrong}`);
+      expect(status, wrong).toBe(422);
+    }
   });
 
   it('sums it all up', async () => {
@@ -452,6 +526,8 @@ describe('the OpenAPI document', () => {
     '/api/admin/polling-stats': ['get'],
     '/api/admin/polling-stats/queues': ['get'],
     '/api/admin/polling-stats/tasks': ['get'],
+    '/api/admin/polling-stats/history': ['get'],
+    '/api/admin/polling-stats/failures': ['get'],
     '/api/admin/polling-stats/init-progress': ['get'],
     '/api/admin/polling-concurrency': ['get'],
     '/api/admin/polling-concurrency/{task_type}': ['put'],
@@ -478,6 +554,7 @@ describe('the OpenAPI document', () => {
     '/api/admin/data-cleanup/progress': ['get'],
     '/api/admin/cards/import': ['post'],
     '/api/admin/cards/{card}': ['get'],
+    '/api/admin/cards/{card}/explain': ['get'],
   };
   type Operations = Record<string, Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { MonthCalendar } from '../../src/domain/usage-month.ts';
 import type { CardReader } from '../../src/engine/card-reader.ts';
 import { ResultWriter } from '../../src/engine/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
-import type { StatsRecorder } from '../../src/engine/stats-recorder.ts';
+import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
 import { CarddataTask } from '../../src/engine/tasks/carddata.ts';
 import { PackageTask } from '../../src/engine/tasks/package.ts';
 import { RealnameTask } from '../../src/engine/tasks/realname.ts';
@@ -115,6 +115,7 @@ export class CompressedFleet {
     });
     this.#writer = new ResultWriter({
       work: live.work,
+      failures: live.failures,
       results: { write: async () => ({ staleUsage: [] }) },
       triggers: { count: async () => {} },
       onWritten: async () => {},
@@ -157,7 +158,7 @@ export class CompressedFleet {
           work: live.work,
           reader,
           writer,
-          stats: { count: () => {}, note: () => {} } as unknown as StatsRecorder,
+          stats: new StatsRecorder(live.stats, 'w', raise),
           flow,
           totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
           matcher: () => matcher,

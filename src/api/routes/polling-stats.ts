@@ -1,14 +1,22 @@
 // GET /api/admin/polling-stats and below: the fleet in numbers (specification, section 4). POST polling-init/rebuild.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { InitOperations } from '../../operations/init.ts';
-import type { StatsOperations } from '../../operations/stats.ts';
-import { initState, overview, queueStats, taskStats } from '../schemas/stats.ts';
+import { HISTORY_STEPS } from '../../domain/history.ts';
+import type { Operations } from '../../operations/operations.ts';
+import { queryNumber } from '../schemas/page.ts';
+import { history, initState, overview, queueStats, taskFailures, taskStats } from '../schemas/stats.ts';
 import { toWire } from '../wire.ts';
 
 const tags = ['polling-stats'];
 
-export function pollingStatsRoutes(stats: StatsOperations, init: InitOperations): FastifyPluginAsyncZod {
+const { seconds, samples } = HISTORY_STEPS.minute;
+const MINUTES = { min: 1, max: (seconds * samples) / 60 };
+const DEFAULT_MINUTES = 15;
+
+type StatsSources = Pick<Operations, 'stats' | 'history' | 'failures' | 'init'>;
+
+export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsyncZod {
+  const { stats, init, failures } = operations;
   return async (app) => {
     app.get(
       '/polling-stats',
@@ -32,6 +40,29 @@ export function pollingStatsRoutes(stats: StatsOperations, init: InitOperations)
         },
       },
       async () => ({ items: toWire(await stats.tasks()) }),
+    );
+    app.get(
+      '/polling-stats/history',
+      {
+        schema: {
+          tags,
+          summary: 'Samples of the last minutes: one a second up to 15 minutes, else one a minute',
+          querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
+          response: { 200: history },
+        },
+      },
+      async ({ query }) => toWire(await operations.history.read(query.minutes)),
+    );
+    app.get(
+      '/polling-stats/failures',
+      {
+        schema: {
+          tags,
+          summary: 'Why polls fail, and for which cards',
+          response: { 200: z.object({ items: z.array(taskFailures) }) },
+        },
+      },
+      async () => ({ items: toWire(await failures.list()) }),
     );
     app.get(
       '/polling-stats/init-progress',

@@ -6,7 +6,7 @@ const DEFAULT_PAGE_SIZE = 20;
 const PAGE = { min: 1, max: 1_000_000 };
 const PAGE_SIZE = { min: 1, max: 100 };
 
-function queryNumber(bounds: { readonly min: number; readonly max: number }) {
+export function queryNumber(bounds: { readonly min: number; readonly max: number }) {
   const error = wholeNumberWithin(bounds);
   return z
     .string({ error })

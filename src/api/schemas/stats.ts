@@ -52,6 +52,8 @@ export const taskStats = queueStats.extend({
   failed: z.int(),
   success_rate: z.number().nullable(),
   avg_duration_ms: z.number().nullable(),
+  p50_ms: z.number().nullable(),
+  p95_ms: z.number().nullable(),
   rate_per_second: z.number(),
   rate_per_second_10s: z.number(),
   capacity,
@@ -110,7 +112,44 @@ export const overview = z.object({
   capacity: capacity.extend({ advice: z.string().nullable() }),
   gateway: z.object({ interfaces: z.array(gatewayInterface) }),
   pauses: z.array(pause),
+  stops: z.object({ unconfirmed: z.int().nullable() }),
   tasks: z.array(taskStats),
   init: initProgress,
   workers: z.array(worker),
+});
+
+const taskSample = z.object({
+  task_type: taskType,
+  rate_per_second: z.number().nullable(),
+  failed_per_second: z.number().nullable(),
+  success_rate: z.number().nullable(),
+  p50_ms: z.number().nullable(),
+  p95_ms: z.number().nullable(),
+  queue_length: z.number(),
+  in_flight: z.number(),
+  backoff: z.number(),
+  manual_length: z.number(),
+  effective_concurrency: z.number(),
+  max_concurrency: z.number(),
+});
+
+export const history = z.object({
+  step_seconds: z.int(),
+  items: z.array(z.object({ at: instant, tasks: z.array(taskSample) })),
+});
+
+export const taskFailures = z.object({
+  task_type: taskType,
+  reasons: z.array(z.object({ reason: z.string(), count: z.int() })),
+  failing_cards: z.int(),
+  cards: z.array(
+    z.object({
+      card_id: z.int(),
+      at: instant,
+      reason: z.string(),
+      message: z.string(),
+      duration_ms: z.number(),
+      attempts: z.int(),
+    }),
+  ),
 });

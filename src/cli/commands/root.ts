@@ -9,6 +9,7 @@ import { configs } from './configs.ts';
 import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
+import { explain } from './explain.ts';
 import { gateway } from './gateway.ts';
 import { init } from './init.ts';
 import { logs } from './logs.ts';
@@ -40,6 +41,7 @@ export const ROOT: CommandSpec = {
     cleanup,
     trigger,
     cards,
+    explain,
     logs,
     gateway,
     migrate,

@@ -1,16 +1,8 @@
 // Statistics in this process's memory, in ten-second slots.
-import type { PollWindow } from '../../domain/task-metrics.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import {
-  type PollStats,
-  STATS_SLOT_SECONDS,
-  STATS_WINDOW_SECONDS,
-  type StatsDelta,
-  type StatsReading,
-} from '../live-store.ts';
-
-const SLOT_MS = STATS_SLOT_SECONDS * 1000;
+import type { PollStats, StatsDelta, StatsReading } from '../live-store.ts';
+import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../stats-reading.ts';
 
 interface TypeState {
   succeeded: number;
@@ -21,7 +13,7 @@ interface TypeState {
   limitReached: number;
   sinceMs: number | null;
   readonly flushes: Map<string, number>;
-  readonly slots: Map<number, PollWindow>;
+  readonly slots: Map<number, StatsSlot>;
 }
 
 export class EmbeddedPollStats implements PollStats {
@@ -60,22 +52,16 @@ export class EmbeddedPollStats implements PollStats {
     type.timeouts += delta.timeouts ?? 0;
     type.succeededMs += delta.succeededMs ?? 0;
     type.limitReached += delta.limitReached ?? 0;
-    const slot = Math.floor(now / SLOT_MS);
+    const slot = slotAt(now);
+    const { succeeded, failed, durationMs, durations = {}, reasons = {} } = delta;
+    const added: StatsSlot = { succeeded, failed, durationMs, durations, reasons };
     const counted = type.slots.get(slot);
-    type.slots.set(slot, counted === undefined ? delta : sum([counted, delta]));
+    type.slots.set(slot, counted === undefined ? added : sumOfSlots([counted, added]));
     for (const index of type.slots.keys()) if (index < oldestSlot(now)) type.slots.delete(index);
   }
 
   async read(taskType: TaskType): Promise<StatsReading> {
     const type = this.#types[taskType];
-    const now = this.clock.now();
-    const since = (slot: number) =>
-      sum([...type.slots].filter(([index]) => index >= slot).map(([, delta]) => delta));
-    // Counting that began a minute ago has a window of one minute.
-    const secondsSince = (slot: number) =>
-      Math.max(1, (now - Math.max(slot * SLOT_MS, type.sinceMs ?? 0)) / 1000);
-    const before = Math.floor(now / SLOT_MS) - 1;
-    const { succeeded, failed } = since(before);
     return {
       total: type.succeeded + type.failed,
       succeeded: type.succeeded,
@@ -84,20 +70,7 @@ export class EmbeddedPollStats implements PollStats {
       timeouts: type.timeouts,
       succeededMs: type.succeededMs,
       limitReached: type.limitReached,
-      window: { ...since(oldestSlot(now)), seconds: secondsSince(oldestSlot(now)) },
-      recent: { polls: succeeded + failed, seconds: secondsSince(before) },
+      ...windowsOf(type.slots, type.sinceMs ?? 0, this.clock.now()),
     };
   }
-}
-
-function oldestSlot(nowMs: number): number {
-  return Math.floor(nowMs / SLOT_MS) - (STATS_WINDOW_SECONDS * 1000) / SLOT_MS + 1;
-}
-
-function sum(deltas: readonly PollWindow[]): PollWindow {
-  return {
-    succeeded: deltas.reduce((total, delta) => total + delta.succeeded, 0),
-    failed: deltas.reduce((total, delta) => total + delta.failed, 0),
-    durationMs: deltas.reduce((total, delta) => total + delta.durationMs, 0),
-  };
 }

@@ -4,6 +4,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../live-store.ts';
 import { EmbeddedCardCache } from './live-card-cache.ts';
 import { EmbeddedCoordination } from './live-coordination.ts';
+import { EmbeddedFailureLog } from './live-failure-log.ts';
+import { EmbeddedHistoryLog } from './live-history-log.ts';
 import { EmbeddedRequestClaims } from './live-request-claims.ts';
 import { EmbeddedRings } from './live-rings.ts';
 import { EmbeddedPollStats } from './live-stats.ts';
@@ -22,6 +24,8 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
     work,
     stats,
+    failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
+    history: new EmbeddedHistoryLog(),
     coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
     cards: new EmbeddedCardCache(clock),
     requests: new EmbeddedRequestClaims(clock),

@@ -3,6 +3,7 @@
 // Section 1.1 of the specification names the inspection points, and standalone and Sentinel deployments carry exactly
 // those names. In a cluster the task type is wrapped in braces, so that all keys of one type share a hash slot and
 // one script may touch them.
+import type { HistoryStep } from '../../domain/history.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { RingId } from '../live-store.ts';
 
@@ -76,6 +77,21 @@ export class Keys {
     return `polling:failures:${this.#tag(taskType)}`;
   }
 
+  /** Hash: card id -> its last failure as JSON. */
+  failureNotes(taskType: TaskType): string {
+    return `polling:failure-notes:${this.#tag(taskType)}`;
+  }
+
+  /** Sorted set: card id -> when that failure was noted (ms). */
+  failureTimes(taskType: TaskType): string {
+    return `polling:failure-times:${this.#tag(taskType)}`;
+  }
+
+  /** Hash: place in the ring of samples -> sample as JSON. */
+  history(step: HistoryStep): string {
+    return `polling:history:${step}`;
+  }
+
   /** Hash: who paused claiming (`gateway`, `operator`) -> "<since ms> <until ms> <details as JSON>". */
   pauses(taskType: TaskType): string {
     return `polling:pauses:${this.#tag(taskType)}`;
@@ -90,7 +106,7 @@ export class Keys {
     return `polling:stats:${this.#tag(taskType)}`;
   }
 
-  /** Hash: index of a ten-second slot -> "<succeeded> <failed> <duration ms>". */
+  /** Hash: index of a ten-second slot -> what was counted in it (packed-slot.ts). */
   statsWindow(taskType: TaskType): string {
     return `polling:stats-window:${this.#tag(taskType)}`;
   }

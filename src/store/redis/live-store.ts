@@ -3,6 +3,8 @@ import type { LiveStore } from '../live-store.ts';
 import { RedisCardCache } from './card-cache.ts';
 import { type ConnectionLog, connectRedis } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';
+import { RedisFailureLog } from './failure-log.ts';
+import { RedisHistoryLog } from './history-log.ts';
 import { identityOf } from './identity.ts';
 import { Keys } from './keys.ts';
 import { RedisRequestClaims } from './request-claims.ts';
@@ -24,6 +26,8 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
     rings: new RedisRings(client, keys),
     work,
     stats: new RedisPollStats(client, keys),
+    failures: new RedisFailureLog(client, keys),
+    history: new RedisHistoryLog(client, keys),
     coordination: new RedisCoordination(client, keys),
     cards: new RedisCardCache(client, keys),
     requests: new RedisRequestClaims(client, keys),

@@ -1,5 +1,6 @@
 // The Lua scripts by name, each with the shared prelude (ring-*.lua: preludes) in front. client.ts defines them on a connection.
 import cardCachePut from './scripts/card-cache-put.lua';
+import failuresNote from './scripts/failures-note.lua';
 import leaseResign from './scripts/lease-resign.lua';
 import leaseTake from './scripts/lease-take.lua';
 import prelude from './scripts/prelude.lua';
@@ -24,6 +25,7 @@ import workClaim from './scripts/work-claim.lua';
 import workCounts from './scripts/work-counts.lua';
 import workPause from './scripts/work-pause.lua';
 import workPauses from './scripts/work-pauses.lua';
+import workPlace from './scripts/work-place.lua';
 import workPushManual from './scripts/work-push-manual.lua';
 import workReap from './scripts/work-reap.lua';
 import workRelease from './scripts/work-release.lua';
@@ -37,6 +39,7 @@ import workersRemoveDead from './scripts/workers-remove-dead.lua';
 
 const SOURCES = {
   cardCachePut,
+  failuresNote,
   leaseResign,
   leaseTake,
   requestAbandon,
@@ -59,6 +62,7 @@ const SOURCES = {
   workCounts,
   workPause,
   workPauses,
+  workPlace,
   workPushManual,
   workReap,
   workRelease,

@@ -7,8 +7,10 @@ import {
   type StatsDelta,
   type StatsReading,
 } from '../live-store.ts';
+import { type StatsSlot, windowsOf } from '../stats-reading.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
+import { packCounts, unpackSlot } from './packed-slot.ts';
 
 export class RedisPollStats implements PollStats {
   constructor(
@@ -33,6 +35,7 @@ export class RedisPollStats implements PollStats {
         delta.timeouts ?? 0,
         delta.succeededMs ?? 0,
         delta.limitReached ?? 0,
+        packCounts(delta),
       ],
     );
   }
@@ -51,22 +54,10 @@ export class RedisPollStats implements PollStats {
       string[],
       ...Array<string | null>,
     ];
-    const nowMs = Number(now);
-    const present = Math.floor(nowMs / 1000 / STATS_SLOT_SECONDS);
-    const oldest = present - STATS_WINDOW_SECONDS / STATS_SLOT_SECONDS + 1;
-    const window = { succeeded: 0, failed: 0, durationMs: 0 };
-    let polls = 0;
+    const counted = new Map<number, StatsSlot>();
     for (let i = 0; i < slots.length; i += 2) {
-      if (Number(slots[i]) < oldest) continue;
-      const [s = 0, f = 0, d = 0] = (slots[i + 1] as string).split(' ').map(Number);
-      window.succeeded += s;
-      window.failed += f;
-      window.durationMs += d;
-      if (Number(slots[i]) >= present - 1) polls += s + f;
+      counted.set(Number(slots[i]), unpackSlot(slots[i + 1] as string));
     }
-    // Counting that began a minute ago has a window of one minute.
-    const secondsSince = (slot: number) =>
-      Math.max(1, (nowMs - Math.max(slot * STATS_SLOT_SECONDS * 1000, Number(since ?? 0))) / 1000);
     const [backpressure = 0, timeouts = 0, succeededMs = 0, limitReached = 0] = causes.map(Number);
     return {
       total: Number(total),
@@ -76,8 +67,7 @@ export class RedisPollStats implements PollStats {
       timeouts,
       succeededMs,
       limitReached,
-      window: { ...window, seconds: secondsSince(oldest) },
-      recent: { polls, seconds: secondsSince(present - 1) },
+      ...windowsOf(counted, Number(since ?? 0), Number(now)),
     };
   }
 }

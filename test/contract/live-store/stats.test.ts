@@ -32,4 +32,17 @@ describeLiveStore('statistics', (live) => {
     const reading = await live.store.stats.read(REALNAME);
     expect(reading).toMatchObject({ total: 10, succeeded: 6, failed: 4 });
   });
+
+  it('keep how long polls took and why they failed', async () => {
+    const { stats } = live.store;
+    const sums = { succeeded: 3, failed: 2, durationMs: 50 };
+    await stats.record(REALNAME, 'a', 1, { ...sums, durations: { 0: 1, 12: 4 }, reasons: { timeout: 2 } });
+    await stats.record(REALNAME, 'b', 1, { ...sums, durations: { 12: 5 }, reasons: { timeout: 1, http: 1 } });
+    await stats.record(REALNAME, 'c', 1, sums);
+    const { window, recent } = await stats.read(REALNAME);
+    expect(window).toMatchObject({ succeeded: 9, failed: 6, durationMs: 150 });
+    expect(window.durations).toEqual({ 0: 1, 12: 9 });
+    expect(window.reasons).toEqual({ timeout: 3, http: 1 });
+    expect(recent.durations).toEqual({ 0: 1, 12: 9 });
+  });
 });

@@ -22,6 +22,7 @@ describeRecordStore('refused results', (db) => {
           return { fenced: 0 };
         },
       },
+      failures: { note: async () => {} },
       results: db.store.results,
       triggers: db.store.triggers,
       onWritten: async () => {},
@@ -38,7 +39,15 @@ describeRecordStore('refused results', (db) => {
     for (const outcome of outcomes) {
       const { cardId, taskType } = outcome;
       const item = { cardId, lane: 'schedule', member: String(cardId), token: '1', failing: false } as const;
-      writer.finish({ taskType, item, verdict: 'done', outcome, retryCapMs: 60_000, waitMs: 0 });
+      writer.finish({
+        taskType,
+        item,
+        verdict: 'done',
+        outcome,
+        failure: null,
+        retryCapMs: 60_000,
+        waitMs: 0,
+      });
     }
     await writer.stop();
     return { failed, refused };

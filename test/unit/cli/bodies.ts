@@ -32,6 +32,8 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     failed: 10,
     success_rate: 99,
     avg_duration_ms: 120.5,
+    p50_ms: 110,
+    p95_ms: 250.5,
     rate_per_second: 55.25,
     rate_per_second_10s: 50,
     capacity: CAPACITY,
@@ -56,6 +58,7 @@ export const OVERVIEW: OverviewBody = {
   cards_total: 1_000_000,
   capacity: { ...CAPACITY, drain_seconds: null, advice: 'raise realname to 180' },
   gateway: { interfaces: [] },
+  stops: { unconfirmed: 0 },
   pauses: [],
   tasks: [
     task('realname'),

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { ConfigMatcher } from '../../../src/domain/polling-config.ts';
 import type { CardReader } from '../../../src/engine/card-reader.ts';
 import { ResultWriter } from '../../../src/engine/result-writer.ts';
-import type { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
+import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
 import type { Task } from '../../../src/engine/tasks/task.ts';
 import { Worker } from '../../../src/engine/worker.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -32,6 +32,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     } as unknown as CardReader,
     writer: new ResultWriter({
       work: live.work,
+      failures: live.failures,
       results: { write: async () => ({ staleUsage: [] }) },
       triggers: { count: async () => {} },
       onWritten: async () => {},
@@ -42,7 +43,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       capacity: 100,
       retryBaseMs: 1_000,
     }),
-    stats: { count: () => {} } as unknown as StatsRecorder,
+    stats: new StatsRecorder(live.stats, 'w', onError),
     flow: {
       permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
       breakers: () => [],

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../src/engine/result-writer.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
-import type { Settlement } from '../../../src/store/live-store.ts';
+import type { FailureNote, Settlement } from '../../../src/store/live-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let writer: ResultWriter;
@@ -13,9 +13,10 @@ let writes: Array<readonly number[]>;
 let counted: number[];
 let settled: Array<[number, Settlement['verdict']]>;
 let refused: number[];
+let noted: FailureNote[];
 
 beforeEach(() => {
-  [writes, counted, settled, refused] = [[], [], [], []];
+  [writes, counted, settled, refused, noted] = [[], [], [], [], []];
   write = async () => ({ staleUsage: [] });
   writer = new ResultWriter({
     work: {
@@ -24,6 +25,7 @@ beforeEach(() => {
         return { fenced: 0 };
       },
     },
+    failures: { note: async (_, failures) => void noted.push(...failures) },
     results: {
       write: (outcomes) => {
         writes.push(outcomes.map(({ cardId }) => cardId));
@@ -50,6 +52,7 @@ function finish(cardId: number, over: Partial<FinishedItem> = {}): void {
     item: { cardId, lane: 'schedule', member, token: '1', failing: false },
     verdict: 'done',
     outcome: { cardId, taskType: 'realname', polledAtMs: 1 },
+    failure: null,
     retryCapMs: 60_000,
     waitMs: 0,
     ...over,
@@ -126,4 +129,12 @@ it('goes on halving a refused batch after an outage, without writing anything tw
   await writer.stop();
   expect(written).toEqual([1, 2, 4, 5, 6, 7, 8]);
   expect(refused).toEqual([3]);
+});
+
+it('notes why a poll failed before its card may be asked again', async () => {
+  const failure = { cardId: 20, reason: 'timeout', message: 'no answer within 200 ms', durationMs: 200 };
+  finish(20, { verdict: 'failed', outcome: null, failure });
+  finish(21, { verdict: 'failed', outcome: null });
+  await waitFor(() => settled.length === 2, { what: 'the failed cards to be settled' });
+  expect(noted).toEqual([failure]);
 });

@@ -2,7 +2,7 @@
 -- KEYS: 1 statistics, 2 window, 3 flush numbers
 -- ARGV: 1 worker id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of the succeeded (ms),
--- 11 claims that found the limit used up
+-- 11 claims that found the limit used up, 12 counts (packed-slot.ts)
 -- Returns: 1, or 0 when this flush was counted already.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
@@ -27,20 +27,33 @@ redis.call('HINCRBY', KEYS[1], 'limit_reached', ARGV[11])
 local slot = math.floor(now / 1000 / tonumber(ARGV[7]))
 local oldest = slot - tonumber(ARGV[6]) / tonumber(ARGV[7]) + 1
 local count, total_ms = succeeded + failed, duration
+local counts = {}
+local function add_counts(packed)
+  for key, value in string.gmatch(packed, '([%w_]+)=(%d+)') do
+    counts[key] = (counts[key] or 0) + tonumber(value)
+  end
+end
+add_counts(ARGV[12])
 local window = redis.call('HGETALL', KEYS[2])
 for i = 1, #window, 2 do
   local index = tonumber(window[i])
   if index < oldest then
     redis.call('HDEL', KEYS[2], window[i])
   else
-    local s, f, d = string.match(window[i + 1], '^(%S+) (%S+) (%S+)$')
+    local s, f, d = string.match(window[i + 1], '^(%S+) (%S+) (%S+)')
     count, total_ms = count + s + f, total_ms + d
     if index == slot then
       succeeded, failed, duration = succeeded + s, failed + f, duration + d
+      add_counts(string.sub(window[i + 1], #s + #f + #d + 4))
     end
   end
 end
-redis.call('HSET', KEYS[2], exact(slot), exact(succeeded) .. ' ' .. exact(failed) .. ' ' .. exact(duration))
+local packed = {}
+for key, value in pairs(counts) do
+  packed[#packed + 1] = key .. '=' .. exact(value)
+end
+redis.call('HSET', KEYS[2], exact(slot),
+  table.concat({ exact(succeeded), exact(failed), exact(duration), table.concat(packed, ',') }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
 return 1

@@ -1,0 +1,12 @@
+// Adds up counts that are kept by name or number. Pure.
+
+/** What is counted -> how many. */
+export type Counts<Key extends string | number> = Readonly<Record<Key, number>>;
+
+export function sumOfCounts<Key extends string | number>(all: ReadonlyArray<Counts<Key>>): Counts<Key> {
+  const sum: Record<string, number> = {};
+  for (const counts of all) {
+    for (const [key, count] of Object.entries<number>(counts)) sum[key] = (sum[key] ?? 0) + count;
+  }
+  return sum as Counts<Key>;
+}
