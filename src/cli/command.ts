@@ -23,8 +23,11 @@ export interface CommandContext {
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with everything below it, for commands about commands. */
   readonly root: CommandSpec;
-  /** A client of the configured daemon. Throws CardpollError kind `config`. */
-  client(): Promise<ApiClient>;
+  /**
+   * A client of the configured daemon. Throws CardpollError kind `config`.
+   * @param signal ends its calls; default: an interruption does.
+   */
+  client(signal?: AbortSignal): Promise<ApiClient>;
 }
 
 export interface ArgumentSpec {

@@ -552,6 +552,8 @@ describe('the OpenAPI document', () => {
     '/api/admin/data-cleanup/trigger': ['post'],
     '/api/admin/data-cleanup/cancel': ['post'],
     '/api/admin/data-cleanup/progress': ['get'],
+    '/api/admin/cards': ['get'],
+    '/api/admin/cards/export': ['get'],
     '/api/admin/cards/import': ['post'],
     '/api/admin/cards/{card}': ['get'],
     '/api/admin/cards/{card}/explain': ['get'],
