@@ -94,6 +94,11 @@ export class SqlCards implements CardRecords {
     return Math.round(perPage * row.pages);
   }
 
+  async lastId(): Promise<number> {
+    const [row] = await this.client.query<{ last: number | null }>('SELECT max(card_id) AS last FROM cards');
+    return row?.last ?? 0;
+  }
+
   async openImport(): Promise<CardImportSession> {
     return new SqlCardImportSession(this.client);
   }
