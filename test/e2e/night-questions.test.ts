@@ -9,7 +9,7 @@ const CARDS = 1_000;
 /** The gateway's answers take this long, so that a limit of one means twenty polls a second. */
 const LATENCY_MS = 50;
 const CARD = 42;
-/** Asks for a hundred polls a second of each task type. */
+/** Of realname: asks for a hundred polls a second. */
 const INTERVAL_SECONDS = 10;
 
 let fleet: Fleet;
@@ -52,7 +52,10 @@ async function realnameConfig(): Promise<number> {
 it('why is this card not polled: it waits behind others, as many as are polled before it', async () => {
   await waitFor(async () => (await explained('realname')).ring?.member, { what: 'the card to be loaded' });
   await fleet.cli('concurrency', 'set', 'realname', '1');
-  await fleet.setIntervals(INTERVAL_SECONDS);
+  const { items } = await ask<{ items: { id: number; task_type: string }[] }>('configs');
+  for (const { id } of items.filter(({ task_type }) => task_type === 'realname')) {
+    await fleet.cli('configs', 'set', String(id), '--interval-seconds', String(INTERVAL_SECONDS));
+  }
   const waiting = await waitFor(
     async () => {
       const task = await explained('realname');
@@ -178,7 +181,7 @@ it('is the gateway down, and since when', async () => {
 
 it('why is this card not polled: its config is disabled, and what is to be typed has it polled', async () => {
   const config = await realnameConfig();
-  await fleet.cli('configs', 'disable', String(config), '--yes');
+  await fleet.cli('configs', 'disable', String(config));
   const told = await waitFor(
     async () => {
       const task = await explained('realname');

@@ -9,7 +9,7 @@ const POLICY = 'redis maxmemory-policy';
 /** Lua scripts use commands of this version. */
 const LEAST_VERSION = [6, 2];
 /** What a fleet takes: rings (5.8 bytes a card and task at most), cache, queues at their fullest. */
-const BYTES_A_CARD = 3 * 6 + 60;
+const BYTES_A_CARD = 3 * 6 + 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
 const MIB = 1_048_576;
 

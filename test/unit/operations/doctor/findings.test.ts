@@ -62,10 +62,10 @@ describe('redis servers', () => {
     expect((await found('redis memory', [{}], 10_000_000))?.status).toBe('ok');
     expect(await found('redis memory', [{ limitBytes: 5e8 }], 10_000_000)).toMatchObject({
       status: 'failed',
-      command: 'redis-cli -h 10.0.0.1 -p 6379 CONFIG SET maxmemory 1488mb',
+      command: 'redis-cli -h 10.0.0.1 -p 6379 CONFIG SET maxmemory 1870mb',
     });
     expect(
-      (await found('redis memory', [{ limitBytes: 5e8 }, { limitBytes: 5e8 }], 10_000_000))?.status,
+      (await found('redis memory', [{ limitBytes: 7e8 }, { limitBytes: 7e8 }], 10_000_000))?.status,
     ).toBe('ok');
     expect((await found('redis memory', [{ usedBytes: null }]))?.status).toBe('unknown');
   });
