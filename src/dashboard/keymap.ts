@@ -1,0 +1,175 @@
+// The one table of keys. model.ts acts by it; the help line and the page under `?` are drawn from it.
+import type { State, View } from './state.ts';
+import { isStale } from './state.ts';
+
+export type Mode = 'view' | 'help' | 'prompt' | 'confirm';
+
+export type Command =
+  | 'quit'
+  | 'interrupt'
+  | 'help'
+  | 'next-view'
+  | 'previous-view'
+  | `show-${Exclude<View, 'card'>}`
+  | 'up'
+  | 'down'
+  | 'left'
+  | 'right'
+  | 'open'
+  | 'back'
+  | 'search'
+  | 'limit'
+  | 'reset'
+  | 'pause'
+  | 'resume'
+  | 'switch'
+  | 'interval'
+  | 'cancel'
+  | 'poll'
+  | 'cleanup'
+  | 'accept'
+  | 'refuse'
+  | 'erase'
+  | 'erase-all'
+  | 'enter';
+
+export interface Binding {
+  /** As session.tsx names them: a character, or `up`, `return`, `ctrl-c` ... */
+  readonly keys: readonly string[];
+  /** How the keys are shown. */
+  readonly shown: string;
+  readonly label: string;
+  readonly command: Command;
+  readonly mode: Mode;
+  /** Where it does something; all views without it. */
+  readonly views?: readonly View[];
+  /** Changes the fleet: an uppercase key, greyed for a token that may only read and while the data is stale. */
+  readonly changes?: true;
+  /** Stands in the help line, where there is room; the others are on the page under `?` alone. */
+  readonly inLine?: true;
+}
+
+const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs'];
+const TASKS: readonly View[] = ['overview', 'task'];
+
+export const KEYMAP: readonly Binding[] = [
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
+  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', mode: 'view', inLine: true },
+  { keys: ['?'], shown: '?', label: 'help', command: 'help', mode: 'view', inLine: true },
+  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: true },
+  { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
+  { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: true },
+  ...upAndDown(['overview', 'card'], 'task type'),
+  ...upAndDown(LISTS, 'row'),
+  {
+    keys: ['return', 'right', 'l'],
+    shown: '⏎ → l',
+    label: 'open',
+    command: 'open',
+    mode: 'view',
+    views: ['overview'],
+    inLine: true,
+  },
+  {
+    keys: ['left', 'h'],
+    shown: '← h',
+    label: 'task type before',
+    command: 'left',
+    mode: 'view',
+    views: ['task'],
+    inLine: true,
+  },
+  {
+    keys: ['right', 'l'],
+    shown: '→ l',
+    label: 'next',
+    command: 'right',
+    mode: 'view',
+    views: ['task'],
+    inLine: true,
+  },
+  { keys: ['escape'], shown: 'Esc', label: 'back to the overview', command: 'back', mode: 'view' },
+  {
+    keys: ['left', 'h'],
+    shown: '← h',
+    label: 'back',
+    command: 'back',
+    mode: 'view',
+    views: [...LISTS, 'card'],
+  },
+  { keys: ['1'], shown: '1', label: 'overview', command: 'show-overview', mode: 'view' },
+  { keys: ['2'], shown: '2', label: 'task type', command: 'show-task', mode: 'view' },
+  { keys: ['3'], shown: '3', label: 'alerts', command: 'show-alerts', mode: 'view' },
+  { keys: ['4'], shown: '4', label: 'triggers', command: 'show-triggers', mode: 'view' },
+  { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
+  { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
+  change('L', 'limit', TASKS),
+  change('P', 'pause', TASKS),
+  change('G', 'resume', TASKS, 'go on'),
+  change('R', 'reset', TASKS, 'reset count'),
+  change('C', 'cleanup', ['overview']),
+  change('E', 'switch', ['configs'], 'on/off'),
+  change('I', 'interval', ['configs']),
+  change('X', 'cancel', ['triggers']),
+  change('T', 'poll', ['card'], 'poll now'),
+  {
+    keys: ['?', 'escape', 'q', 'return'],
+    shown: '? Esc q',
+    label: 'close help',
+    command: 'help',
+    mode: 'help',
+    inLine: true,
+  },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'help' },
+  { keys: ['return'], shown: '⏎', label: 'go on', command: 'enter', mode: 'prompt', inLine: true },
+  { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: true },
+  { keys: ['backspace'], shown: 'Backspace', label: 'erase', command: 'erase', mode: 'prompt' },
+  { keys: ['ctrl-u'], shown: 'Ctrl-U', label: 'erase all', command: 'erase-all', mode: 'prompt' },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'prompt' },
+  { keys: ['y'], shown: 'y', label: 'do it', command: 'accept', mode: 'confirm', inLine: true },
+  {
+    keys: ['n', 'escape', 'q'],
+    shown: 'n Esc',
+    label: 'leave it',
+    command: 'refuse',
+    mode: 'confirm',
+    inLine: true,
+  },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'confirm' },
+];
+
+function upAndDown(views: readonly View[], label: string): Binding[] {
+  return [
+    { keys: ['up', 'k'], shown: '↑ k', label: `${label} above`, command: 'up', mode: 'view', views },
+    { keys: ['down', 'j'], shown: '↓ j', label: `${label} below`, command: 'down', mode: 'view', views },
+  ];
+}
+
+function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {
+  return { keys: [key], shown: key, label, command, mode: 'view', views, changes: true, inLine: true };
+}
+
+export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Mode {
+  if (confirm !== null) return 'confirm';
+  if (prompt !== null) return 'prompt';
+  return help ? 'help' : 'view';
+}
+
+/** What a key does now; null: nothing. */
+export function bindingOf(state: State, key: string): Binding | null {
+  return bindingsOf(state).find(({ keys }) => keys.includes(key)) ?? null;
+}
+
+/** Those that do something now, in order of the table. */
+export function bindingsOf(state: State): readonly Binding[] {
+  const mode = modeOf(state);
+  return KEYMAP.filter((one) => one.mode === mode && (one.views?.includes(state.view) ?? true));
+}
+
+/** Why nothing can be changed now; null when it can. */
+export function refusalOf(state: State): string | null {
+  if (state.readOnly) return 'this token may only read: changing needs an operator token';
+  if (state.data.overview.body === null) return 'nothing is known of the fleet yet';
+  if (isStale(state)) return 'the daemon does not answer: nothing can be changed now';
+  return null;
+}
