@@ -16,13 +16,22 @@ const DOT_BITS = [
   [0x40, 0x80],
 ] as const;
 
-/** As many values as there are columns, each the mean of its share; null where all of the share is unknown. */
-export function resampled(series: Series, columns: number): Series {
+/** What stands for several values: what they come to on average, or the one that would be missed. */
+export type Summary = 'mean' | 'max' | 'min';
+
+const SUMMARIES: Record<Summary, (known: readonly number[]) => number> = {
+  mean: (known) => known.reduce((sum, value) => sum + value, 0) / known.length,
+  max: (known) => Math.max(...known),
+  min: (known) => Math.min(...known),
+};
+
+/** As many values as there are columns, each standing for its share; null where all of the share is unknown. */
+export function resampled(series: Series, columns: number, summary: Summary = 'mean'): Series {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * series.length) / columns);
     const to = Math.max(from + 1, Math.floor(((column + 1) * series.length) / columns));
     const known = series.slice(from, to).filter((value) => value !== null);
-    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+    return known.length === 0 ? null : SUMMARIES[summary](known);
   });
 }
 
@@ -58,15 +67,18 @@ export function extentOf(series: Series): Extent | null {
 export interface ChartOptions {
   readonly columns: number;
   readonly rows: number;
-  /** What the lowest and the highest dot stand for. */
-  readonly floor: number;
-  readonly ceiling: number;
+  readonly summary: Summary;
+  /** Of the lowest and the highest dot; without them nothing and the highest value drawn. */
+  readonly scale: { readonly floor: number; readonly ceiling: number } | null;
 }
 
 /** Lines through the values of each series, on one chart. @returns one text a row, all of full width. */
-export function lineChart(all: readonly Series[], { columns, rows, floor, ceiling }: ChartOptions): string[] {
+export function lineChart(all: readonly Series[], { columns, rows, summary, scale }: ChartOptions): string[] {
   const cells = Array.from({ length: rows }, () => new Uint8Array(columns));
   const height = rows * DOTS_HIGH;
+  const drawn = all.map((series) => resampled(series, columns * DOTS_WIDE, summary));
+  const highest = Math.max(...drawn.flat().map((value) => value ?? 0));
+  const { floor, ceiling } = scale ?? { floor: 0, ceiling: highest };
   const rowOf = (value: number) => {
     const share = ceiling <= floor ? 0 : (value - floor) / (ceiling - floor);
     return height - 1 - Math.round(Math.min(1, Math.max(0, share)) * (height - 1));
@@ -77,9 +89,9 @@ export function lineChart(all: readonly Series[], { columns, rows, floor, ceilin
     const column = Math.floor(x / DOTS_WIDE);
     if (row !== undefined) row[column] = (row[column] ?? 0) | bit;
   };
-  for (const series of all) {
+  for (const series of drawn) {
     let before: number | null = null;
-    for (const [x, value] of resampled(series, columns * DOTS_WIDE).entries()) {
+    for (const [x, value] of series.entries()) {
       const y = value === null ? null : rowOf(value);
       // A line joins neighbours only: what is unknown between two values is not drawn as if it were known.
       for (let at = y; at !== null; at = stepTowards(at, before)) dot(x, at);

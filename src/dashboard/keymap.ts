@@ -45,30 +45,29 @@ export interface Binding {
   readonly views?: readonly View[];
   /** Changes the fleet: an uppercase key, greyed for a token that may only read and while the data is stale. */
   readonly changes?: true;
-  /** Stands in the help line, where there is room; the others are on the page under `?` alone. */
-  readonly inLine?: true;
+  /** Whether it stands in the help line, where there is room; the others are on the page under `?` alone. */
+  readonly inLine?: (state: State) => boolean;
 }
 
 const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
 export const KEYMAP: readonly Binding[] = [
-  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
-  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', mode: 'view', inLine: true },
-  { keys: ['?'], shown: '?', label: 'help', command: 'help', mode: 'view', inLine: true },
-  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: true },
+  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', mode: 'view', inLine: always },
+  { keys: ['?'], shown: '?', label: 'help', command: 'help', mode: 'view', inLine: always },
+  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: always },
   { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
-  { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: true },
+  { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: always },
   ...upAndDown(['overview', 'card'], 'task type'),
   ...upAndDown(LISTS, 'row'),
   {
     keys: ['return', 'right', 'l'],
-    shown: '⏎ → l',
+    shown: '⏎',
     label: 'open',
     command: 'open',
     mode: 'view',
     views: ['overview'],
-    inLine: true,
+    inLine: always,
   },
   {
     keys: ['left', 'h'],
@@ -77,16 +76,15 @@ export const KEYMAP: readonly Binding[] = [
     command: 'left',
     mode: 'view',
     views: ['task'],
-    inLine: true,
   },
   {
     keys: ['right', 'l'],
     shown: '→ l',
-    label: 'next',
+    label: 'next task type',
     command: 'right',
     mode: 'view',
     views: ['task'],
-    inLine: true,
+    inLine: always,
   },
   { keys: ['escape'], shown: 'Esc', label: 'back to the overview', command: 'back', mode: 'view' },
   {
@@ -103,10 +101,11 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['4'], shown: '4', label: 'triggers', command: 'show-triggers', mode: 'view' },
   { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
   { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
   change('L', 'limit', TASKS),
   change('P', 'pause', TASKS),
-  change('G', 'resume', TASKS, 'go on'),
-  change('R', 'reset', TASKS, 'reset count'),
+  { ...change('G', 'resume', TASKS, 'go on'), inLine: isPaused },
+  change('R', 'reset', TASKS, 'reset'),
   change('C', 'cleanup', ['overview']),
   change('E', 'switch', ['configs'], 'on/off'),
   change('I', 'interval', ['configs']),
@@ -118,25 +117,33 @@ export const KEYMAP: readonly Binding[] = [
     label: 'close help',
     command: 'help',
     mode: 'help',
-    inLine: true,
+    inLine: always,
   },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'help' },
-  { keys: ['return'], shown: '⏎', label: 'go on', command: 'enter', mode: 'prompt', inLine: true },
-  { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: true },
+  { keys: ['return'], shown: '⏎', label: 'go on', command: 'enter', mode: 'prompt', inLine: always },
+  { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: always },
   { keys: ['backspace'], shown: 'Backspace', label: 'erase', command: 'erase', mode: 'prompt' },
   { keys: ['ctrl-u'], shown: 'Ctrl-U', label: 'erase all', command: 'erase-all', mode: 'prompt' },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'prompt' },
-  { keys: ['y'], shown: 'y', label: 'do it', command: 'accept', mode: 'confirm', inLine: true },
+  { keys: ['y'], shown: 'y', label: 'do it', command: 'accept', mode: 'confirm', inLine: always },
   {
     keys: ['n', 'escape', 'q'],
     shown: 'n Esc',
     label: 'leave it',
     command: 'refuse',
     mode: 'confirm',
-    inLine: true,
+    inLine: always,
   },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'confirm' },
 ];
+
+function always(): boolean {
+  return true;
+}
+
+function isPaused({ data, taskType }: State): boolean {
+  return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
+}
 
 function upAndDown(views: readonly View[], label: string): Binding[] {
   return [
@@ -146,7 +153,7 @@ function upAndDown(views: readonly View[], label: string): Binding[] {
 }
 
 function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {
-  return { keys: [key], shown: key, label, command, mode: 'view', views, changes: true, inLine: true };
+  return { keys: [key], shown: key, label, command, mode: 'view', views, changes: true, inLine: always };
 }
 
 export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Mode {

@@ -6,8 +6,17 @@ import type { Series } from './charts.ts';
 
 export type TaskSample = HistoryBody['items'][number]['tasks'][number];
 
-/** How far the charts go back. */
+/** How far the charts go back at most. */
 export const CHART_MINUTES = 15;
+/** Of a fleet that has just begun the charts show less, rather than an empty stretch before its time. */
+const STRETCHES = [1, 2, 5, CHART_MINUTES];
+
+/** How far the charts go back for what is known: the shortest stretch that holds all of it. */
+export function minutesOf(history: HistoryBody | null): number {
+  const times = history?.items ?? [];
+  const knownMs = Date.parse(times.at(-1)?.at ?? '') - Date.parse(times[0]?.at ?? '');
+  return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
+}
 
 /** @param history null: nothing is known yet. */
 export function seriesOf(
@@ -16,7 +25,7 @@ export function seriesOf(
   pick: (sample: TaskSample) => number | null,
 ): Series {
   const stepSeconds = history?.step_seconds ?? 1;
-  const length = Math.max(1, Math.round((CHART_MINUTES * 60) / stepSeconds));
+  const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));
   const series: (number | null)[] = Array.from({ length }, () => null);
   const newestMs = Date.parse(history?.items.at(-1)?.at ?? '');
   for (const { at, tasks } of history?.items ?? []) {

@@ -31,7 +31,7 @@ export function configsLines(state: State, { columns, rows }: Room): Line[] {
 
 const CONFIG_COLUMNS: readonly Column<ConfigBody>[] = [
   { header: 'ID', cell: ({ id }) => span(id), align: 'right' },
-  { header: 'NAME', cell: ({ name }) => span(name), shrinkTo: 10 },
+  { header: 'NAME', cell: ({ name }) => span(name), shrinkTo: 20 },
   { header: 'TASK', cell: ({ task_type }) => span(task_type) },
   {
     header: 'STATUS',

@@ -22,8 +22,8 @@ export function helpLines({ columns, rows }: Room): Line[] {
   return beside(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
 }
 
-function bindingLine({ shown, label, views }: Binding): Line {
-  const where = views === undefined ? '' : `  (${views.join(', ')})`;
+function bindingLine({ shown, label, views, changes }: Binding): Line {
+  const where = views === undefined || changes !== true ? '' : `  in ${views.join(', ')}`;
   return [
     span(`${shown}${' '.repeat(Math.max(1, KEY_COLUMNS - widthOf(shown)))}`, 'accent'),
     span(label),
@@ -35,7 +35,7 @@ function bindingLine({ shown, label, views }: Binding): Line {
 export function helpLine(state: State, columns: number): Line {
   const isRefused = refusalOf(state) !== null;
   let line: Line = [];
-  for (const { shown, label, changes } of bindingsOf(state).filter(({ inLine }) => inLine === true)) {
+  for (const { shown, label, changes } of bindingsOf(state).filter(({ inLine }) => inLine?.(state))) {
     const grey = changes === true && isRefused;
     const part: Line = [
       ...(line.length === 0 ? [] : [span('  ')]),

@@ -5,7 +5,7 @@ import { gauge, sparkline } from '../charts.ts';
 import { type Column, tableLines } from '../columns.ts';
 import { count, healthSpan, measure, percent, seconds } from '../format.ts';
 import { type Line, type Span, span, type Tone } from '../line.ts';
-import { CHART_MINUTES, seriesOf } from '../series.ts';
+import { minutesOf, seriesOf } from '../series.ts';
 
 export interface TaskTables {
   readonly tasks: readonly TaskBody[];
@@ -23,7 +23,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
     { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), dropAt: 3 },
     { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
     {
-      header: `${CHART_MINUTES} MIN`,
+      header: `${minutesOf(history)} MIN`,
       cell: ({ task_type }) =>
         span(
           sparkline(

@@ -1,11 +1,11 @@
 // One task type: its numbers, fifteen minutes of them as charts, why polls fail and for which cards.
 import type { FailuresBody, HistoryBody, TaskBody } from '../../api/client.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import { extentOf, lineChart, type Series } from '../charts.ts';
+import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { tableLines } from '../columns.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
 import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
-import { CHART_MINUTES, seriesOf, type TaskSample } from '../series.ts';
+import { minutesOf, seriesOf, type TaskSample } from '../series.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
 import { missing, type Room, stacked } from './room.ts';
@@ -24,9 +24,10 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   if (task === undefined) return [missing(state.taskType, problem)];
   const calm = `${cards(task.scheduled_cards)}, everything as configured`;
   const top = [...healthLines(task, { columns, rows: 3, calm }), ...numberLines(task, columns)];
+  const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
   const chartRows = Math.min(
     LARGEST_CHART_ROWS,
-    Math.max(SMALLEST_CHART_ROWS, Math.floor((rows - top.length - FAILURE_ROWS - 2) / 2) - 1),
+    Math.max(SMALLEST_CHART_ROWS, Math.floor((rows - top.length - below - 2) / 2) - 1),
   );
   const charts = chartLines(state.data.history, task.task_type, columns, chartRows);
   const left = rows - top.length - charts.length - 2;
@@ -36,17 +37,16 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
 function numberLines(task: TaskBody, columns: number): Line[] {
   const { interval_seconds: wanted, achieved_interval_seconds: achieved } = task;
   const every = wanted === null ? 'off' : `every ${seconds(achieved ?? wanted)} (wanted ${seconds(wanted)})`;
+  const skipped = task.skipped_revolutions === 0 ? '' : `  ${count(task.skipped_revolutions)} rounds skipped`;
   return [
     [
-      span(task.task_type, 'bold'),
-      span('  '),
       ...limitCells(task, GAUGE_COLUMNS),
       span(`  ${measure(task.rate_per_second_10s)}/s now, ${measure(task.rate_per_second)}/s in 5 min`),
       span(`  ok ${percent(task.success_rate)} %  p50/p95 ${durations(task)} ms`),
     ],
     plain(
       `due ${count(task.due)}  backoff ${count(task.backoff)}  manual ${count(task.manual_length)}` +
-        `  lag ${seconds(task.schedule_lag_seconds)}  ${every}  skipped ${count(task.skipped_revolutions)} rounds`,
+        `  lag ${seconds(task.schedule_lag_seconds)}  ${every}${skipped}`,
     ),
   ].map((line) => fitted(line, columns));
 }
@@ -55,15 +55,31 @@ interface Chart {
   readonly title: string;
   readonly unit: string;
   readonly series: readonly ((sample: TaskSample) => number | null)[];
-  /** Charts of shares do not begin at nothing: what is interesting happens at the top. */
+  /** What stands for the samples that share a dot. */
+  readonly summary: Summary;
+  /** A share does not begin at nothing: what is interesting happens at the top. */
   readonly isShare?: true;
 }
 
+/** A share is drawn from here on, or from its lowest value. */
+const SHARE_FLOOR = 90;
+
 const CHARTS: readonly Chart[] = [
-  { title: 'polls', unit: '/s', series: [({ rate_per_second }) => rate_per_second] },
-  { title: 'success', unit: ' %', series: [({ success_rate }) => success_rate], isShare: true },
-  { title: 'p95, p50', unit: ' ms', series: [({ p95_ms }) => p95_ms, ({ p50_ms }) => p50_ms] },
-  { title: 'queue', unit: '', series: [({ queue_length }) => queue_length] },
+  { title: 'polls', unit: '/s', series: [({ rate_per_second }) => rate_per_second], summary: 'mean' },
+  {
+    title: 'success',
+    unit: ' %',
+    series: [({ success_rate }) => success_rate],
+    summary: 'min',
+    isShare: true,
+  },
+  {
+    title: 'p95, p50',
+    unit: ' ms',
+    series: [({ p95_ms }) => p95_ms, ({ p50_ms }) => p50_ms],
+    summary: 'max',
+  },
+  { title: 'queue', unit: '', series: [({ queue_length }) => queue_length], summary: 'max' },
 ];
 
 function chartLines(
@@ -79,7 +95,7 @@ function chartLines(
 }
 
 function oneChart(
-  { title, unit, series, isShare }: Chart,
+  { title, unit, series, summary, isShare }: Chart,
   history: HistoryBody,
   taskType: TaskType,
   columns: number,
@@ -91,7 +107,7 @@ function oneChart(
   const name = span(`${title}  `, 'bold');
   if (known.length === 0) {
     return [
-      [name, span(`nothing known of the last ${CHART_MINUTES} min`, 'dim')],
+      [name, span(`nothing known of the last ${minutesOf(history)} min`, 'dim')],
       ...Array(rows).fill(plain('')),
     ];
   }
@@ -100,11 +116,10 @@ function oneChart(
   const last = extents.map((extent) => measure(extent?.last ?? null)).join(', ');
   const label: Span[] = [
     span(`${last}${unit}`),
-    span(`  min ${measure(min)}  max ${measure(max)}  ${CHART_MINUTES} min`, 'dim'),
+    span(`  min ${measure(min)}  max ${measure(max)}  ${minutesOf(history)} min`, 'dim'),
   ];
-  const floor = isShare === true ? Math.min(min, 90) : 0;
-  const ceiling = isShare === true ? 100 : max;
-  const chart = lineChart(all, { columns, rows, floor, ceiling });
+  const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
+  const chart = lineChart(all, { columns, rows, summary, scale });
   return [fitted([name, ...label], columns), ...chart.map((text) => plain(text, 'accent'))];
 }
 
