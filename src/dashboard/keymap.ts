@@ -8,6 +8,7 @@ export type Command =
   | 'quit'
   | 'interrupt'
   | 'help'
+  | 'redraw'
   | 'next-view'
   | 'previous-view'
   | `show-${Exclude<View, 'card'>}`
@@ -102,6 +103,7 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
   { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
   { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
+  { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw', mode: 'view' },
   change('L', 'limit', TASKS),
   change('P', 'pause', TASKS),
   { ...change('G', 'resume', TASKS, 'go on'), inLine: isPaused },

@@ -76,6 +76,7 @@ const COMMANDS: Record<Command, (state: State) => State> = {
   quit: (state) => ({ ...state, exit: 'quit' }),
   interrupt: (state) => ({ ...state, exit: 'interrupted' }),
   help: (state) => ({ ...state, help: !state.help }),
+  redraw: (state) => ({ ...state, redraws: state.redraws + 1 }),
   'next-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, 1)),
   'previous-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, -1)),
   'show-overview': (state) => shown(state, 'overview'),

@@ -112,6 +112,7 @@ export class Session {
     if (after.view !== before.view || after.card !== before.card)
       this.#feed.want({ sources: sourcesOf(after), card: after.card });
     if (after.job !== null && after.job !== before.job) void this.#carryOut(after.job);
+    if (after.redraws !== before.redraws) this.deps.terminal.clear();
     if (event.type === 'received' && event.reading.source === 'overview') this.#learnRole();
     if (event.type === 'received' || event.type === 'failed') this.#drawSoon();
     else this.#draw();

@@ -79,6 +79,8 @@ export interface State {
   readonly nowMs: number;
   /** Monotonic; null while answers come. */
   readonly nextTryAtMs: number | null;
+  /** Grows when the screen is to be painted whole: something else wrote on it. */
+  readonly redraws: number;
   readonly exit: 'quit' | 'interrupted' | null;
 }
 
@@ -134,6 +136,7 @@ export function initialState(
       card: UNREAD,
     },
     nextTryAtMs: null,
+    redraws: 0,
     exit: null,
     ...given,
   };

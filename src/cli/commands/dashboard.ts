@@ -4,7 +4,7 @@ import { loadClientConfig } from '../../config/load-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
-import { Interruption } from '../io.ts';
+import { Interruption, type Io } from '../io.ts';
 import { printAnswer } from '../output/print.ts';
 import { styleFor } from '../output/style.ts';
 
@@ -62,12 +62,17 @@ function sizeIn(value: string | undefined): number {
 async function live(context: CommandContext): Promise<number> {
   const { io, format } = context;
   if (format !== 'table') throw new CardpollError('usage', 'once_missing', `-o ${format} needs --once`);
-  if (io.stdin.isTTY !== true || io.stdout.isTTY !== true) {
+  if (!isOnTerminal(io)) {
     throw new CardpollError('usage', 'no_terminal', 'the dashboard needs a terminal', {
       hint: 'print it with `cardpoll dashboard --once`',
     });
   }
   return watch(context, await loadClientConfig(context.configInputs), io.onInterrupt());
+}
+
+/** Whether there is somebody to look at the screen and to press keys. */
+export function isOnTerminal({ stdin, stdout }: Io): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true;
 }
 
 /**
