@@ -16,6 +16,8 @@ import { taskLines } from './task.ts';
 import { triggersLines } from './triggers.ts';
 
 export const SMALLEST = { columns: 60, rows: 15 } as const;
+/** Of a plan; what it does and to whom comes under it. */
+const MOST_TITLE_ROWS = 2;
 
 const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
   overview: overviewLines,
@@ -98,10 +100,11 @@ function dialogLines(state: State): Line[] {
   const { confirm, prompt, notice, columns } = state;
   if (confirm !== null) {
     const { title, effects, command } = confirm.plan;
+    const told = effects.flatMap((text) => wrapped(text, columns));
     return [
       plain('─'.repeat(columns), 'dim'),
-      ...wrapped(title, columns, 'bold'),
-      ...effects.flatMap((text) => wrapped(text, columns)),
+      ...atMost(wrapped(title, columns, 'bold'), MOST_TITLE_ROWS),
+      ...atMost(told, Math.max(1, Math.floor(state.rows / 2) - MOST_TITLE_ROWS - 3)),
       [span('same as: ', 'dim'), span(command, 'accent')],
     ];
   }
@@ -113,6 +116,13 @@ function dialogLines(state: State): Line[] {
   if (notice !== null) return [plain(notice.text, notice.tone)];
   const refusal = refusalOf(state);
   return [state.readOnly && refusal !== null ? plain(refusal, 'dim') : EMPTY];
+}
+
+/** What is too much is counted, not shown. */
+function atMost(lines: readonly Line[], rows: number): readonly Line[] {
+  if (lines.length <= rows) return lines;
+  const left = lines.length - rows + 1;
+  return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
 }
 
 function subjectOf({ data, taskType, picked }: State) {

@@ -13,6 +13,10 @@ import { paceTable, queueTable } from './task-tables.ts';
 /** Below this there is one table of task types instead of two. */
 const TWO_TABLES_FROM_ROWS = 17;
 const INIT_BAR_COLUMNS = 20;
+/** Two lines of reason and the command. */
+const LEAST_HEALTH_ROWS = 3;
+/** The view of alerts shows the others. */
+const MOST_ALERTS = 3;
 
 export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const overview = state.data.overview.body;
@@ -30,7 +34,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const calm = `${cards(overview.cards_total)}, everything as configured`;
   const health = healthLines(overview, {
     columns,
-    rows: Math.max(2, rows - used - taskParts.length - 1),
+    rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),
     calm,
   });
   return stacked([health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)], rows);
@@ -137,12 +141,12 @@ function initFact({ init }: OverviewBody, nowMs: number): Fact {
 function instanceFact({ workers }: OverviewBody): Fact {
   if (workers.length === 0) return urgent('instances', span('✖ none is alive', 'bad'));
   const versions = [...new Set(workers.map(({ version }) => version))];
-  const mixed = versions.length > 1 ? [span(`  ▲ versions ${versions.join(', ')}`, 'warn')] : [];
+  const mixed = versions.length > 1 ? [span(`▲ versions ${versions.join(', ')}  `, 'warn')] : [];
   const each = workers.map(
     ({ hostname, pid, in_flight }) => `${hostname}/${pid} ${count(in_flight)} running`,
   );
   return {
-    line: fact('instances', span(`${workers.length}: ${each.join(', ')}`), ...mixed),
+    line: fact('instances', span(`${workers.length}  `), ...mixed, span(each.join(', '))),
     isCalm: mixed.length === 0,
   };
 }
@@ -152,14 +156,18 @@ function alertFacts(state: State, nowMs: number): Fact[] {
   if (body === null) return [{ line: missing('alerts', problem), isCalm: true }];
   const firing = firingAlerts(state);
   if (firing.length === 0) return [calm('alerts', span('none fires'))];
-  return firing.map((alert) =>
-    urgent(
-      'alerts',
-      span('✖ ', 'bad'),
-      span(alertText(alert), 'bad'),
-      span(`  for ${since(alert.fired_at, nowMs)}`),
-    ),
-  );
+  const more = firing.length - MOST_ALERTS;
+  return firing
+    .slice(0, MOST_ALERTS)
+    .map((alert, i) =>
+      urgent(
+        'alerts',
+        span('✖ ', 'bad'),
+        span(alertText(alert), 'bad'),
+        span(`  for ${since(alert.fired_at, nowMs)}`),
+        ...(more > 0 && i === MOST_ALERTS - 1 ? [span(`  (${more} more)`, 'dim')] : []),
+      ),
+    );
 }
 
 function cleanupFact({ data }: State, nowMs: number): Fact {
