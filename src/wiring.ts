@@ -277,7 +277,7 @@ async function startServer(
         config: { ...(config.probeListen ?? usual), ...access },
         addressFlag: '--probe-listen',
         ports: config.probeListen === null ? ports : 1,
-        stats: operations.stats,
+        operations,
       });
   teardown.add(() => server.close());
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');

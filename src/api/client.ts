@@ -110,8 +110,8 @@ const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
 const PAUSES = '/polling-pauses';
-/** Lists of the API are paged; what the command line shows fits one page of the largest size. */
-const LARGEST_PAGE = 'page_size=100';
+/** Of the API's lists. */
+const LARGEST_PAGE_SIZE = 100;
 
 /** All methods throw CardpollError: `unavailable` when nothing usable answers, otherwise what the server said. */
 export class ApiClient {
@@ -128,12 +128,13 @@ export class ApiClient {
   pauses = () => this.#get<ItemsBody<PauseBody>>(PAUSES, 'items');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   config = (id: number) => this.#get<ConfigBody>(`/polling-configs/${id}`, 'card_condition');
-  configs = () => this.#get<ItemsBody<ConfigBody>>(`/polling-configs?${LARGEST_PAGE}`, 'items');
+  configs = (page = 1, pageSize = LARGEST_PAGE_SIZE) =>
+    this.#get<PageBody<ConfigBody>>(`/polling-configs?page=${page}&page_size=${pageSize}`, 'items');
   alertRules = (page: number, pageSize: number) =>
     this.#get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
   alertRule = (id: number) => this.#get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
   cleanupConfigs = () =>
-    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?${LARGEST_PAGE}`, 'items');
+    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?page_size=${LARGEST_PAGE_SIZE}`, 'items');
   cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
   cleanupProgress = () => this.#get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
   triggers = (page: number, pageSize: number) =>

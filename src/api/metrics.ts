@@ -1,11 +1,12 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
 // Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker, an
-// initialisation status, an interface, the state of a breaker and the source of a pause are the only labels, never a card.
+// initialisation status, an interface, the state of a breaker, the source of a pause, a quantile and the kind of a repair are the only labels, never a card.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { TASK_TYPES } from '../domain/task-type.ts';
+import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -20,6 +21,7 @@ export interface InstanceState {
 
 export interface MetricsSources {
   readonly stats: StatsOperations;
+  readonly init: InitOperations;
   readonly instance: () => InstanceState;
   readonly version: string;
 }
@@ -28,6 +30,12 @@ const PREFIX = 'cardpoll_';
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
 const PAUSE_SOURCES = ['gateway', 'operator'] as const;
+
+/** What all instances have in common. */
+interface Fleet {
+  readonly overview: Overview;
+  readonly reconciliation: ReconciliationReport;
+}
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -39,15 +47,17 @@ export class Metrics {
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
   async text(): Promise<string> {
-    const overview = await this.#overview();
-    const parts = [this.#process, this.#instance(overview !== null)];
-    if (overview !== null) parts.push(fleetMetrics(overview));
+    const fleet = await this.#fleet();
+    const parts = [this.#process, this.#instance(fleet !== null)];
+    if (fleet !== null) parts.push(fleetMetrics(fleet));
     return (await Promise.all(parts.map((registry) => registry.metrics()))).join('\n');
   }
 
-  async #overview(): Promise<Overview | null> {
+  async #fleet(): Promise<Fleet | null> {
+    const { stats, init } = this.sources;
     try {
-      return await this.sources.stats.overview();
+      const [overview, { reconciliation }] = await Promise.all([stats.overview(), init.progress()]);
+      return { overview, reconciliation };
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;
@@ -67,7 +77,7 @@ export class Metrics {
   }
 }
 
-function fleetMetrics(overview: Overview): Registry {
+function fleetMetrics({ overview, reconciliation }: Fleet): Registry {
   const page = new Page();
   const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
     const gauge = page.gauge(name, help, ['task_type']);
@@ -118,6 +128,15 @@ function fleetMetrics(overview: Overview): Registry {
   perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
     scaled(task.avgDurationMs, 1 / 1000),
   );
+  const quantile = page.gauge(
+    'poll_duration_quantile_seconds',
+    'Duration that this share of the polls of the last five minutes took at most',
+    ['task_type', 'quantile'],
+  );
+  for (const { taskType, p50Ms, p95Ms } of overview.tasks) {
+    if (p50Ms !== null) quantile.set({ task_type: taskType, quantile: '0.5' }, p50Ms / 1000);
+    if (p95Ms !== null) quantile.set({ task_type: taskType, quantile: '0.95' }, p95Ms / 1000);
+  }
   const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
   for (const { taskType, succeeded, failed } of overview.tasks) {
     polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
@@ -126,7 +145,9 @@ function fleetMetrics(overview: Overview): Registry {
   page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
   addRestraints(page, overview);
   addWorkers(page, overview);
+  addStops(page, overview);
   addInit(page, overview);
+  addRepairs(page, reconciliation);
   return page.registry;
 }
 
@@ -163,6 +184,20 @@ function addWorkers(page: Page, { workers }: Overview): void {
     lookUps.inc({ worker: workerId, result: 'hit' }, cacheHits);
     lookUps.inc({ worker: workerId, result: 'miss' }, cacheMisses);
   }
+}
+
+function addStops(page: Page, { stops }: Overview): void {
+  if (stops.unconfirmed === null) return;
+  page
+    .gauge('stops_unconfirmed', 'Cards that run on although the gateway acknowledged their stop')
+    .set(stops.unconfirmed);
+}
+
+function addRepairs(page: Page, { healedMissing, healedForeign, healedDouble }: ReconciliationReport): void {
+  const repairs = page.counter('ring_repairs_total', 'Cards whose place in the rings was repaired', ['kind']);
+  repairs.inc({ kind: 'missing' }, healedMissing);
+  repairs.inc({ kind: 'foreign' }, healedForeign);
+  repairs.inc({ kind: 'double' }, healedDouble);
 }
 
 function addInit(page: Page, { init }: Overview): void {

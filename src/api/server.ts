@@ -7,7 +7,6 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import type { Operations } from '../operations/operations.ts';
-import type { StatsOperations } from '../operations/stats.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { Access, type AccessSettings } from './access.ts';
@@ -40,14 +39,15 @@ export interface ServerOptions {
   } & AccessSettings;
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
-  readonly stats: StatsOperations;
+  /** What /metrics tells. */
+  readonly operations: Pick<Operations, 'stats' | 'init'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
   readonly version: string;
 }
 
-export interface ApiServerOptions extends Omit<ServerOptions, 'stats' | 'addressFlag'> {
+export interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
   readonly operations: Operations;
 }
 
@@ -69,9 +69,9 @@ const ANSWER_WITHIN_MS = 3_500;
 const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
-export function openApiServer({ operations, ...options }: ApiServerOptions): Promise<ApiServer> {
-  return openServer({ ...options, addressFlag: '--listen', stats: operations.stats }, async (guarded) => {
-    await guarded.register(adminRoutes(operations, options.logs.api), { prefix: '/api/admin' });
+export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  return openServer({ ...options, addressFlag: '--listen' }, async (guarded) => {
+    await guarded.register(adminRoutes(options.operations, options.logs.api), { prefix: '/api/admin' });
   });
 }
 
@@ -92,7 +92,7 @@ export async function openServer(
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => access.admit(request, reply));
     await limitRate(guarded, () => access.rateLimitPerMinute);
-    await guarded.register(metricsRoute(new Metrics(options)));
+    await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations })));
     await addGuarded(guarded);
   });
   refuseTheRest();
@@ -149,7 +149,7 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(dataCleanupRoutes(operations.cleanup));
-      await timed.register(cardRoutes(operations.cards));
+      await timed.register(cardRoutes(operations.cards, operations.explainer));
     });
   };
 }

@@ -7,15 +7,18 @@ import type { Setting } from '../config/setting.ts';
 import type { Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 
-export const OUTPUT_FORMATS = ['table', 'json', 'yaml'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-/** All words any command knows. */
-export const ALL_FORMATS = [...OUTPUT_FORMATS, 'text', 'jsonl'] as const;
+/** What -o takes: `wide` is a table that leaves nothing out, `jsonl` one item of a list a line. */
+export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml'] as const;
+export type OutputFormat = Exclude<(typeof OUTPUT_FORMATS)[number], 'wide'>;
 
 export interface CommandContext {
   readonly io: Io;
   readonly launchers: Launchers;
   readonly format: OutputFormat;
+  /** Tables leave no column out. */
+  readonly wide: boolean;
+  /** Tables name their columns behind a pipe too. */
+  readonly header: boolean;
   /** What the settings of this run are read from. */
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with everything below it, for commands about commands. */
@@ -34,7 +37,7 @@ export interface ArgumentSpec {
 }
 
 export interface OptionSpec {
-  /** `--watch` or `--cards <n>`; the option arrives in camelCase. */
+  /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */
   readonly flags: string;
   readonly doc: string;
   /** Absent for switches. */
@@ -43,6 +46,8 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
+  /** The value that stands for the flag alone. With it, a value is attached: `--watch=5`. */
+  readonly bare?: string;
 }
 
 export interface CommandSpec {
@@ -56,7 +61,7 @@ export interface CommandSpec {
   /** Settings this command takes as flags besides those every command takes. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
-  /** Words for -o where they are not OUTPUT_FORMATS. */
+  /** Words for -o where they are not OUTPUT_FORMATS; empty: it prints nothing that has a format. */
   readonly formats?: readonly string[];
   /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;

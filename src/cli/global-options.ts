@@ -1,10 +1,9 @@
 // Options as declarations: those every command takes, and settings as options. Used by program.ts, which makes a parser
 // of them, by option-order.ts and by the completion scripts.
 import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
-import { oneOf } from '../config/kinds.ts';
 import type { Setting } from '../config/setting.ts';
 import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
-import { ALL_FORMATS, type CommandSpec, type OptionSpec } from './command.ts';
+import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
 
 /** Settings every command takes as flags. */
 export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
@@ -14,10 +13,14 @@ export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
   SETTINGS.clientTimeoutMs,
 ];
 
+/** Its words depend on the command: program.ts checks them, `formatsOf` tells them to help and completion. */
+export const OUTPUT_OPTION: OptionSpec = { flags: '-o, --output <format>', doc: OUTPUT_FORMATS.join(', ') };
+
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   ...GLOBAL_SETTINGS.map(settingOption),
-  { flags: '-o, --output <format>', doc: 'table, json or yaml', kind: oneOf(ALL_FORMATS) },
+  OUTPUT_OPTION,
   { flags: '--json', doc: 'the same as -o json' },
+  { flags: '--header', doc: 'name the columns of a table behind a pipe too' },
   { flags: '--debug', doc: 'show the stack of errors' },
 ];
 export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };
@@ -26,6 +29,11 @@ export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this he
 /** The options a command takes besides those of the commands above it. */
 export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
   return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
+}
+
+/** What -o may be followed by. */
+export function formatsOf({ formats = OUTPUT_FORMATS }: CommandSpec): readonly string[] {
+  return formats;
 }
 
 /** The flag of a setting takes any text: the configuration checks it together with all other sources. */

@@ -1,6 +1,7 @@
 // How help looks: examples first, then usage, commands and options. Global options stand last.
 import type { Command, Help } from 'commander';
 import type { CommandSpec } from './command.ts';
+import { formatsOf, OUTPUT_OPTION } from './global-options.ts';
 
 export function formatHelp(spec: CommandSpec, command: Command, helper: Help): string {
   const width = helper.padWidth(command, helper);
@@ -8,7 +9,10 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
   const section = (title: string, items: readonly string[]) =>
     items.length === 0 ? [] : ['', title, ...items];
   const option = (one: Parameters<Help['optionTerm']>[0]) =>
-    item(helper.optionTerm(one), helper.optionDescription(one));
+    item(
+      helper.optionTerm(one),
+      one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : helper.optionDescription(one),
+    );
   const exampleWidth = Math.max(...spec.examples.map(([line]) => line.length));
   const lines = [
     'Examples:',

@@ -10,7 +10,7 @@ interface Flag {
 
 /** @returns the same words, options last among those before the first argument. */
 export function optionsAfterCommand(argv: readonly string[], root: CommandSpec): string[] {
-  const words = [...argv];
+  const words = withBareValues(argv, root);
   const kept: string[] = [];
   const moved: string[] = [];
   let spec = root;
@@ -32,6 +32,23 @@ export function optionsAfterCommand(argv: readonly string[], root: CommandSpec):
     }
   }
   return [...kept, ...moved, ...words];
+}
+
+/** `--watch` -> `--watch=2`: the parser would take the word behind it for its value. */
+function withBareValues(argv: readonly string[], root: CommandSpec): string[] {
+  const values = new Map<string, string>();
+  const visit = (spec: CommandSpec): void => {
+    for (const { flags, bare } of optionsOf(spec)) {
+      if (bare !== undefined) values.set(flags.replace(/\[.*/, ''), bare);
+    }
+    spec.subcommands?.forEach(visit);
+  };
+  visit(root);
+  const end = argv.indexOf('--');
+  return argv.map((word, index) => {
+    const bare = end === -1 || index < end ? values.get(word) : undefined;
+    return bare === undefined ? word : `${word}=${bare}`;
+  });
 }
 
 function flagIn(flags: ReadonlyMap<string, Flag>, word: string): Flag | null {

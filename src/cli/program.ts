@@ -4,9 +4,10 @@ import type { Kind } from '../config/kinds.ts';
 import type { Setting } from '../config/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type ArgumentSpec, type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';
 import {
   flagOf,
+  formatsOf,
   GLOBAL_OPTIONS,
   GLOBAL_SETTINGS,
   HELP_OPTION,
@@ -85,12 +86,13 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
 }
 
 /** Which words -o takes depends on the command; the option itself belongs to all of them. */
-function refuseUnknownFormat({ formats = OUTPUT_FORMATS }: CommandSpec, format: unknown): void {
+function refuseUnknownFormat(spec: CommandSpec, format: unknown): void {
+  const formats = formatsOf(spec);
   if (format === undefined || formats.some((known) => known === format)) return;
   throw new CardpollError(
     'usage',
     'invalid_argument',
-    `--output: "${format}" is none of ${formats.join(', ')}`,
+    `--output: "${format}" is none of ${formats.join(', ')}${didYouMean(String(format), formats)}`,
   );
 }
 
@@ -113,8 +115,10 @@ function valueArgument(spec: ArgumentSpec): Argument {
 }
 
 function valueOption(spec: OptionSpec): Option {
-  const option = new Option(spec.flags, spec.doc);
-  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags, undefined));
+  const option = new Option(spec.flags.replace(/\[=(<.*>)\]/, ' $1'), spec.doc);
+  option.flags = spec.flags;
+  const choices = spec.choices ?? spec.kind?.choices;
+  if (spec.kind !== undefined) option.argParser(parserOf(spec.kind, option.long ?? spec.flags, choices));
   if (spec.default !== undefined) option.default(spec.default);
   return option.makeOptionMandatory(spec.required ?? false);
 }

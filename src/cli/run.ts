@@ -36,7 +36,9 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
   return {
     io,
     launchers,
-    format: options.json === true ? 'json' : ((options.output as OutputFormat | undefined) ?? 'table'),
+    format: formatOf(options),
+    wide: options.output === 'wide',
+    header: options.header === true,
     configInputs,
     root: ROOT,
     client: async () => {
@@ -45,6 +47,11 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
       return new ApiClient({ ...config, signal: io.onInterrupt() });
     },
   };
+}
+
+function formatOf({ json, output }: ParsedInput['options']): OutputFormat {
+  if (json === true) return 'json';
+  return output === undefined || output === 'wide' ? 'table' : (output as OutputFormat);
 }
 
 function report(error: unknown, io: Io, argv: readonly string[]): number {

@@ -123,12 +123,16 @@ export function dueAt(ring: RingClock, step: number): number {
   return ring.anchorMs + (step * ring.intervalMs) / stepsOf(ring);
 }
 
+/** The step of the interval (from 0) at which a card's bucket begins. */
+export function stepOf(cardId: number, { buckets, split }: RingShape): number {
+  const whole = bucketOf(cardId, buckets);
+  if (split === 0) return whole;
+  return whole < split ? bucketOf(cardId, 2 * buckets) : 2 * whole;
+}
+
 /** When a card of this ring is moved into the queue next, in epoch milliseconds; in the past while the ring lags. */
 export function nextDueAt(ring: RingClock, cardId: number): number {
   const steps = stepsOf(ring);
-  const whole = bucketOf(cardId, ring.buckets);
-  const inHalves = whole < ring.split ? bucketOf(cardId, 2 * ring.buckets) : 2 * whole;
-  const step = ring.split === 0 ? whole : inHalves;
-  const ahead = (step - (ring.cursor % steps) + steps) % steps;
+  const ahead = (stepOf(cardId, ring) - (ring.cursor % steps) + steps) % steps;
   return dueAt(ring, ring.cursor + ahead);
 }

@@ -19,10 +19,11 @@ export interface PollingConfig {
   readonly status: 0 | 1;
 }
 
-function matches(config: PollingConfig, card: CardMembership): boolean {
-  if (config.carrierId !== null && config.carrierId !== card.carrierId) return false;
-  if (config.cardCondition === 'any') return true;
-  return (config.cardCondition === 'verified') === card.realNameVerified;
+/** What of a config keeps it from matching a card; null: it matches. */
+export function misfitOf(config: PollingConfig, card: CardMembership): 'carrier' | 'condition' | null {
+  if (config.carrierId !== null && config.carrierId !== card.carrierId) return 'carrier';
+  if (config.cardCondition === 'any') return null;
+  return (config.cardCondition === 'verified') === card.realNameVerified ? null : 'condition';
 }
 
 /** True when some card could match both. */
@@ -74,6 +75,6 @@ export class ConfigMatcher {
   }
 
   match(taskType: TaskType, card: CardMembership): PollingConfig | null {
-    return this.#byType.get(taskType)?.find((config) => matches(config, card)) ?? null;
+    return this.#byType.get(taskType)?.find((config) => misfitOf(config, card) === null) ?? null;
   }
 }

@@ -1,6 +1,6 @@
 // What becomes of a poll that failed: when its card is asked again, and what is remembered of it. Used by worker.ts. Pure.
 import { GatewayError } from '../gateway/gateway.ts';
-import { messageOf } from '../platform/errors.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { FailureNote } from '../store/live-store.ts';
 
 /** When a failed card may be asked again. */
@@ -29,9 +29,10 @@ export function retryOf(error: unknown, intervalMs: number): Retry {
   return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
 }
 
-/** Kind of failure, as the log's `error` has it. */
+/** Kind of failure, as the log's `error` has it: the gateway's, else the code of our own. */
 export function reasonOf(error: unknown): string {
-  return error instanceof GatewayError ? error.failure : 'internal';
+  if (error instanceof GatewayError) return error.failure;
+  return error instanceof CardpollError ? error.code : 'internal';
 }
 
 export function failureNoteOf(error: unknown, cardId: number, durationMs: number): FailureNote {

@@ -1,4 +1,5 @@
 // Why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the dashboard.
+import type { TriggerKind } from '../domain/manual-trigger.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { CardReport } from './cards.ts';
 
@@ -27,6 +28,7 @@ export interface TaskExplanation {
     readonly name: string;
     readonly reason: string;
   }>;
+  /** The card's bucket, counted from 0 in the order in which the ring comes to them. */
   readonly ring: { readonly bucket: number; readonly buckets: number; readonly member: boolean } | null;
   readonly nextDueAt: Date | null;
   readonly overdueSeconds: number | null;
@@ -54,7 +56,7 @@ export interface CardExplanation {
   readonly stops: ReadonlyArray<{ readonly at: Date; readonly action: string; readonly detail: string }>;
   readonly openTriggers: ReadonlyArray<{
     readonly triggerId: string;
-    readonly kind: string;
+    readonly kind: TriggerKind;
     readonly taskType: TaskType;
     readonly createdAt: Date;
   }>;

@@ -24,6 +24,7 @@ export type HealthCode =
   | 'interval_missed'
   | 'limit_reduced'
   | 'overloaded'
+  | 'stop_unconfirmed'
   | 'no_worker'
   | 'init_stuck';
 
@@ -38,6 +39,8 @@ export interface TaskHealthInputs extends HealthInputs {
   /** Of the ring that is worst off; null without an enabled ring. */
   readonly intervalSeconds: number | null;
   readonly achievedIntervalSeconds: number | null;
+  /** Cards that run on although the gateway acknowledged their stop; 0 for other task types. */
+  readonly unconfirmedStops: number;
   /** What capacity.ts advises; null while the limit meets the demand. */
   readonly remedy: Remedy | null;
   readonly pauses: ReadonlyArray<{
@@ -66,6 +69,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
     ...metricReasons(inputs),
+    ...stopReasons(inputs),
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
   ]);
@@ -143,6 +147,12 @@ function metricReasons(inputs: TaskHealthInputs): HealthReason[] {
     const [text, command] = said[metric as Metric];
     return severity === 'normal' ? [] : [{ code: metric as Metric, severity, text, command }];
   });
+}
+
+function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): HealthReason[] {
+  if (cards === 0) return [];
+  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} and did not stop ${cards === 1 ? 'it' : 'them'}`;
+  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
 function intervalReasons(inputs: TaskHealthInputs): HealthReason[] {

@@ -11,6 +11,7 @@ import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
+import { Explainer } from './explainer.ts';
 import { FailureOperations } from './failures.ts';
 import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
@@ -18,6 +19,7 @@ import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
+import { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface Operations {
   readonly stats: StatsOperations;
@@ -30,6 +32,7 @@ export interface Operations {
   readonly triggers: TriggerOperations;
   readonly alerts: AlertOperations;
   readonly cards: CardOperations;
+  readonly explainer: Explainer;
   readonly cleanup: CleanupOperations;
   readonly requests: RepeatableRequests;
 }
@@ -62,6 +65,7 @@ export function openOperations({
   const cardTotal = new CardTotal({ count, estimate }, clock);
   const concurrency = new ConcurrencyOperations(live, records);
   const pauses = new PauseOperations(live);
+  const cards = new CardOperations({ live, records, cardTotal, clock, calendar });
   return {
     concurrency,
     stats: new StatsOperations({
@@ -69,6 +73,7 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
+      unconfirmedStops: new UnconfirmedStops(records.stops, clock),
       clock,
       version,
     }),
@@ -80,13 +85,8 @@ export function openOperations({
     triggers: new TriggerOperations(live, records),
     alerts: new AlertOperations(records.alerts, guard),
     requests: new RepeatableRequests(live),
-    cards: new CardOperations({
-      live,
-      records,
-      cardTotal,
-      clock,
-      calendar,
-    }),
+    cards,
+    explainer: new Explainer({ live, records, cards, pauses, clock }),
     cleanup: new CleanupOperations({ live, records, clock, calendar }),
   };
 }

@@ -12,6 +12,7 @@ import { fleetReasons, type HealthReason, healthOfReasons } from './health-reaso
 import { type InitReport, InitReporter } from './init-report.ts';
 import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
+import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface WorkerReport {
   readonly workerId: string;
@@ -42,6 +43,10 @@ export interface Overview {
   readonly capacity: FleetCapacity;
   readonly gateway: GatewayReport;
   readonly pauses: readonly PauseReport[];
+  readonly stops: {
+    /** Cards that run on although the gateway acknowledged their stop; null while the database does not tell. */
+    readonly unconfirmed: number | null;
+  };
   readonly tasks: readonly TaskStats[];
   readonly init: InitReport;
   /** Live instances. */
@@ -58,6 +63,7 @@ export interface StatsDependencies {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
+  readonly unconfirmedStops: UnconfirmedStops;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -93,6 +99,7 @@ export class StatsOperations {
       capacity: fleetCapacity(tasks),
       gateway: surroundings.gateway,
       pauses: surroundings.pauses,
+      stops: { unconfirmed: surroundings.unconfirmedStops },
       init,
       workers: surroundings.workers.map(workerReportOf),
     };
@@ -107,7 +114,7 @@ export class StatsOperations {
     return this.#tasks(await this.#surroundings());
   }
 
-  async #tasks({ gateway, pauses }: Surroundings): Promise<TaskStats[]> {
+  async #tasks({ gateway, pauses, unconfirmedStops }: Surroundings): Promise<TaskStats[]> {
     const { stats } = this.deps.live;
     const nowMs = this.deps.clock.now();
     const [queues, readings] = await Promise.all([
@@ -121,16 +128,18 @@ export class StatsOperations {
           .filter(({ taskType }) => taskType === queue.taskType)
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
         breakers: breakersOf(queue.taskType, gateway),
+        unconfirmedStops: queue.taskType === 'package' ? (unconfirmedStops ?? 0) : 0,
       }),
     );
   }
 
   async #surroundings(): Promise<Surroundings> {
-    const [workers, pauses] = await Promise.all([
+    const [workers, pauses, unconfirmedStops] = await Promise.all([
       this.deps.live.coordination.workers(),
       this.deps.pauses.list(),
+      this.deps.unconfirmedStops.read(),
     ]);
-    return { workers, pauses, gateway: gatewayReportOf(workers) };
+    return { workers, pauses, unconfirmedStops, gateway: gatewayReportOf(workers) };
   }
 }
 
@@ -138,6 +147,7 @@ export class StatsOperations {
 interface Surroundings {
   readonly workers: readonly WorkerInfo[];
   readonly pauses: readonly PauseReport[];
+  readonly unconfirmedStops: number | null;
   readonly gateway: GatewayReport;
 }
 

@@ -57,7 +57,7 @@ export interface TaskStats extends QueueStats {
 }
 
 /** What holds a task type back from outside its own numbers. */
-export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers'>;
+export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops'>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {

@@ -245,6 +245,19 @@ export interface QueueCounts {
   readonly effectiveConcurrency: number;
 }
 
+/** Where one card stands in the work of a task type. In the queue it is `queued` or `running`, never both. */
+export interface CardPlace {
+  /** Due, and nobody holds it; `before`: entries of the queue that come first. */
+  readonly queued: { readonly dueAtMs: number; readonly before: number } | null;
+  /** A worker holds it; calling: its gateway call is under way, else its result is being written. */
+  readonly running: { readonly leaseEndsAtMs: number; readonly calling: boolean } | null;
+  /** In the retry lane; `before`: entries of the lane that come first. */
+  readonly retry: { readonly atMs: number; readonly before: number } | null;
+  readonly failuresInARow: number;
+  /** Of the manual entries asked about: the first that waits, with the entries before it, and whether one runs. */
+  readonly manual: { readonly waiting: { readonly before: number } | null; readonly running: boolean };
+}
+
 /** What the leader knows of the limit of a task type: kept for whoever leads next and for whoever asks. */
 export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is below the configured one; null while it is not. */
@@ -304,6 +317,12 @@ export interface WorkQueue {
   missingManual(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
 
   counts(taskType: TaskType): Promise<QueueCounts>;
+
+  /**
+   * Finds one card, in the time of a few look-ups however much work there is. @param manualEntries entries of the manual
+   * list that stand for it, looked for among the first 100,000.
+   */
+  place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace>;
 
   setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Sets the limit only if none is set. */

@@ -36,6 +36,13 @@ export interface CardRecord extends Card {
   readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
 }
 
+/** What a card used in a calendar month. */
+export interface MonthlyUsage {
+  /** YYYY-MM */
+  readonly month: string;
+  readonly usedMb: number;
+}
+
 export interface CardChanges {
   readonly changed: readonly CardMembership[];
   readonly removed: readonly number[];
@@ -68,6 +75,8 @@ export interface CardRecords {
   byIds(cardIds: readonly number[]): Promise<Card[]>;
   /** By card_id or by iccid (18 or more digits are an iccid); null when unknown. */
   find(cardIdOrIccid: string): Promise<CardRecord | null>;
+  /** The last `limit` months with a reading, the latest first. */
+  monthlyUsage(cardId: number, limit: number): Promise<readonly MonthlyUsage[]>;
   /** Exact; takes seconds for tens of millions. */
   count(): Promise<number>;
   /** About how many cards there are, at once: exact for a small fleet, by the planner's knowledge for a large one. */
@@ -123,7 +132,24 @@ export type StopClaim =
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
   | { readonly state: 'done' };
 
+/** A stop as it stands: at most one a card and month. */
+export interface CardStop {
+  /** YYYY-MM */
+  readonly month: string;
+  readonly usedMb: number;
+  readonly allowanceMb: number;
+  readonly requestedAtMs: number;
+  /** When the gateway showed the card stopped; null while it does not. */
+  readonly completedAtMs: number | null;
+  /** Claims so far, and calls that were acknowledged without effect. */
+  readonly attempts: number;
+  readonly unconfirmed: number;
+  readonly lastError: string | null;
+}
+
 export interface StopRecords {
+  /** The last `limit` stops of a card, the latest first. */
+  ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
   /**
    * Claims the right to stop a card that the gateway shows running, if it is over its package by the records of this
    * moment: a card is stopped at most once a month. The claim is held for `leaseMs`.
@@ -194,6 +220,11 @@ export interface TriggerRecords {
   find(triggerId: string): Promise<ManualTrigger | null>;
   /** One page of all triggers, newest first. @param page from 1 */
   list(page: number, pageSize: number): Promise<{ items: readonly ManualTrigger[]; total: number }>;
+  /** Unfinished triggers that still ask for a poll of this card, newest first. */
+  openFor(
+    card: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
+    limit: number,
+  ): Promise<readonly ManualTrigger[]>;
   /** Cards that match; the planner's estimate where counting takes longer than `withinMs`. */
   countSelected(
     selection: CardSelection,

@@ -553,6 +553,7 @@ describe('the OpenAPI document', () => {
     '/api/admin/data-cleanup/progress': ['get'],
     '/api/admin/cards/import': ['post'],
     '/api/admin/cards/{card}': ['get'],
+    '/api/admin/cards/{card}/explain': ['get'],
   };
   type Operations = Record<string, Record<string, unknown>>;
 

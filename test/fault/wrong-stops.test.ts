@@ -3,6 +3,7 @@
 // that the gateway does not show.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { FailuresBody, OverviewBody } from '../../src/api/client.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
@@ -115,6 +116,21 @@ describe('a gateway that acknowledges stops', () => {
       { timeoutMs: 30_000, what: 'the alert' },
     );
     expect(fired).toMatchObject({ rule_type: 'stop_unconfirmed', value: OVER.length, resolved_at: null });
+    const overview = await waitFor(
+      async () => {
+        const body = await fleet.get<OverviewBody>('/api/admin/polling-stats');
+        return body.stops.unconfirmed === OVER.length ? body : null;
+      },
+      { timeoutMs: 30_000, what: 'statistics to tell of them' },
+    );
+    expect(overview.health_reasons).toContainEqual(expect.objectContaining({ code: 'stop_unconfirmed' }));
+    const { items: failures } = await fleet.get<{ items: FailuresBody[] }>(
+      '/api/admin/polling-stats/failures',
+    );
+    const ofPackage = failures.find(({ task_type }) => task_type === 'package');
+    expect(ofPackage?.cards.map(({ card_id, reason }) => ({ card_id, reason }))).toEqual(
+      expect.arrayContaining(OVER.map((card_id) => ({ card_id, reason: 'stop_unconfirmed' }))),
+    );
 
     stopWorks = true;
     await database.query('UPDATE card_stops SET claimed_until = clock_timestamp()');

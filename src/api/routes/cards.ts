@@ -1,25 +1,15 @@
-// GET /api/admin/cards/{card_id or iccid}: one card in full.
+// GET /api/admin/cards/{card_id or iccid}: one card in full; .../explain: why it is or is not polled.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { CardOperations } from '../../operations/cards.ts';
-import { instant, perTaskTypeOf } from '../schemas/fields.ts';
+import type { Explainer } from '../../operations/explainer.ts';
+import { card } from '../schemas/card.ts';
+import { cardExplanation } from '../schemas/explanation.ts';
 import { toWire } from '../wire.ts';
 
-const card = z.object({
-  card_id: z.int(),
-  iccid: z.string(),
-  carrier_id: z.int(),
-  status: z.int(),
-  real_name_verified: z.boolean(),
-  stopped: z.boolean(),
-  allowance_mb: z.number().nullable(),
-  used_mb_month: z.number(),
-  usage_month: z.string(),
-  last_polled_at: perTaskTypeOf(instant.nullable()),
-  next_due_at: perTaskTypeOf(instant.nullable()),
-});
+const params = z.object({ card: z.string() });
 
-export function cardRoutes(cards: CardOperations): FastifyPluginAsyncZod {
+export function cardRoutes(cards: CardOperations, explainer: Explainer): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/cards/:card',
@@ -27,11 +17,24 @@ export function cardRoutes(cards: CardOperations): FastifyPluginAsyncZod {
         schema: {
           tags: ['cards'],
           summary: 'Show a card by card_id or iccid',
-          params: z.object({ card: z.string() }),
+          params,
           response: { 200: card },
         },
       },
-      async ({ params }) => toWire(await cards.show(params.card)),
+      async (request) => toWire(await cards.show(request.params.card)),
+    );
+
+    app.get(
+      '/cards/:card/explain',
+      {
+        schema: {
+          tags: ['cards'],
+          summary: 'Why a card is or is not polled, for each task type',
+          params,
+          response: { 200: cardExplanation },
+        },
+      },
+      async (request) => toWire(await explainer.explain(request.params.card)),
     );
   };
 }

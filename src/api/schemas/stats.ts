@@ -112,6 +112,7 @@ export const overview = z.object({
   capacity: capacity.extend({ advice: z.string().nullable() }),
   gateway: z.object({ interfaces: z.array(gatewayInterface) }),
   pauses: z.array(pause),
+  stops: z.object({ unconfirmed: z.int().nullable() }),
   tasks: z.array(taskStats),
   init: initProgress,
   workers: z.array(worker),

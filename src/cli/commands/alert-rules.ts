@@ -17,7 +17,7 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { conditionText, ruleFields, ruleTable } from '../output/alert-tables.ts';
-import { printAnswer } from '../output/print.ts';
+import { printAnswer, printList } from '../output/print.ts';
 import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
 
 const ID: ArgumentSpec = {
@@ -68,7 +68,11 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
 
 async function list(context: CommandContext, { page, pageSize }: PageOptions): Promise<number> {
   const answer = await ask(context, 'reading alert rules', (client) => client.alertRules(page, pageSize));
-  await printAnswer(context, answer, ({ items }, style) => ruleTable(items, style));
+  await printList(context, answer, {
+    table: ruleTable,
+    noun: 'rules',
+    empty: 'no rules yet: cardpoll alerts recommended --apply',
+  });
   return EXIT_OK;
 }
 

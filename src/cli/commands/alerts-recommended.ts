@@ -87,14 +87,14 @@ async function print(context: CommandContext, items: readonly Recommendation[]):
 
 function table(items: readonly Recommendation[], style: Style): string {
   const columns = [
-    { header: 'NAME', cell: (row: Recommendation) => style.text(row.name) },
+    { header: 'NAME', cell: (row: Recommendation) => style.text(row.name), least: 12 },
     { header: 'FIRES WHEN', cell: (row: Recommendation) => style.text(conditionText(row)) },
     {
       header: 'STATE',
       cell: ({ state }: Recommendation) =>
         style.text(state, state === 'created' ? 'green' : state === 'missing' ? 'yellow' : undefined),
     },
-    { header: 'ID', cell: (row: Recommendation) => style.number(row.id) },
+    { header: 'ID', cell: (row: Recommendation) => style.id(row.id) },
   ];
   return renderTable(items, columns, style);
 }

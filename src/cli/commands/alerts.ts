@@ -4,7 +4,7 @@ import { ask } from '../ask.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { historyTable } from '../output/alert-tables.ts';
-import { printAnswer } from '../output/print.ts';
+import { printList } from '../output/print.ts';
 import { type PageOptions, pageOptions } from '../page-options.ts';
 import { rules } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
@@ -29,7 +29,11 @@ const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
     const answer = await ask(context, 'reading the alert history', (client) =>
       client.alertHistory(ruleId, page, pageSize),
     );
-    await printAnswer(context, answer, ({ items }, style) => historyTable(items, style));
+    await printList(context, answer, {
+      table: historyTable,
+      noun: 'alerts',
+      empty: 'no alert has fired yet; what fires when: cardpoll alerts rules',
+    });
     return EXIT_OK;
   },
 });

@@ -13,6 +13,7 @@ import { printAnswer } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import type { Cell, Style } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
+import { CARD_ARGUMENT, explainCard } from './explain.ts';
 
 const EXAMPLES = [
   ['cardpoll cards import cards.csv', 'CSV or NDJSON; may be repeated'],
@@ -98,12 +99,14 @@ function listRejected(
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
-const show = defineCommand<[string], unknown>({
+const show = defineCommand<[string], { readonly verbose?: boolean }>({
   name: 'show',
   summary: 'Show a card: what is known, when it was polled and when it is next',
   examples: EXAMPLES,
-  arguments: [{ name: '<card>', doc: 'card id, or iccid (18 to 22 digits)', kind: text('card id or iccid') }],
-  run: async (context, { args: [card] }) => {
+  arguments: [CARD_ARGUMENT],
+  options: [{ flags: '-v, --verbose', doc: 'tell why it is or is not polled, as explain does' }],
+  run: async (context, { args: [card], options }) => {
+    if (options.verbose === true) return explainCard(context, card);
     const answer = await ask(context, 'reading the card', (client) => client.card(card));
     await printAnswer(context, answer, cardFields);
     return 0;

@@ -7,7 +7,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { previewTable, progressTable } from '../output/cleanup-tables.ts';
-import { printAnswer } from '../output/print.ts';
+import { printAnswer, printList } from '../output/print.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 
 export const preview = defineCommand({
@@ -20,7 +20,11 @@ export const preview = defineCommand({
   ],
   run: async (context) => {
     const answer = await ask(context, 'counting', (client) => client.cleanupPreview());
-    await printAnswer(context, answer, ({ items }, style) => previewTable(items, style));
+    await printList(context, answer, {
+      table: previewTable,
+      noun: 'targets',
+      empty: 'every cleanup config is disabled: cardpoll cleanup configs',
+    });
     return EXIT_OK;
   },
 });

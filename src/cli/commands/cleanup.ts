@@ -4,7 +4,7 @@ import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { configTable, progressTable } from '../output/cleanup-tables.ts';
-import { printAnswer } from '../output/print.ts';
+import { printAnswer, printList } from '../output/print.ts';
 import { cleanupRun, preview } from './cleanup-run.ts';
 
 const EXAMPLES = [
@@ -31,7 +31,11 @@ const configs = defineCommand({
   examples: EXAMPLES,
   run: async (context) => {
     const answer = await ask(context, 'reading cleanup configs', (client) => client.cleanupConfigs());
-    await printAnswer(context, answer, ({ items }, style) => configTable(items, style));
+    await printList(context, answer, {
+      table: configTable,
+      noun: 'cleanup configs',
+      empty: 'no cleanup configs',
+    });
     return 0;
   },
 });

@@ -116,7 +116,7 @@ function limitTable(items: readonly ConcurrencyBody[], style: Style): string {
     { header: 'LIMIT', cell: (row: ConcurrencyBody) => style.number(row.max_concurrency) },
     { header: 'RUNNING', cell: (row: ConcurrencyBody) => style.number(row.current) },
     { header: 'EFFECTIVE', cell: (row: ConcurrencyBody) => style.number(row.effective_concurrency) },
-    { header: 'REASON', cell: (row: ConcurrencyBody) => style.text(row.reason) },
+    { header: 'REASON', cell: (row: ConcurrencyBody) => style.text(row.reason), least: 12 },
   ];
   return renderTable(items, columns, style);
 }

@@ -10,7 +10,8 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { configTable, selectionText } from '../output/config-tables.ts';
-import { printAnswer } from '../output/print.ts';
+import { printAnswer, printList } from '../output/print.ts';
+import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
 
 const ID: ArgumentSpec = {
   name: '<id>',
@@ -28,10 +29,15 @@ const EXAMPLES = [
   ['cardpoll configs delete 5', 'asks first'],
 ] as const;
 
-async function list(context: CommandContext): Promise<number> {
-  const answer = await ask(context, 'reading polling configs', (client) => client.configs());
-  await printAnswer(context, answer, ({ items }, style) => configTable(items, style));
-  return 0;
+async function list(context: CommandContext, { page, pageSize }: PageOptions): Promise<number> {
+  const answer = await ask(context, 'reading polling configs', (client) => client.configs(page, pageSize));
+  await printList(context, answer, {
+    table: configTable,
+    noun: 'configs',
+    empty:
+      'no polling configs, so nothing is polled: cardpoll configs create --name All --task carddata --interval-seconds 1h',
+  });
+  return EXIT_OK;
 }
 
 async function update(context: CommandContext, id: number, patch: Partial<ConfigRequest>): Promise<number> {
@@ -194,12 +200,18 @@ export const configs = defineCommand({
   summary: 'Show and change the polling configs (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand({ name: 'list', summary: 'Show all polling configs', examples: EXAMPLES, run: list }),
+    defineCommand<[], PageOptions>({
+      name: 'list',
+      summary: 'Show all polling configs',
+      examples: EXAMPLES,
+      options: pageOptions(LARGEST_PAGE_SIZE),
+      run: (context, { options }) => list(context, options),
+    }),
     enable,
     disable,
     set,
     create,
     remove,
   ],
-  run: list,
+  run: (context) => list(context, { page: 1, pageSize: LARGEST_PAGE_SIZE }),
 });

@@ -27,7 +27,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
     renderTable(
       items,
       [
-        { header: 'MIGRATION', cell: ({ id }) => style.text(id) },
+        { header: 'MIGRATION', cell: ({ id }) => style.text(id), least: 12 },
         {
           header: 'STATE',
           cell: (row) => {

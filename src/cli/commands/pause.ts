@@ -62,10 +62,15 @@ export const resume = defineCommand<[Pausable?], unknown>({
 function pauseTable(items: readonly PauseBody[], style: Style): string {
   const columns = [
     { header: 'TASK', cell: (row: PauseBody) => style.text(row.task_type) },
-    { header: 'ASKED FOR BY', cell: (row: PauseBody) => style.text(`${row.source} (${row.by})`) },
-    { header: 'SINCE', cell: (row: PauseBody) => style.time(row.since) },
+    {
+      header: 'ASKED FOR BY',
+      cell: (row: PauseBody) => style.text(`${row.source} (${row.by})`),
+      least: 12,
+      drop: 2,
+    },
+    { header: 'SINCE', cell: (row: PauseBody) => style.time(row.since), drop: 1 },
     { header: 'UNTIL', cell: (row: PauseBody) => style.time(row.until) },
-    { header: 'REASON', cell: (row: PauseBody) => style.text(row.reason) },
+    { header: 'REASON', cell: (row: PauseBody) => style.text(row.reason), least: 12 },
   ];
   return renderTable(items, columns, style);
 }

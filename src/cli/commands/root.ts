@@ -10,6 +10,7 @@ import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
+import { explain } from './explain.ts';
 import { gateway } from './gateway.ts';
 import { init } from './init.ts';
 import { logs } from './logs.ts';
@@ -43,6 +44,7 @@ export const ROOT: CommandSpec = {
     cleanup,
     trigger,
     cards,
+    explain,
     logs,
     gateway,
     migrate,

@@ -1,78 +1,62 @@
-// `cardpoll stats`: the numbers of the fleet, once or again every two seconds.
-import { setTimeout as sleep } from 'node:timers/promises';
+// `cardpoll stats`: the numbers of the fleet, once or again and again.
 import type { ApiClient } from '../../api/client.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { failureText } from '../output/failure-tables.ts';
 import { overviewText } from '../output/overview.ts';
-import { printAnswer } from '../output/print.ts';
-import { initFields, queueTable, taskTable } from '../output/stats-tables.ts';
+import { rendered } from '../output/print.ts';
+import { initFields, instanceTable, queueTable, taskTable } from '../output/stats-tables.ts';
+import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';
 
-const VIEWS = ['overview', 'queues', 'tasks', 'init'] as const;
+const VIEWS = ['overview', 'queues', 'tasks', 'init', 'instances', 'failures'] as const;
 type View = (typeof VIEWS)[number];
 
-const REFRESH_MS = 2_000;
-const CLEAR_SCREEN = '\x1b[H\x1b[2J\x1b[3J';
-
-export const stats = defineCommand<[View?], { readonly watch?: boolean }>({
+export const stats = defineCommand<[View?], WatchOptions>({
   name: 'stats',
-  summary: 'Show queues, rates, health and initialisation',
+  summary: 'Show queues, rates, health, failures, instances and initialisation',
   examples: [
     ['cardpoll stats', 'the fleet at a glance'],
-    ['cardpoll stats queues --watch', 'queue state, every two seconds'],
+    ['cardpoll stats queues --watch=5', 'queue state, every five seconds'],
+    ['cardpoll stats failures', 'why polls fail, and for which cards'],
     ['cardpoll stats tasks -o json', 'what the API says'],
   ],
   arguments: [
     { name: '[view]', doc: `${VIEWS.join(', ')} (default: overview)`, kind: oneOf(VIEWS), choices: VIEWS },
   ],
-  options: [{ flags: '--watch', doc: 'show again every two seconds until Ctrl-C' }],
+  options: [WATCH_OPTION],
   run: async (context, { args: [view = 'overview'], options }) => {
-    if (options.watch !== true) {
-      await ask(context, 'reading statistics', (client) => show(context, client, view, ''));
-      return 0;
-    }
-    return watch(context, view);
+    const read = (client: ApiClient) => textOf(context, client, view);
+    if (options.watch !== undefined) return watch(context, options.watch, read);
+    context.io.stdout.write(await ask(context, 'reading statistics', read));
+    return EXIT_OK;
   },
 });
 
-/** Ends by the interruption only: Ctrl-C, or nobody reading any more. */
-async function watch(context: CommandContext, view: View): Promise<never> {
-  const signal = context.io.onInterrupt();
-  const client = await context.client();
-  const before = context.io.stdout.isTTY === true && context.format === 'table' ? CLEAR_SCREEN : '';
-  for (;;) {
-    await show(context, client, view, before);
-    await sleep(REFRESH_MS, undefined, { signal }).catch(() => {});
-    signal.throwIfAborted();
+async function textOf(context: CommandContext, client: ApiClient, view: View): Promise<string> {
+  switch (view) {
+    case 'overview':
+      return rendered(context, await client.overview(), overviewText);
+    case 'queues':
+      return rendered(context, await client.queues(), ({ items }, style) => queueTable(items, style));
+    case 'tasks':
+      return rendered(context, await client.tasks(), ({ items }, style) => taskTable(items, style));
+    case 'init':
+      return rendered(context, await client.initProgress(), initFields);
+    case 'failures':
+      return rendered(context, await client.failures(), ({ items }, style) => failureText(items, style));
+    case 'instances':
+      return instances(context, client);
   }
 }
 
-/** @param before is written in front of the answer, once it is there: the old one stays in sight until then. */
-async function show(context: CommandContext, client: ApiClient, view: View, before: string): Promise<void> {
-  switch (view) {
-    case 'overview':
-      return printAnswer(
-        context,
-        await client.overview(),
-        (body, style) => before + overviewText(body, style),
-      );
-    case 'queues':
-      return printAnswer(
-        context,
-        await client.queues(),
-        (body, style) => before + queueTable(body.items, style),
-      );
-    case 'tasks':
-      return printAnswer(
-        context,
-        await client.tasks(),
-        (body, style) => before + taskTable(body.items, style),
-      );
-    case 'init':
-      return printAnswer(
-        context,
-        await client.initProgress(),
-        (body, style) => before + initFields(body, style),
-      );
-  }
+/** The API tells them with the overview; as JSON they are a list of their own. */
+async function instances(context: CommandContext, client: ApiClient): Promise<string> {
+  const { body } = await client.overview();
+  const list = { items: body.workers };
+  return rendered(context, { body: list, text: JSON.stringify(list) }, ({ items }, style) => {
+    const none = style.forPeople && items.length === 0;
+    return none ? 'no instance is alive: cardpoll daemon\n' : instanceTable(items, style);
+  });
 }

@@ -1,11 +1,12 @@
 // `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
-import { integer, text } from '../../config/kinds.ts';
+import { text } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
-import { printAnswer } from '../output/print.ts';
+import { printAnswer, printList } from '../output/print.ts';
 import { triggerFields, triggerTable } from '../output/trigger-tables.ts';
+import { type PageOptions, pageOptions } from '../page-options.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
@@ -52,7 +53,7 @@ const status = defineCommand<[string], WaitOptions>({
   },
 });
 
-const list = defineCommand<[], { readonly page: number; readonly pageSize: number }>({
+const list = defineCommand<[], PageOptions>({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [
@@ -60,13 +61,14 @@ const list = defineCommand<[], { readonly page: number; readonly pageSize: numbe
     ['cardpoll trigger list --page 2', 'the 20 before them'],
     ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
   ],
-  options: [
-    { flags: '--page <n>', doc: 'page, from 1', kind: integer({ min: 1, max: 1_000_000 }), default: 1 },
-    { flags: '--page-size <n>', doc: 'triggers a page', kind: integer({ min: 1, max: 100 }), default: 20 },
-  ],
+  options: pageOptions(20),
   run: async (context, { options: { page, pageSize } }) => {
     const answer = await ask(context, 'reading triggers', (client) => client.triggers(page, pageSize));
-    await printAnswer(context, answer, ({ items }, style) => triggerTable(items, style));
+    await printList(context, answer, {
+      table: triggerTable,
+      noun: 'triggers',
+      empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
+    });
     return EXIT_OK;
   },
 });

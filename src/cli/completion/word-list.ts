@@ -1,6 +1,13 @@
 // What can be typed where, flattened from the declarations of the commands. Used by the scripts for the shells.
 import type { CommandSpec, OptionSpec } from '../command.ts';
-import { GLOBAL_OPTIONS, HELP_OPTION, optionsOf, VERSION_OPTION } from '../global-options.ts';
+import {
+  formatsOf,
+  GLOBAL_OPTIONS,
+  HELP_OPTION,
+  OUTPUT_OPTION,
+  optionsOf,
+  VERSION_OPTION,
+} from '../global-options.ts';
 
 export interface Word {
   readonly text: string;
@@ -28,14 +35,20 @@ export interface Place {
 
 /** Every command, each before those below it. */
 export function placesOf(root: CommandSpec): Place[] {
-  const everywhere = [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].map(optionWords);
   const visit = (spec: CommandSpec, above: string, inherited: readonly OptionWords[]): Place[] => {
     const path = above === '' ? spec.name : `${above} ${spec.name}`;
-    const options = [...optionsOf(spec).map(optionWords), ...inherited];
-    const below = (spec.subcommands ?? []).flatMap((sub) => visit(sub, path, options));
-    return [{ path, words: wordsOf(spec), options }, ...below];
+    const own = [...optionsOf(spec).map(optionWords), ...inherited];
+    const below = (spec.subcommands ?? []).flatMap((sub) => visit(sub, path, own));
+    return [{ path, words: wordsOf(spec), options: [...own, ...everywhere(spec)] }, ...below];
   };
-  return visit(root, '', everywhere);
+  return visit(root, '', []);
+}
+
+/** What every command takes; what may follow -o is the command's own. */
+function everywhere(spec: CommandSpec): OptionWords[] {
+  return [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].map((option) =>
+    optionWords(option === OUTPUT_OPTION ? { ...option, choices: formatsOf(spec) } : option),
+  );
 }
 
 function wordsOf({ subcommands = [], arguments: args = [] }: CommandSpec): Word[] {
@@ -51,7 +64,7 @@ function optionWords({ flags, doc, kind, choices }: OptionSpec): OptionWords {
   return {
     names: flags.match(/--?[\w-]+/g) ?? [],
     doc,
-    takesValue: flags.includes('<'),
+    takesValue: / </.test(flags),
     values: choices ?? kind?.choices ?? [],
   };
 }

@@ -18,12 +18,12 @@ export function conditionText({ rule_type, comparison, threshold }: Condition): 
 
 export function ruleTable(items: readonly AlertRuleBody[], style: Style): string {
   const columns = [
-    { header: 'ID', cell: (row: AlertRuleBody) => style.number(row.id) },
-    { header: 'NAME', cell: (row: AlertRuleBody) => style.text(row.name) },
-    { header: 'TASK', cell: (row: AlertRuleBody) => style.text(row.task_type) },
-    { header: 'FIRES WHEN', cell: (row: AlertRuleBody) => style.text(conditionText(row)) },
-    { header: 'COOLDOWN', cell: (row: AlertRuleBody) => style.seconds(row.cooldown_seconds) },
-    { header: 'NOTIFIES', cell: (row: AlertRuleBody) => style.text(row.notify_channels.join(',')) },
+    { header: 'ID', cell: (row: AlertRuleBody) => style.id(row.id) },
+    { header: 'NAME', cell: (row: AlertRuleBody) => style.text(row.name), least: 12 },
+    { header: 'TASK', cell: (row: AlertRuleBody) => style.text(row.task_type), drop: 3 },
+    { header: 'FIRES WHEN', cell: (row: AlertRuleBody) => style.text(conditionText(row)), drop: 4 },
+    { header: 'COOLDOWN', cell: (row: AlertRuleBody) => style.seconds(row.cooldown_seconds), drop: 1 },
+    { header: 'NOTIFIES', cell: (row: AlertRuleBody) => style.text(row.notify_channels.join(',')), drop: 2 },
     { header: 'STATUS', cell: (row: AlertRuleBody) => statusCell(row, style) },
   ];
   return renderTable(items, columns, style);
@@ -32,7 +32,7 @@ export function ruleTable(items: readonly AlertRuleBody[], style: Style): string
 export function ruleFields(rule: AlertRuleBody, style: Style): string {
   return renderFields(
     [
-      ['id', style.number(rule.id)],
+      ['id', style.text(rule.id)],
       ['name', style.text(rule.name)],
       ['task type', style.text(rule.task_type)],
       ['fires when', style.text(conditionText(rule))],
@@ -49,18 +49,18 @@ export function ruleFields(rule: AlertRuleBody, style: Style): string {
 
 export function historyTable(items: readonly AlertBody[], style: Style): string {
   const columns = [
-    { header: 'ID', cell: (row: AlertBody) => style.number(row.id) },
-    { header: 'RULE', cell: (row: AlertBody) => style.text(`${row.rule_id} ${row.rule_name}`) },
-    { header: 'TASK', cell: (row: AlertBody) => style.text(row.task_type) },
-    { header: 'CONDITION', cell: (row: AlertBody) => style.text(conditionText(row)) },
-    { header: 'VALUE', cell: (row: AlertBody) => style.number(Math.round(row.value * 100) / 100) },
-    { header: 'FIRED', cell: (row: AlertBody) => style.time(row.fired_at) },
+    { header: 'ID', cell: (row: AlertBody) => style.id(row.id) },
+    { header: 'RULE', cell: (row: AlertBody) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
+    { header: 'TASK', cell: (row: AlertBody) => style.text(row.task_type), drop: 3 },
+    { header: 'CONDITION', cell: (row: AlertBody) => style.text(conditionText(row)), drop: 1 },
+    { header: 'VALUE', cell: (row: AlertBody) => style.number(Math.round(row.value * 100) / 100), drop: 4 },
+    { header: 'FIRED', cell: (row: AlertBody) => style.time(row.fired_at), drop: 5 },
     {
       header: 'RESOLVED',
       cell: ({ resolved_at }: AlertBody) =>
         resolved_at === null ? style.text('firing', 'red') : style.time(resolved_at),
     },
-    { header: 'NOTIFIED', cell: (row: AlertBody) => notificationsCell(row, style) },
+    { header: 'NOTIFIED', cell: (row: AlertBody) => notificationsCell(row, style), least: 12, drop: 2 },
   ];
   return renderTable(items, columns, style);
 }

@@ -5,8 +5,8 @@ import { type Column, renderFields, renderTable } from './table.ts';
 
 export function configTable(items: readonly RetentionBody[], style: Style): string {
   const columns: Column<RetentionBody>[] = [
-    { header: 'ID', cell: (row) => style.number(row.id) },
-    { header: 'TARGET', cell: (row) => style.text(row.target) },
+    { header: 'ID', cell: (row) => style.id(row.id) },
+    { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
     { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
     {
       header: 'STATUS',
@@ -21,8 +21,8 @@ type PreviewItem = CleanupPreviewBody['items'][number];
 
 export function previewTable(items: readonly PreviewItem[], style: Style): string {
   const columns: Column<PreviewItem>[] = [
-    { header: 'ID', cell: (row) => style.number(row.id) },
-    { header: 'TARGET', cell: (row) => style.text(row.target) },
+    { header: 'ID', cell: (row) => style.id(row.id) },
+    { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
     { header: 'DAYS', cell: (row) => style.number(row.retention_days) },
     { header: 'OLDER THAN', cell: (row) => style.time(row.cutoff) },
     {
@@ -41,10 +41,14 @@ export function progressTable(body: CleanupProgressBody, style: Style): string {
   const table = renderTable(
     body.items,
     [
-      { header: 'TARGET', cell: (row) => style.text(row.target) },
+      { header: 'TARGET', cell: (row) => style.text(row.target), least: 8 },
       { header: 'DELETED', cell: (row) => style.number(row.deleted) },
       { header: 'TOTAL', cell: (row) => style.number(row.total) },
-      { header: 'ERROR', cell: (row) => style.text(row.error, row.error === null ? undefined : 'red') },
+      {
+        header: 'ERROR',
+        cell: (row) => style.text(row.error, row.error === null ? undefined : 'red'),
+        least: 20,
+      },
     ],
     style,
   );

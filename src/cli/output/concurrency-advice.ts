@@ -69,7 +69,7 @@ function round(value: number): number {
 export function adviceTable(items: readonly Advice[], style: Style): string {
   const columns = [
     { header: 'TASK', cell: (row: Advice) => style.text(row.task_type) },
-    { header: 'AVG MS', cell: (row: Advice) => style.number(row.avg_duration_ms) },
+    { header: 'AVG MS', cell: (row: Advice) => style.number(row.avg_duration_ms), drop: 1 },
     { header: 'LIMIT', cell: (row: Advice) => style.number(row.max_concurrency) },
     {
       header: 'RECOMMENDED',
@@ -80,7 +80,7 @@ export function adviceTable(items: readonly Advice[], style: Style): string {
       cell: ({ verdict }: Advice) =>
         style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
     },
-    { header: 'MEASURED', cell: (row: Advice) => style.text(row.explanation) },
+    { header: 'MEASURED', cell: (row: Advice) => style.text(row.explanation), least: 20 },
   ];
   return renderTable(items, columns, style);
 }

@@ -1,24 +1,76 @@
-// Prints an API answer in the format asked for: JSON exactly as the API sent it, YAML of the same, or a table. Every
-// reading command ends here.
-import type { Answer } from '../../api/client.ts';
+// Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
+// item a line, or a table. Every reading command ends here.
+import type { Answer, ItemsBody, PageBody } from '../../api/client.ts';
 import type { CommandContext } from '../command.ts';
 import { type Style, styleFor } from './style.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
-  { body, text }: Answer<Body>,
+  answer: Answer<Body>,
   asTable: (body: Body, style: Style) => string,
 ): Promise<void> {
-  context.io.stdout.write(await rendered(context, body, text, asTable));
+  context.io.stdout.write(await rendered(context, answer, asTable));
 }
 
-async function rendered<Body>(
-  { io, format }: CommandContext,
-  body: Body,
-  text: string,
+export interface ListLook<Item> {
+  readonly table: (items: readonly Item[], style: Style) => string;
+  /** `rules`: what is listed. */
+  readonly noun: string;
+  /** Said on a terminal instead of an empty table: that there are none, and what to type. */
+  readonly empty: string;
+}
+
+/** A list, or one page of it; on a terminal with what is beyond the page. */
+export function printList<Item>(
+  context: CommandContext,
+  answer: Answer<ItemsBody<Item>>,
+  { table, noun, empty }: ListLook<Item>,
+): Promise<void> {
+  return printAnswer(context, answer, (body, style) => {
+    if (!style.forPeople) return table(body.items, style);
+    const page = pageOf(body);
+    if (body.items.length > 0) return table(body.items, style) + footer(page, noun, style);
+    if (page === null || page.total === 0) return `${empty}\n`;
+    return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
+  });
+}
+
+interface Page {
+  readonly number: number;
+  readonly pages: number;
+  readonly total: number;
+}
+
+/** Null where the answer holds everything there is. */
+function pageOf(body: ItemsBody<unknown>): Page | null {
+  const { page, page_size: size, total } = body as Partial<PageBody<unknown>>;
+  if (page === undefined || size === undefined || total === undefined) return null;
+  return { number: page, pages: Math.ceil(total / size), total };
+}
+
+function footer(page: Page | null, noun: string, style: Style): string {
+  if (page === null || page.pages < 2) return '';
+  const { number, pages, total } = page;
+  const next = number < pages ? `: --page ${number + 1}` : '';
+  const [shownPages, count] = [pages, total].map((value) => style.number(value).text);
+  return `${style.paint(`page ${number} of ${shownPages}, ${count} ${noun}${next}`, 'dim')}\n`;
+}
+
+/** As it would be printed. */
+export async function rendered<Body>(
+  { io, format, wide, header }: CommandContext,
+  { body, text }: Answer<Body>,
   asTable: (body: Body, style: Style) => string,
 ): Promise<string> {
-  if (format === 'json') return text.endsWith('\n') ? text : `${text}\n`;
   if (format === 'yaml') return (await import('yaml')).stringify(body);
-  return asTable(body, await styleFor(io));
+  if (format === 'jsonl') return jsonLines(body);
+  if (format === 'table') return asTable(body, await styleFor(io, { wide, header }));
+  if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
+  return text.endsWith('\n') ? text : `${text}\n`;
+}
+
+/** One item of a list a line; of what is no list, everything in one. */
+function jsonLines(body: unknown): string {
+  const { items } = body as Partial<ItemsBody<unknown>>;
+  return (Array.isArray(items) ? items : [body]).map((item) => `${JSON.stringify(item)}\n`).join('');
 }

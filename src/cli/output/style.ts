@@ -1,5 +1,5 @@
 // How values look: for people on a terminal, plain for programs behind a pipe. Colours go through the one shared
-// chalk instance. Knows single values, not tables.
+// chalk instance. Knows single values and the room there is for them, not tables.
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import type { Io } from '../io.ts';
@@ -26,17 +26,34 @@ const UNITS = [
   { seconds: 1, letter: 's' },
 ] as const;
 
+/** What tables may take of the screen. */
+export interface Layout {
+  /** Columns of the terminal; null: as many as it takes. */
+  readonly columns: number | null;
+  /** Names the columns also behind a pipe. */
+  readonly header: boolean;
+  /** Columns of the terminal that a text takes: Chinese, Japanese and Korean characters take two. */
+  readonly widthOf: (text: string) => number;
+}
+
+const PLAIN: Layout = { columns: null, header: false, widthOf: ({ length }) => length };
+/** Of a terminal that does not tell its width. */
+const USUAL_COLUMNS = 80;
+/** Control characters, line separators, and what turns the direction of writing round. */
+const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
+
 export class Style {
   constructor(
     /** True on a terminal: relative times, grouped digits, symbols, headers. */
     readonly forPeople: boolean,
     private readonly nowMs: number,
     private readonly chalk: ChalkInstance,
+    readonly layout: Layout = PLAIN,
   ) {}
 
   text(value: string | number | null, colour?: Colour): Cell {
     // Names come from outside: nothing in them may steer the terminal or break the line.
-    const text = value === null || value === '' ? NOTHING : String(value).replace(/\p{Cc}+/gu, ' ');
+    const text = value === null || value === '' ? NOTHING : String(value).replace(STEERING, ' ');
     return colour === undefined ? { text } : { text, colour };
   }
 
@@ -46,6 +63,11 @@ export class Style {
       ? value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
       : String(value);
     return { text, align: 'right' };
+  }
+
+  /** A number that names something: digits are never grouped. */
+  id(value: number | string | null): Cell {
+    return { ...this.text(value), align: 'right' };
   }
 
   yesNo(value: boolean): Cell {
@@ -59,6 +81,13 @@ export class Style {
     const seconds = Math.round((Date.parse(value) - this.nowMs) / 1000);
     if (Math.abs(seconds) < 1) return { text: 'now' };
     return { text: seconds < 0 ? `${span(-seconds)} ago` : `in ${span(seconds)}` };
+  }
+
+  /** The time of day on the clock of whoever reads, with the day when it was another one. @param value RFC 3339. */
+  clockTime(value: string): string {
+    const at = new Date(value);
+    const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    return this.nowMs - at.getTime() < 86_400_000 / 2 ? time : `${at.toLocaleDateString('sv-SE')} ${time}`;
   }
 
   seconds(value: number | null): Cell {
@@ -76,13 +105,22 @@ export class Style {
   }
 }
 
+export interface StyleOptions {
+  /** Tables in full, however wide. */
+  readonly wide?: boolean;
+  readonly header?: boolean;
+}
+
 /** The style for what goes to stdout. Colours only on a terminal, and not with NO_COLOR. */
-export async function styleFor(io: Io): Promise<Style> {
+export async function styleFor(io: Io, { wide = false, header = false }: StyleOptions = {}): Promise<Style> {
   const forPeople = io.stdout.isTTY === true;
   const { default: chalk } = await import('chalk');
   const wanted = forPeople && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
   chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
-  return new Style(forPeople, io.clock.now(), chalk);
+  if (!forPeople) return new Style(false, io.clock.now(), chalk, { ...PLAIN, header });
+  const { default: widthOf } = await import('string-width');
+  const columns = wide ? null : io.stdout.columns || USUAL_COLUMNS;
+  return new Style(true, io.clock.now(), chalk, { columns, header, widthOf });
 }
 
 /** The two largest units: `2h 5m`. */

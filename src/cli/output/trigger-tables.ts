@@ -7,16 +7,16 @@ const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'gr
 
 export function triggerTable(items: readonly TriggerBody[], style: Style): string {
   const columns: Column<TriggerBody>[] = [
-    { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id) },
-    { header: 'KIND', cell: (row) => style.text(row.kind) },
-    { header: 'TASK', cell: (row) => style.text(row.task_type) },
+    { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
+    { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
+    { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
     { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
-    { header: 'TOTAL', cell: (row) => totalOf(row, style) },
-    { header: 'WAITING', cell: (row) => style.number(row.waiting) },
-    { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded) },
-    { header: 'FAILED', cell: (row) => failedOf(row, style) },
-    { header: 'CREATED', cell: (row) => style.time(row.created_at) },
-    { header: 'FINISHED', cell: (row) => style.time(row.finished_at) },
+    { header: 'TOTAL', cell: (row) => totalOf(row, style), drop: 7 },
+    { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
+    { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
+    { header: 'FAILED', cell: (row) => failedOf(row, style), drop: 8 },
+    { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
+    { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
   ];
   return renderTable(items, columns, style);
 }

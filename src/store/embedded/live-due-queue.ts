@@ -14,6 +14,15 @@ export class DueQueue {
     return this.#ready.scoreOf(cardId) ?? this.#waiting.scoreOf(cardId);
   }
 
+  /** Cards with a lower score. Looks at every card: an embedded fleet is small. */
+  countBefore(score: number): number {
+    let before = 0;
+    for (const set of [this.#ready, this.#waiting]) {
+      for (const entry of set.entries()) if (entry.score < score) before += 1;
+    }
+    return before;
+  }
+
   /** Adds the card unless it is queued already; tells whether it was new. */
   addNew(cardId: number, dueMs: number): boolean {
     if (this.scoreOf(cardId) !== undefined) return false;

@@ -4,6 +4,7 @@ import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
+  type CardPlace,
   type Claim,
   type ClaimRequest,
   type LimitRecord,
@@ -15,6 +16,7 @@ import {
   type WorkItem,
   type WorkQueue,
 } from '../live-store.ts';
+import { placeIn } from './live-card-place.ts';
 import { claimNew } from './live-claim.ts';
 import { manualEntryOf, WorkState } from './live-work-state.ts';
 
@@ -132,6 +134,10 @@ export class EmbeddedWorkQueue implements WorkQueue {
       maxConcurrency: type.limit,
       effectiveConcurrency: type.limitInForce,
     };
+  }
+
+  async place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
+    return placeIn(this.#types[taskType], cardId, manualEntries, this.#now());
   }
 
   async setMaxConcurrency(taskType: TaskType, max: number): Promise<void> {

@@ -3,7 +3,13 @@
 import type { Card, CardMembership } from '../../domain/card.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { UsageMonth } from '../../domain/usage-month.ts';
-import type { CardChanges, CardImportSession, CardRecord, CardRecords } from '../record-store.ts';
+import type {
+  CardChanges,
+  CardImportSession,
+  CardRecord,
+  CardRecords,
+  MonthlyUsage,
+} from '../record-store.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
 import { type MembershipRow, toMembership } from './membership-row.ts';
@@ -65,6 +71,15 @@ export class SqlCards implements CardRecords {
     if (cardId === null) return null;
     const [card] = await this.byIds([cardId]);
     return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPolls(cardId) };
+  }
+
+  async monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
+    const rows = await this.client.query<{ month: string; used_mb: number }>(
+      `SELECT to_char(month, 'YYYY-MM') AS month, used_mb FROM card_usage
+       WHERE card_id = $1::bigint ORDER BY card_usage.month DESC LIMIT $2::integer`,
+      [cardId, limit],
+    );
+    return rows.map((row) => ({ month: row.month, usedMb: row.used_mb }));
   }
 
   async count(): Promise<number> {

@@ -4,7 +4,7 @@
 // claim that somebody else holds by then. The port does not carry it, so the store remembers the attempts it was
 // granted until they end.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alert-rule.ts';
-import type { StopClaim, StopRecords, UnconfirmedStop } from '../record-store.ts';
+import type { CardStop, StopClaim, StopRecords, UnconfirmedStop } from '../record-store.ts';
 import { monthStart } from './partitions.ts';
 import acknowledgeStop from './queries/acknowledge-stop.sql';
 import claimStop from './queries/claim-stop.sql';
@@ -28,6 +28,17 @@ interface ClaimRow {
   readonly allowance_mb: number;
   readonly calls: number;
   readonly retry_in_ms: number;
+}
+
+interface StopRow {
+  readonly month: string;
+  readonly used_mb: number;
+  readonly allowance_mb: number;
+  readonly requested_at_ms: number;
+  readonly completed_at_ms: number | null;
+  readonly attempts: number;
+  readonly unconfirmed: number;
+  readonly last_error: string | null;
 }
 
 export class SqlStops implements StopRecords {
@@ -72,6 +83,26 @@ export class SqlStops implements StopRecords {
       [cardId, monthStart(month), this.#attempts.get(key) ?? 0, error],
     );
     this.#attempts.delete(key);
+  }
+
+  async ofCard(cardId: number, limit: number): Promise<CardStop[]> {
+    const rows = await this.client.query<StopRow>(
+      `SELECT to_char(month, 'YYYY-MM') AS month, used_mb, allowance_mb, attempts, unconfirmed, last_error,
+         (extract(epoch FROM requested_at) * 1000)::bigint AS requested_at_ms,
+         (extract(epoch FROM completed_at) * 1000)::bigint AS completed_at_ms
+       FROM card_stops WHERE card_id = $1::bigint ORDER BY card_stops.month DESC LIMIT $2::integer`,
+      [cardId, limit],
+    );
+    return rows.map((row) => ({
+      month: row.month,
+      usedMb: row.used_mb,
+      allowanceMb: row.allowance_mb,
+      requestedAtMs: row.requested_at_ms,
+      completedAtMs: row.completed_at_ms,
+      attempts: row.attempts,
+      unconfirmed: row.unconfirmed,
+      lastError: row.last_error,
+    }));
   }
 
   async unconfirmed(): Promise<number> {

@@ -1,9 +1,11 @@
 // Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
+import type { Card } from '../../domain/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../../domain/manual-trigger.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { FeedingTrigger, NewTrigger, OwedCard, TriggerRecords } from '../record-store.ts';
 import countTriggerResults from './queries/count-trigger-results.sql';
 import createTrigger from './queries/create-trigger.sql';
+import openTriggersOfCard from './queries/open-triggers-of-card.sql';
 import { countSelectedCards } from './selected-cards.ts';
 import type { PreparedSql, SqlClient } from './sql-client.ts';
 import { handOutNext } from './trigger-hand-out.ts';
@@ -73,6 +75,14 @@ export class SqlTriggers implements TriggerRecords {
       'SELECT count(*) AS total FROM manual_triggers',
     );
     return { items: rows.map(toTrigger), total: count?.total ?? 0 };
+  }
+
+  async openFor(
+    { cardId, carrierId, status }: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
+    limit: number,
+  ): Promise<ManualTrigger[]> {
+    const rows = await this.client.query<TriggerRow>(openTriggersOfCard, [cardId, carrierId, status, limit]);
+    return rows.map(toTrigger);
   }
 
   countSelected(selection: CardSelection, withinMs: number): Promise<{ count: number; estimated: boolean }> {

@@ -25,6 +25,7 @@ import workClaim from './scripts/work-claim.lua';
 import workCounts from './scripts/work-counts.lua';
 import workPause from './scripts/work-pause.lua';
 import workPauses from './scripts/work-pauses.lua';
+import workPlace from './scripts/work-place.lua';
 import workPushManual from './scripts/work-push-manual.lua';
 import workReap from './scripts/work-reap.lua';
 import workRelease from './scripts/work-release.lua';
@@ -61,6 +62,7 @@ const SOURCES = {
   workCounts,
   workPause,
   workPauses,
+  workPlace,
   workPushManual,
   workReap,
   workRelease,

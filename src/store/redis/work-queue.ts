@@ -4,6 +4,7 @@ import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../domain/he
 import { cardIdOf } from '../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import {
+  type CardPlace,
   type Claim,
   type ClaimRequest,
   type Lane,
@@ -16,6 +17,7 @@ import {
   type WorkItem,
   type WorkQueue,
 } from '../live-store.ts';
+import { placeOf } from './card-place.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packLimitRecord, unpackLimitRecord } from './limit-record.ts';
@@ -168,6 +170,10 @@ export class RedisWorkQueue implements WorkQueue {
         limitOf(effective) ?? Number.POSITIVE_INFINITY,
       ),
     };
+  }
+
+  place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
+    return placeOf(this.client, this.keys, taskType, cardId, manualEntries);
   }
 
   async setMaxConcurrency(taskType: TaskType, max: number): Promise<void> {

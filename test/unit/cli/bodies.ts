@@ -58,6 +58,7 @@ export const OVERVIEW: OverviewBody = {
   cards_total: 1_000_000,
   capacity: { ...CAPACITY, drain_seconds: null, advice: 'raise realname to 180' },
   gateway: { interfaces: [] },
+  stops: { unconfirmed: 0 },
   pauses: [],
   tasks: [
     task('realname'),

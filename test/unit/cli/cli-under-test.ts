@@ -22,6 +22,8 @@ export interface CliOptions {
   readonly env?: Record<string, string>;
   /** Makes all three streams terminals. */
   readonly tty?: boolean;
+  /** Of the terminal; 80 unless told otherwise. */
+  readonly columns?: number;
   /** What is typed. */
   readonly input?: string;
   readonly launchers?: Partial<Launchers>;
@@ -31,7 +33,10 @@ export interface CliOptions {
 class Sink extends Writable {
   written = '';
 
-  constructor(readonly isTTY: boolean) {
+  constructor(
+    readonly isTTY: boolean,
+    readonly columns: number,
+  ) {
     super();
   }
 
@@ -46,12 +51,13 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
   const {
     env = {},
     tty = false,
+    columns = 80,
     input = '',
     launchers = {},
     signal = new AbortController().signal,
   } = options;
-  const stdout = new Sink(tty);
-  const stderr = new Sink(tty);
+  const stdout = new Sink(tty, columns);
+  const stderr = new Sink(tty, columns);
   const io: Io = {
     stdin: Object.assign(Readable.from([input]), { isTTY: tty }),
     stdout,

@@ -29,11 +29,15 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
     [['--debug', 'concurrency', 'set', 'real'], ['realname']],
     [
       ['stats', '-o', ''],
-      ['table', 'json', 'yaml'],
+      ['table', 'wide', 'json', 'jsonl', 'yaml'],
     ],
     [
       ['-o', 'js'],
       ['json', 'jsonl'],
+    ],
+    [
+      ['logs', '-o', ''],
+      ['text', 'json', 'jsonl'],
     ],
     [
       ['daemon', '--log-level', ''],

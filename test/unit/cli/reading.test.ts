@@ -35,9 +35,9 @@ describe('tables', () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['stats'], { env });
     expect(stdout.split('\n')).toEqual([
-      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90',
-      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90',
-      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90',
+      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7',
+      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7',
+      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7',
       '',
     ]);
   });
@@ -45,21 +45,49 @@ describe('tables', () => {
   it('are aligned under a header on a terminal, health by symbol, word and colour', async () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['stats'], { env, tty: true });
-    expect(stdout).toContain(`${ESC}[31m✖ alert${ESC}[39m   1,000,000 cards`);
-    expect(stdout).toContain('initialisation running, 25 %, 1h 5m left');
+    expect(stdout).toContain(`${ESC}[31m✖ alert${ESC}[39m: package: paused`);
     expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
     expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
-    const [, ...plain] = stripVTControlCharacters(stdout).split('\n');
-    expect(plain).toEqual([
-      'demand 278/s   capacity 833/s   headroom 67 %   backlog gone: never, raise realname to 180',
+    expect(stripVTControlCharacters(stdout).split('\n')).toEqual([
+      '✖ alert: package: paused for 60 s more by gateway: HTTP 429',
+      '  cardpoll resume package',
+      '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
+      'demand 278/s   capacity 833/s   headroom 67 %',
+      'backlog gone: never, raise realname to 180',
+      '',
+      'TASK      HEALTH      QUEUE  MANUAL  BACKOFF  RUNNING  /S 10S  /S 5MIN  OK %',
+      'realname  ● normal   12,345       5        7   60/100    50.0     55.3  99.0',
+      'carddata  ▲ warning  12,345       5        7   60/100    50.0     55.3  99.0',
+      'package   ✖ alert    12,345       5        7   60/100    50.0     55.3     -',
+      '-o wide also shows AVG MS, LAG, SUCCEEDED, FAILED',
+      '',
+    ]);
+  });
+
+  it('say first that the gateway is down: since when, why, and when it is tried again', async () => {
+    const breaker = {
+      interface: 'gateway',
+      breaker: 'open',
+      since: '2026-11-21T09:56:00.000Z',
+      reason: 'connect ECONNREFUSED',
+      next_probe_at: '2026-11-21T10:00:53.000Z',
+      instances: 1,
+    } as const;
+    const reason = { severity: 'alert', text: 'realname: the gateway is held back', command: null } as const;
+    const down = {
+      ...OVERVIEW,
+      gateway: { interfaces: [breaker] },
+      health_reasons: [{ ...reason, code: 'breaker_open' }, ...OVERVIEW.health_reasons],
+    };
+    const { env } = await daemonThatSays(json(down));
+    const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    const since = new Date(breaker.since).toLocaleTimeString('en-GB', { timeStyle: 'short' });
+    expect(stdout.split('\n').slice(0, 5)).toEqual([
+      `✖ alert: gateway: open since ${since}, connect ECONNREFUSED, next probe in 53s`,
+      '  cardpoll doctor',
       '✖ package: paused for 60 s more by gateway: HTTP 429',
       '  cardpoll resume package',
-      '',
-      'TASK      HEALTH      QUEUE  RUNNING  LIMIT  RATE/S  SUCCESS %  AVG MS  SUCCEEDED  FAILED     LAG',
-      'realname  ● normal   12,345       60    100    55.3       99.0     121        990      10  1m 30s',
-      'carddata  ▲ warning  12,345       60    100    55.3       99.0      50        990      10  1m 30s',
-      'package   ✖ alert    12,345       60    100    55.3          -       -        990      10  1m 30s',
-      '',
+      '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
     ]);
   });
 
@@ -82,10 +110,10 @@ describe('tables', () => {
 
   it('count wide characters twice and let no name steer the terminal', async () => {
     const { env } = await daemonThatSays(json({ items: [CONFIG] }));
-    const { stdout } = await cli(['configs'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    const { stdout } = await cli(['configs'], { env: { ...env, NO_COLOR: '1' }, tty: true, columns: 120 });
     expect(stdout.split('\n')).toEqual([
       'ID  NAME           TASK      CARDS  CARRIER  INTERVAL  ACHIEVED    MEMBERS  PRIORITY  STATUS',
-      ' 3  流量检查 [31m  carddata  any    all           30m       30m  1,000,000         0  enabled',
+      ' 3  流量检查 [31m  carddata  any        all       30m       30m  1,000,000         0  enabled',
       '',
     ]);
   });

@@ -186,7 +186,7 @@ describe('tables', () => {
     expect((await cli(['trigger', 'list'], { env })).stdout).toBe(
       '5f0c2a9be17d4c33\tby_condition\tcarddata\trunning\t1000\t700\t280\t10\t2026-11-21T09:59:00.000Z\t-\n',
     );
-    const people = await cli(['trigger', 'list', '--page', '2', '--page-size', '5'], { env, tty: true });
+    const people = await cli(['trigger', 'list', '-o', 'wide', '--page-size', '5'], { env, tty: true });
     expect(people.stdout).toMatch(/TRIGGER[\s\S]*by_condition +carddata +running +~1,000/);
   });
 });

@@ -19,6 +19,7 @@ const FINE: TaskHealthInputs = {
   effectiveConcurrency: 100,
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
+  unconfirmedStops: 0,
   remedy: null,
   pauses: [],
   breakers: [],
@@ -51,6 +52,16 @@ describe('reasons of a task type', () => {
         severity: 'warning',
         text: 'paused for 60 s more by operator/0: maintenance',
         command: 'cardpoll resume realname',
+      },
+    ],
+    [
+      'a stop had no effect',
+      { unconfirmedStops: 2 },
+      {
+        code: 'stop_unconfirmed',
+        severity: 'warning',
+        text: 'the gateway acknowledged the stop of 2 cards and did not stop them',
+        command: 'cardpoll stats failures',
       },
     ],
     [

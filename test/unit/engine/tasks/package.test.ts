@@ -137,6 +137,7 @@ it('does not call after a pause that outlasted its lease, and leaves the stop to
       pausedMs = LEASE_MS;
       return claim;
     },
+    ofCard: (...args) => records.stops.ofCard(...args),
     complete: (...args) => records.stops.complete(...args),
     acknowledge: (...args) => records.stops.acknowledge(...args),
     abandon: (...args) => records.stops.abandon(...args),

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { UnconfirmedStops } from '../../../src/operations/unconfirmed-stops.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+it('asks every five seconds at most, and once at a time', async () => {
+  const clock = new FakeClock();
+  let asked = 0;
+  const stops = new UnconfirmedStops({ unconfirmed: async () => ++asked }, clock);
+  expect(await Promise.all([stops.read(), stops.read()])).toEqual([1, 1]);
+  clock.advance(4_999);
+  expect(await stops.read()).toBe(1);
+  clock.advance(1);
+  expect(await stops.read()).toBe(2);
+});
+
+it('knows nothing while the database is away or hangs, and nobody waits for it', async () => {
+  const clock = new FakeClock();
+  let answer: () => Promise<number> = async () => 3;
+  const stops = new UnconfirmedStops({ unconfirmed: () => answer() }, clock);
+  expect(await stops.read()).toBe(3);
+  clock.advance(5_000);
+  answer = () => Promise.reject(new Error('away'));
+  expect(await stops.read()).toBeNull();
+  clock.advance(5_000);
+  answer = () => new Promise(() => {});
+  expect(await stops.read()).toBeNull();
+});
