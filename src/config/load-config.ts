@@ -73,7 +73,7 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   });
 }
 
-/** Throws CardpollError kind `config` with all problems at once. */
+/** Throws CardpollError with all problems at once: kind `config`, `usage` for flags, `input_missing` for a token file. */
 export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConfig> {
   const reader = await SettingReader.open(inputs);
   const config = {

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { wholeNumberWithin } from '../../operations/bounds.ts';
-import { LIST_LIMIT_BOUNDS } from '../../operations/cards.ts';
-import type { CardFilter } from '../../store/record-store.ts';
+import { type CardFilter, LIST_LIMIT_BOUNDS } from '../../operations/cards.ts';
 
 function queryNumber(bounds: { readonly min: number; readonly max: number }) {
   const error = wholeNumberWithin(bounds);
