@@ -42,6 +42,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     header: options.header === true,
     configInputs,
     root: ROOT,
+    clientConfig: () => loadClientConfig(configInputs),
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
       const { ApiClient } = await import('../api/client.ts');

@@ -44,7 +44,15 @@ export class SettingReader {
 
   /** The effective value; the default when what was given is wrong (then `finish` throws). */
   read<V>(setting: Setting<V>): V {
-    const found = this.#find(setting);
+    return this.#parse(setting, this.#find(setting));
+  }
+
+  /** A secret in a file that something else names. @param origin what does. */
+  readFile<V>(setting: Setting<V>, path: string, origin: string): V {
+    return this.#parse(setting, this.#readSecret(setting, path, origin));
+  }
+
+  #parse<V>(setting: Setting<V>, found: Found | null): V {
     if (found === null) return setting.default;
     const parsed = setting.kind.parse(found.raw);
     if (parsed.ok) return parsed.value;

@@ -6,6 +6,7 @@ import { cleanup } from './cleanup.ts';
 import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
+import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
@@ -45,6 +46,7 @@ export const ROOT: CommandSpec = {
     logs,
     gateway,
     migrate,
+    contextCommand,
     completion,
     version,
   ],
