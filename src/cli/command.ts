@@ -73,6 +73,8 @@ export interface CommandSpec {
   /** Settings this command takes as flags besides those every command takes. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
+  /** For programs: neither help nor completion mentions it. */
+  readonly hidden?: boolean;
   /** Words for -o where they are not OUTPUT_FORMATS; empty: it prints nothing that has a format. */
   readonly formats?: readonly string[];
   /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */

@@ -3,6 +3,7 @@ import type { CommandSpec } from '../command.ts';
 import { alerts } from './alerts.ts';
 import { cards } from './cards.ts';
 import { cleanup } from './cleanup.ts';
+import { completeNames } from './complete-names.ts';
 import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
@@ -48,6 +49,7 @@ export const ROOT: CommandSpec = {
     migrate,
     contextCommand,
     completion,
+    completeNames,
     version,
   ],
 };
