@@ -20,6 +20,8 @@ const launchers: Launchers = {
 };
 
 export async function main(): Promise<void> {
+  // React takes the environment's word for which of its two builds to load; the other one measures itself all the time.
+  process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
   const outputEnded = watchOutput();
   // Asked for by scripts and package managers, so it does not wait for the command line to load.

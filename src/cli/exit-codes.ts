@@ -10,6 +10,7 @@ export const EXIT_BAD_DATA = 65;
 export const EXIT_BUG = 70;
 /** A file, or what stdout leads to, cannot be written. */
 export const EXIT_IO = 74;
+export const EXIT_SIGHUP = 129;
 export const EXIT_SIGINT = 130;
 export const EXIT_SIGTERM = 143;
 

@@ -8,6 +8,8 @@ export interface DemoOptions {
   readonly cards: number;
   /** Directory of the embedded stores, or `:memory:`. */
   readonly dataDir: string;
+  /** Ends it, as SIGTERM does. */
+  readonly stop: AbortSignal;
 }
 
 export interface SimulatorOptions {

@@ -549,7 +549,7 @@ export interface Reconciliation {
   readonly position: string;
   /** Cards compared in the pass under way. */
   readonly checked: number;
-  /** Repaired since the members were counted last; a pass that ends with any counts them anew. */
+  /** Repaired, or about to be, since the members were counted last; a pass that ends with any counts them anew. */
   readonly healed: number;
   readonly startedAtMs: number | null;
   /** When the last whole pass ended. */

@@ -86,6 +86,24 @@ export interface CardImportSession {
   close(): Promise<void>;
 }
 
+export interface ImportSessionOptions {
+  /** Counts what would be done and writes nothing; a chunk knows nothing of those before it. */
+  readonly dryRun: boolean;
+}
+
+/** Null leaves the attribute open. */
+export interface CardFilter extends CardSelection {
+  readonly stopped: boolean | null;
+}
+
+export type ListedCard = Omit<Card, 'usage'>;
+
+export interface CardStretch {
+  readonly cards: readonly ListedCard[];
+  /** Where the next stretch begins; null: there are no further cards. */
+  readonly nextAfterId: number | null;
+}
+
 export interface CardRecords {
   /** Cards with id > afterId in id order, at most `limit`: the initialiser's page. */
   page(afterId: number, limit: number): Promise<CardMembership[]>;
@@ -98,9 +116,14 @@ export interface CardRecords {
   count(): Promise<number>;
   /** About how many cards there are, at once: exact for a small fleet, by the planner's knowledge for a large one. */
   estimate(): Promise<number>;
+  openImport(options?: ImportSessionOptions): Promise<CardImportSession>;
+  /**
+   * Cards that match with id > afterId, in id order: at most `limit`, perhaps none although there are more, because one
+   * call looks at a bounded number of cards.
+   */
+  list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch>;
   /** The highest card id; 0 without cards. */
   lastId(): Promise<number>;
-  openImport(): Promise<CardImportSession>;
 
   /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
   changeMark(): Promise<string>;

@@ -7,6 +7,7 @@ import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
 import { daemon } from './daemon.ts';
+import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { explain } from './explain.ts';
@@ -30,6 +31,8 @@ export const ROOT: CommandSpec = {
   subcommands: [
     daemon,
     demo,
+    dashboard,
+    top,
     doctor,
     stats,
     init,

@@ -1,0 +1,52 @@
+// Lists of cards as JSON, and what they may be filtered by. Used by routes/cards.ts and routes/card-export.ts.
+import { z } from 'zod';
+import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { wholeNumberWithin } from '../../operations/bounds.ts';
+import { LIST_LIMIT_BOUNDS } from '../../operations/cards.ts';
+import type { CardFilter } from '../../store/record-store.ts';
+
+function queryNumber(bounds: { readonly min: number; readonly max: number }) {
+  const error = wholeNumberWithin(bounds);
+  return z
+    .string({ error })
+    .regex(/^-?\d{1,16}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
+}
+
+export const cardFilter = z.object({
+  carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
+  status: queryNumber(SELECTION_BOUNDS).optional(),
+  stopped: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .transform((value) => value === 'true')
+    .optional(),
+});
+
+export function cardFilterOf(query: z.output<typeof cardFilter>): CardFilter {
+  return {
+    carrierId: query.carrier_id ?? null,
+    status: query.status ?? null,
+    stopped: query.stopped ?? null,
+  };
+}
+
+export const cardListQuery = cardFilter.extend({
+  after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
+  limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
+});
+
+export const cardList = z.object({
+  items: z.array(
+    z.object({
+      card_id: z.int(),
+      iccid: z.string(),
+      carrier_id: z.int(),
+      status: z.int(),
+      allowance_mb: z.number().nullable(),
+      real_name_verified: z.boolean(),
+      stopped: z.boolean(),
+    }),
+  ),
+  next_after_id: z.int().nullable(),
+});
