@@ -20,7 +20,7 @@ export const importCards = defineCommand<[string], ImportOptions>({
   examples: [
     ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
     ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object a line, same names; checked only'],
-    ['zcat cards.csv.gz | cardpoll cards import -', 'from standard input'],
+    ['cardpoll cards import - < cards.csv', 'from standard input'],
   ],
   arguments: [{ name: '<file>', doc: 'file with one card a line; - for standard input', kind: text('path') }],
   options: [{ flags: '--dry-run', doc: 'check every row and say what would be done, and do nothing' }],
