@@ -334,11 +334,11 @@ describe('a fleet that is not well', () => {
       timeoutMs: 120_000,
       what: 'the instances to be given up',
     });
-    const longAgo = String(Date.now() - 600_000);
+    const longAgo = new Date(Date.now() - 600_000).toISOString();
     await fleet.redis.hset('polling:init:progress', {
       status: 'running',
-      finished_at_ms: '',
-      updated_at_ms: longAgo,
+      finished_at: '',
+      updated_at: longAgo,
       last_card_id: 100,
       loaded: 100,
     });
