@@ -73,7 +73,7 @@ it('opens, leads through the views, changes a limit and leaves everything as it 
   await shell.press('4');
   await shell.waitFor(/^cardpoll {2}triggers/);
   await shell.press('5');
-  await shell.waitFor(new RegExp(`^cardpoll {2}instances[sS]*${daemon.pid}`));
+  await shell.waitFor(new RegExp(`^cardpoll {2}instances[\\s\\S]*${daemon.pid}`));
   await shell.press('Tab');
   await shell.waitFor(/^cardpoll {2}configs[\s\S]*● enabled/);
   await shell.press('/');
