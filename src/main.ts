@@ -15,11 +15,13 @@ const launchers: Launchers = {
     return (await import('./wiring.ts')).runDemo(options, listening);
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
-  doctor: async (config) => (await import('./doctor.ts')).runDoctor(config),
+  doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
   migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
 };
 
 export async function main(): Promise<void> {
+  // React takes the environment's word for which of its two builds to load; the other one measures itself all the time.
+  process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
   const outputEnded = watchOutput();
   // Asked for by scripts and package managers, so it does not wait for the command line to load.

@@ -33,10 +33,10 @@ import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts
 import type { LiveStore } from './store/live-store.ts';
 import { MIGRATIONS } from './store/postgres/migration-list.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 
-const APPLICATION_NAME = 'cardpoll';
 /** What the demo's gateway takes for an answer: enough to see calls in flight. */
 const DEMO_LATENCY_MS = 20;
 const IMPORT_CHUNK_CARDS = 10_000;
@@ -72,7 +72,7 @@ export function runDemo(options: DemoOptions, listening: Listening): Promise<num
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen: options.listen };
     const prepare = (records: RecordStore) => importDemoFleet(records, options.cards);
     await startDaemon(config, teardown, { prepare, load: async () => config, listening });
-  });
+  }, options.stop);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -85,9 +85,12 @@ export function runSimulator(options: SimulatorOptions, listening: Listening): P
   });
 }
 
-/** Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once. */
-async function run(start: (teardown: Teardown) => Promise<void>): Promise<number> {
-  const stopSignal = untilStopped();
+/**
+ * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
+ * @param stop ends it too.
+ */
+async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
+  const stopSignal = Promise.race([untilStopped(), aborted(stop)]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
   teardown.add(onSignal('SIGUSR1', () => {}));
@@ -98,6 +101,14 @@ async function run(start: (teardown: Teardown) => Promise<void>): Promise<number
     await teardown.run();
   }
   return 0;
+}
+
+/** Resolves when the signal is aborted; never without one. */
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 interface DaemonHooks {

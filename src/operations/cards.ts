@@ -14,6 +14,8 @@ import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import type { CardTotal } from './card-total.ts';
 
+export type { CardFilter } from '../store/record-store.ts';
+
 export interface CardReport {
   readonly cardId: number;
   readonly iccid: string;

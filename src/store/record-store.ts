@@ -26,7 +26,24 @@ export interface RecordStore {
   now(): Promise<number>;
   /** Names the database and its history: another one after a failover, when the last commits may be lost. */
   identity(): Promise<string>;
+  /** How the database server is. */
+  server(): Promise<RecordServer>;
   close(): Promise<void>;
+}
+
+export interface RecordServer {
+  readonly majorVersion: number;
+  /** Connections for users without special rights, those in use, and those of daemons. */
+  readonly maxConnections: number;
+  readonly connections: number;
+  readonly ownConnections: number;
+  /** A standby, or a database that takes no writes. */
+  readonly readOnly: boolean;
+  /** Whether commits wait for a standby, and the standbys that are connected. */
+  readonly waitsForStandby: boolean;
+  readonly standbys: number;
+  /** Months (YYYY-MM) whose usage can be written, ascending. */
+  readonly usageMonths: readonly string[];
 }
 
 // ---------------------------------------------------------------- cards
@@ -105,6 +122,8 @@ export interface CardRecords {
    * call looks at a bounded number of cards.
    */
   list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch>;
+  /** The highest card id; 0 without cards. */
+  lastId(): Promise<number>;
 
   /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
   changeMark(): Promise<string>;

@@ -22,9 +22,10 @@ const MAY_IMPORT = table(`
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
   api            -> api client, operations, domain, platform
-  dashboard      -> type of operations, domain, platform
+  dashboard      -> api client, cli style, config, domain, platform
   log-search     -> domain, platform
-  cli            -> api client, log-search, dynamic dashboard, config, domain, platform
+  cli style      -> type of cli, domain
+  cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
   wiring         -> everything
   main           -> wiring, cli, platform
 `);
@@ -34,6 +35,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/[^/]+$/, 'store ports'],
   [/^store\//, 'store adapters'],
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
+  [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
   [/^(wiring|signals|reload|doctor)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
@@ -128,8 +130,8 @@ describe('the rules themselves', () => {
     expect(operations("import type { E } from '../engine/engine.ts';")).toEqual([]);
     expect(operations("import { E } from '../engine/engine.ts';")).toHaveLength(1);
     const cli = (source: string) => wrongImports(sourceFile('cli/fixture.ts', source));
-    expect(cli("const d = await import('../dashboard/Dashboard.tsx');")).toEqual([]);
-    expect(cli("import { D } from '../dashboard/Dashboard.tsx';")).toHaveLength(1);
+    expect(cli("const d = await import('../dashboard/dashboard.ts');")).toEqual([]);
+    expect(cli("import { D } from '../dashboard/dashboard.ts';")).toHaveLength(1);
     expect(cli("import { c } from '../api/client.ts';")).toEqual([]);
     expect(cli("import { s } from '../api/server.ts';")).toHaveLength(1);
   });

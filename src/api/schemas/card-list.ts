@@ -1,17 +1,8 @@
 // Lists of cards as JSON, and what they may be filtered by. Used by routes/cards.ts and routes/card-export.ts.
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { wholeNumberWithin } from '../../operations/bounds.ts';
 import { type CardFilter, LIST_LIMIT_BOUNDS } from '../../operations/cards.ts';
-
-function queryNumber(bounds: { readonly min: number; readonly max: number }) {
-  const error = wholeNumberWithin(bounds);
-  return z
-    .string({ error })
-    .regex(/^-?\d{1,16}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
-}
+import { queryNumber } from './fields.ts';
 
 export const cardFilter = z.object({
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),

@@ -1,13 +1,18 @@
-// `cardpoll demo`: everything on one machine. The launcher runs the product; this prints one status line every two
-// seconds, read through the API like any client.
+// `cardpoll demo`: everything on one machine. The launcher runs the product; this shows the dashboard over it, or where
+// there is no terminal prints one status line every two seconds. Both read through the API like any client.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HostPort, hostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { Interruption } from '../io.ts';
 import { statusLine } from '../output/status-line.ts';
 import { styleFor } from '../output/style.ts';
+import { isOnTerminal, watch } from './dashboard.ts';
 
 const STATUS_EVERY_MS = 2_000;
+/** The daemon shares its thread with the screen, and begins with a lot of work. */
+const ANSWER_WITHIN_MS = 10_000;
 const LISTEN: HostPort = { host: '127.0.0.1', port: 7480 };
 
 interface Options {
@@ -43,19 +48,32 @@ export const demo = defineCommand<[], Options>({
       `cardpoll demo: ${cards} cards and a simulated gateway.\nIts embedded stores are for trying out only.\n`,
     );
     const ended = new AbortController();
-    let status = Promise.resolve();
+    const stop = new AbortController();
+    let shown = Promise.resolve();
     const listening = (url: string) => {
       context.io.stderr.write(`API on ${url}; Ctrl-C ends it.\n`);
-      status = printStatus(context, url, ended.signal);
+      shown = isOnTerminal(context.io)
+        ? showDashboard(context, url, ended.signal).finally(() => stop.abort())
+        : printStatus(context, url, ended.signal);
     };
     try {
-      return await context.launchers.demo({ cards, listen, dataDir }, listening);
+      return await context.launchers.demo({ cards, listen, dataDir, stop: stop.signal }, listening);
     } finally {
-      ended.abort();
-      await status;
+      ended.abort(new Interruption(EXIT_OK));
+      await shown;
     }
   },
 });
+
+/** Until the operator ends it, or the demo ends. */
+async function showDashboard(context: CommandContext, url: string, ended: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([context.io.onInterrupt(), ended]);
+  try {
+    await watch(context, { url, token: null, timeoutMs: ANSWER_WITHIN_MS }, signal);
+  } catch (error) {
+    if (!(error instanceof Interruption)) throw error;
+  }
+}
 
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const { ApiClient } = await import('../../api/client.ts');

@@ -9,6 +9,7 @@ import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
 import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
+import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
 import { explain } from './explain.ts';
@@ -32,6 +33,8 @@ export const ROOT: CommandSpec = {
   subcommands: [
     daemon,
     demo,
+    dashboard,
+    top,
     doctor,
     stats,
     init,

@@ -102,6 +102,11 @@ export class SqlCards implements CardRecords {
     return cardStretch(this.client, filter, afterId, limit);
   }
 
+  async lastId(): Promise<number> {
+    const [row] = await this.client.query<{ last: number | null }>('SELECT max(card_id) AS last FROM cards');
+    return row?.last ?? 0;
+  }
+
   async openImport(options: ImportSessionOptions = { dryRun: false }): Promise<CardImportSession> {
     return new SqlCardImportSession(this.client, options);
   }

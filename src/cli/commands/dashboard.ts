@@ -1,0 +1,112 @@
+// `cardpoll dashboard` and `cardpoll top`: the screen for whoever is called at night. Loads it only when it is asked for.
+import type { ReadStream, WriteStream } from 'node:tty';
+import { loadClientConfig } from '../../config/load-config.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
+import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
+import { Interruption, type Io } from '../io.ts';
+import { printAnswer } from '../output/print.ts';
+import { styleFor } from '../output/style.ts';
+
+interface Options {
+  readonly once?: boolean;
+}
+
+/** Of a screen that goes to a file or a pipe, where the environment does not tell another. */
+const USUAL = { columns: 80, rows: 24 } as const;
+
+function declare(name: string, summary: string): CommandSpec {
+  return defineCommand<[], Options>({
+    name,
+    summary,
+    examples: [
+      [`cardpoll ${name}`, 'the fleet, live; ? shows the keys'],
+      [`cardpoll ${name} --once`, 'the first screen as text, also in a pipe'],
+      [`cardpoll ${name} --once -o json`, 'its data'],
+    ],
+    options: [{ flags: '--once', doc: 'print the screen once and end' }],
+    run: (context, { options }) => (options.once === true ? once(context) : live(context)),
+  });
+}
+
+export const dashboard = declare('dashboard', 'Watch and steer the fleet on one screen');
+export const top = declare('top', 'The same as dashboard');
+
+async function once(context: CommandContext): Promise<number> {
+  const { io } = context;
+  const { onceText, readOnce } = await import('../../dashboard/once.ts');
+  const { url } = await loadClientConfig(context.configInputs);
+  const shown = await readOnce(await context.client(), {
+    url,
+    ...sizeOf(context),
+    nowMs: io.clock.monotonic(),
+  });
+  await styleFor(io); // it decides whether there are colours
+  const answer = { body: shown.data, text: JSON.stringify(shown.data) };
+  await printAnswer(context, answer, () => onceText(shown));
+  return EXIT_OK;
+}
+
+function sizeOf({ io }: CommandContext): { readonly columns: number; readonly rows: number } {
+  const { columns, rows } = io.stdout as Partial<WriteStream>;
+  return {
+    columns: columns || sizeIn(io.env.COLUMNS) || USUAL.columns,
+    rows: rows || sizeIn(io.env.LINES) || USUAL.rows,
+  };
+}
+
+function sizeIn(value: string | undefined): number {
+  return /^\d{1,4}$/.test(value ?? '') ? Number(value) : 0;
+}
+
+async function live(context: CommandContext): Promise<number> {
+  const { io, format } = context;
+  if (format !== 'table') throw new CardpollError('usage', 'once_missing', `-o ${format} needs --once`);
+  if (!isOnTerminal(io)) {
+    throw new CardpollError('usage', 'no_terminal', 'the dashboard needs a terminal', {
+      hint: 'print it with `cardpoll dashboard --once`',
+    });
+  }
+  return watch(context, await loadClientConfig(context.configInputs), io.onInterrupt());
+}
+
+/** Whether there is somebody to look at the screen and to press keys. */
+export function isOnTerminal({ stdin, stdout }: Io): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true;
+}
+
+/**
+ * Shows the dashboard on this command's terminal until the operator ends it. Throws the signal's reason.
+ * @returns the exit code.
+ */
+export async function watch(
+  { io }: CommandContext,
+  config: Awaited<ReturnType<typeof loadClientConfig>>,
+  signal: AbortSignal,
+): Promise<number> {
+  const [{ ApiClient }, { runDashboard }] = await Promise.all([
+    import('../../api/client.ts'),
+    import('../../dashboard/dashboard.ts'),
+    styleFor(io), // it decides whether there are colours
+  ]);
+  const ended = new AbortController();
+  const hungUp = () => ended.abort(new Interruption(EXIT_SIGHUP));
+  process.on('SIGHUP', hungUp);
+  const either = AbortSignal.any([signal, ended.signal]);
+  try {
+    const how = await runDashboard({
+      client: new ApiClient({ ...config, signal: either }),
+      url: config.url,
+      hasToken: config.token !== null,
+      stdin: io.stdin as ReadStream,
+      stdout: io.stdout as WriteStream,
+      clock: io.clock,
+      signal: either,
+    });
+    return how === 'quit' ? EXIT_OK : EXIT_SIGINT;
+  } finally {
+    process.off('SIGHUP', hungUp);
+    // What is still being asked for is of no use any more, and would keep the process.
+    ended.abort();
+  }
+}

@@ -1,0 +1,72 @@
+// Values as short texts for the views. Times are told relative to the moment the daemon made the data, so that what
+// is no longer fresh does not look as if it went on.
+import type { OverviewBody } from '../api/client.ts';
+import { span as timeSpan } from '../cli/output/style.ts';
+import type { Span, Tone } from './line.ts';
+
+export const NOTHING = '-';
+
+type Health = OverviewBody['health'];
+
+const HEALTH: Record<Health, { readonly symbol: string; readonly tone: Tone }> = {
+  normal: { symbol: '●', tone: 'good' },
+  warning: { symbol: '▲', tone: 'warn' },
+  alert: { symbol: '✖', tone: 'bad' },
+};
+
+/** Symbol and word in their colour. */
+export function healthSpan(health: Health): Span {
+  const { symbol, tone } = HEALTH[health];
+  return { text: `${symbol} ${health}`, tone };
+}
+
+export function healthTone(health: Health): Tone {
+  return HEALTH[health].tone;
+}
+
+/** In full up to five digits, then at most four characters: 12,345, 123k, 1.2M, 10M. */
+export function count(value: number | null): string {
+  if (value === null) return NOTHING;
+  if (value < 99_999.5) return grouped(value);
+  const [scaled, unit] =
+    value < 999_500 ? [value / 1e3, 'k'] : value < 999.5e6 ? [value / 1e6, 'M'] : [value / 1e9, 'G'];
+  return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
+}
+
+/** Every digit, in groups. */
+export function grouped(value: number | null): string {
+  return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
+}
+
+/** A rate or a duration: tenths only where they tell something. */
+export function measure(value: number | null): string {
+  if (value === null) return NOTHING;
+  return value < 9.95 && value > 0 ? value.toFixed(1) : count(value);
+}
+
+/** Rounded down, so that not quite all is never all. */
+export function percent(value: number | null): string {
+  return value === null ? NOTHING : value === 100 ? '100' : (Math.floor(value * 10) / 10).toFixed(1);
+}
+
+export function seconds(value: number | null): string {
+  return value === null ? NOTHING : timeSpan(Math.round(value));
+}
+
+/** How far a time (RFC 3339) is from `nowMs`: `12s ago`, `in 5m`. */
+export function relative(time: string | null, nowMs: number): string {
+  if (time === null) return NOTHING;
+  const ahead = Math.round((Date.parse(time) - nowMs) / 1000);
+  if (ahead === 0) return 'now';
+  return ahead < 0 ? `${timeSpan(-ahead)} ago` : `in ${timeSpan(ahead)}`;
+}
+
+/** How long since a time. */
+export function since(time: string, nowMs: number): string {
+  return timeSpan(Math.max(0, Math.round((nowMs - Date.parse(time)) / 1000)));
+}
+
+/** `1 card`, `12,345 cards`. */
+export function cards(value: number): string {
+  return `${grouped(value)} ${value === 1 ? 'card' : 'cards'}`;
+}

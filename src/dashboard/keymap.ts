@@ -1,0 +1,184 @@
+// The one table of keys. model.ts acts by it; the help line and the page under `?` are drawn from it.
+import type { State, View } from './state.ts';
+import { isStale } from './state.ts';
+
+export type Mode = 'view' | 'help' | 'prompt' | 'confirm';
+
+export type Command =
+  | 'quit'
+  | 'interrupt'
+  | 'help'
+  | 'redraw'
+  | 'next-view'
+  | 'previous-view'
+  | `show-${Exclude<View, 'card'>}`
+  | 'up'
+  | 'down'
+  | 'left'
+  | 'right'
+  | 'open'
+  | 'back'
+  | 'search'
+  | 'limit'
+  | 'reset'
+  | 'pause'
+  | 'resume'
+  | 'switch'
+  | 'interval'
+  | 'cancel'
+  | 'poll'
+  | 'cleanup'
+  | 'accept'
+  | 'refuse'
+  | 'erase'
+  | 'erase-all'
+  | 'enter';
+
+export interface Binding {
+  /** As session.tsx names them: a character, or `up`, `return`, `ctrl-c` ... */
+  readonly keys: readonly string[];
+  /** How the keys are shown. */
+  readonly shown: string;
+  readonly label: string;
+  readonly command: Command;
+  readonly mode: Mode;
+  /** Where it does something; all views without it. */
+  readonly views?: readonly View[];
+  /** Changes the fleet: an uppercase key, greyed for a token that may only read and while the data is stale. */
+  readonly changes?: true;
+  /** Whether it stands in the help line, where there is room; the others are on the page under `?` alone. */
+  readonly inLine?: (state: State) => boolean;
+}
+
+const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs'];
+const TASKS: readonly View[] = ['overview', 'task'];
+
+export const KEYMAP: readonly Binding[] = [
+  { keys: ['q'], shown: 'q', label: 'quit', command: 'quit', mode: 'view', inLine: always },
+  { keys: ['?'], shown: '?', label: 'help', command: 'help', mode: 'view', inLine: always },
+  { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: always },
+  { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
+  { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: always },
+  ...upAndDown(['overview', 'card'], 'task type'),
+  ...upAndDown(LISTS, 'row'),
+  {
+    keys: ['return', 'right', 'l'],
+    shown: '⏎',
+    label: 'open',
+    command: 'open',
+    mode: 'view',
+    views: ['overview'],
+    inLine: always,
+  },
+  {
+    keys: ['left', 'h'],
+    shown: '← h',
+    label: 'task type before',
+    command: 'left',
+    mode: 'view',
+    views: ['task'],
+  },
+  {
+    keys: ['right', 'l'],
+    shown: '→ l',
+    label: 'next task type',
+    command: 'right',
+    mode: 'view',
+    views: ['task'],
+    inLine: always,
+  },
+  { keys: ['escape'], shown: 'Esc', label: 'back to the overview', command: 'back', mode: 'view' },
+  {
+    keys: ['left', 'h'],
+    shown: '← h',
+    label: 'back',
+    command: 'back',
+    mode: 'view',
+    views: [...LISTS, 'card'],
+  },
+  { keys: ['1'], shown: '1', label: 'overview', command: 'show-overview', mode: 'view' },
+  { keys: ['2'], shown: '2', label: 'task type', command: 'show-task', mode: 'view' },
+  { keys: ['3'], shown: '3', label: 'alerts', command: 'show-alerts', mode: 'view' },
+  { keys: ['4'], shown: '4', label: 'triggers', command: 'show-triggers', mode: 'view' },
+  { keys: ['5'], shown: '5', label: 'instances', command: 'show-instances', mode: 'view' },
+  { keys: ['6'], shown: '6', label: 'configs', command: 'show-configs', mode: 'view' },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'view' },
+  { keys: ['ctrl-l'], shown: 'Ctrl-L', label: 'paint the screen anew', command: 'redraw', mode: 'view' },
+  change('L', 'limit', TASKS),
+  change('P', 'pause', TASKS),
+  { ...change('G', 'resume', TASKS, 'go on'), inLine: isPaused },
+  change('R', 'reset', TASKS, 'reset'),
+  change('C', 'cleanup', ['overview']),
+  change('E', 'switch', ['configs'], 'on/off'),
+  change('I', 'interval', ['configs']),
+  change('X', 'cancel', ['triggers']),
+  change('T', 'poll', ['card'], 'poll now'),
+  {
+    keys: ['?', 'escape', 'q', 'return'],
+    shown: '? Esc q',
+    label: 'close help',
+    command: 'help',
+    mode: 'help',
+    inLine: always,
+  },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'help' },
+  { keys: ['return'], shown: '⏎', label: 'go on', command: 'enter', mode: 'prompt', inLine: always },
+  { keys: ['escape'], shown: 'Esc', label: 'leave it', command: 'refuse', mode: 'prompt', inLine: always },
+  { keys: ['backspace'], shown: 'Backspace', label: 'erase', command: 'erase', mode: 'prompt' },
+  { keys: ['ctrl-u'], shown: 'Ctrl-U', label: 'erase all', command: 'erase-all', mode: 'prompt' },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'prompt' },
+  { keys: ['y'], shown: 'y', label: 'do it', command: 'accept', mode: 'confirm', inLine: always },
+  {
+    keys: ['n', 'escape', 'q'],
+    shown: 'n Esc',
+    label: 'leave it',
+    command: 'refuse',
+    mode: 'confirm',
+    inLine: always,
+  },
+  { keys: ['ctrl-c'], shown: 'Ctrl-C', label: 'end at once', command: 'interrupt', mode: 'confirm' },
+];
+
+function always(): boolean {
+  return true;
+}
+
+function isPaused({ data, taskType }: State): boolean {
+  return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
+}
+
+function upAndDown(views: readonly View[], label: string): Binding[] {
+  return [
+    { keys: ['up', 'k'], shown: '↑ k', label: `${label} above`, command: 'up', mode: 'view', views },
+    { keys: ['down', 'j'], shown: '↓ j', label: `${label} below`, command: 'down', mode: 'view', views },
+  ];
+}
+
+function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {
+  return { keys: [key], shown: key, label, command, mode: 'view', views, changes: true, inLine: always };
+}
+
+export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' | 'confirm'>): Mode {
+  if (confirm !== null) return 'confirm';
+  if (prompt !== null) return 'prompt';
+  return help ? 'help' : 'view';
+}
+
+/** What a key does now; null: nothing. */
+export function bindingOf(state: State, key: string): Binding | null {
+  return bindingsOf(state).find(({ keys }) => keys.includes(key)) ?? null;
+}
+
+/** Those that do something now, in order of the table. */
+export function bindingsOf(state: State): readonly Binding[] {
+  const mode = modeOf(state);
+  return KEYMAP.filter((one) => one.mode === mode && (one.views?.includes(state.view) ?? true));
+}
+
+/** Why nothing can be changed now; null when it can. */
+export function refusalOf(state: State): string | null {
+  if (state.readOnly) return 'this token may only read: changing needs an operator token';
+  if (state.data.overview.body === null) return 'nothing is known of the fleet yet';
+  if (isStale(state)) return 'the daemon does not answer: nothing can be changed now';
+  return null;
+}

@@ -1,0 +1,237 @@
+// The dashboard's one rule: state x event -> state. Pure; what a state asks to be done (`job`, `exit`) and which data it
+// needs (`sourcesOf`) the session reads off it.
+import type { OverviewBody, TaskBody } from '../api/client.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
+import { type Action, planOf } from './actions.ts';
+import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
+import { actionOf } from './prompts.ts';
+import { dataTimeMs, type Event, type Prompt, type State, VIEWS, type View } from './state.ts';
+
+const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
+const PROMPT_LENGTH = 40;
+
+export function reduce(state: State, event: Event): State {
+  switch (event.type) {
+    case 'key':
+      return onKey(state, event.key);
+    case 'pasted':
+      return state.prompt === null ? state : typed(state, state.prompt, event.text);
+    case 'resized':
+      return { ...state, columns: event.columns, rows: event.rows };
+    case 'tick':
+      return { ...state, nowMs: event.nowMs };
+    case 'received':
+      return received(state, event);
+    case 'failed':
+      return failed(state, event);
+    case 'read-only':
+      return { ...state, readOnly: true };
+    case 'planned':
+      return answeredPlan(state, event);
+    case 'done':
+      return { ...state, job: null, notice: { text: event.text, tone: 'good' } };
+    case 'refused':
+      return {
+        ...state,
+        job: null,
+        readOnly: state.readOnly || event.readOnly,
+        notice: { text: event.problem, tone: 'bad' },
+      };
+  }
+}
+
+function received(state: State, { reading, atMs }: Extract<Event, { type: 'received' }>): State {
+  const data = { ...state.data, [reading.source]: { body: reading.body, atMs, problem: null } };
+  const nowMs = Math.max(state.nowMs, atMs);
+  return { ...state, data, nowMs, nextTryAtMs: reading.source === 'overview' ? null : state.nextTryAtMs };
+}
+
+function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, { type: 'failed' }>): State {
+  const data = { ...state.data, [source]: { ...state.data[source], problem } };
+  return { ...state, data, nextTryAtMs: source === 'overview' ? nextTryAtMs : state.nextTryAtMs };
+}
+
+/** A plan that had to be asked for. It never slips under the fingers of somebody who types meanwhile. */
+function answeredPlan(state: State, { action, plan }: Extract<Event, { type: 'planned' }>): State {
+  const idle = { ...state, job: null, notice: null };
+  return modeOf(state) === 'view' ? { ...idle, confirm: { action, plan } } : idle;
+}
+
+function onKey(state: State, key: string): State {
+  const binding = bindingOf(state, key);
+  if (binding !== null) return obey(state, binding);
+  const { prompt } = state;
+  return prompt !== null && modeOf(state) === 'prompt' && [...key].length === 1
+    ? typed(state, prompt, key)
+    : state;
+}
+
+function obey(state: State, { command, changes }: Binding): State {
+  const refusal = changes === true ? refusalOf(state) : null;
+  if (refusal !== null) return { ...state, notice: { text: refusal, tone: 'bad' } };
+  return COMMANDS[command](state);
+}
+
+const COMMANDS: Record<Command, (state: State) => State> = {
+  quit: (state) => ({ ...state, exit: 'quit' }),
+  interrupt: (state) => ({ ...state, exit: 'interrupted' }),
+  help: (state) => ({ ...state, help: !state.help }),
+  redraw: (state) => ({ ...state, redraws: state.redraws + 1 }),
+  'next-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, 1)),
+  'previous-view': (state) => shown(state, neighbour(TAB_ORDER, state.view, -1)),
+  'show-overview': (state) => shown(state, 'overview'),
+  'show-task': (state) => shown(state, 'task'),
+  'show-alerts': (state) => shown(state, 'alerts'),
+  'show-triggers': (state) => shown(state, 'triggers'),
+  'show-instances': (state) => shown(state, 'instances'),
+  'show-configs': (state) => shown(state, 'configs'),
+  up: (state) => moved(state, -1),
+  down: (state) => moved(state, 1),
+  left: (state) => otherTask(state, -1),
+  right: (state) => otherTask(state, 1),
+  open: (state) => shown(state, 'task'),
+  back: (state) => shown(state, 'overview'),
+  search: (state) => asked(state, 'card'),
+  limit: (state) => asked(state, 'limit'),
+  pause: (state) => asked(state, 'pause'),
+  interval: (state) => (pickedConfig(state) === null ? nothingPicked(state) : asked(state, 'interval')),
+  reset: (state) => onTask(state, (task) => ({ kind: 'reset', task })),
+  resume: (state) => onTask(state, (task, overview) => resumption(task, overview, dataTimeMs(state))),
+  switch: (state) => {
+    const config = pickedConfig(state);
+    return config === null ? nothingPicked(state) : planned(state, { kind: 'switch', config });
+  },
+  cancel: (state) => {
+    const trigger = state.data.triggers.body?.items[state.picked] ?? null;
+    if (trigger === null) return nothingPicked(state);
+    if (trigger.status === 'completed' || trigger.status === 'cancelled')
+      return noticed(state, `trigger ${trigger.trigger_id} is over already`);
+    return planned(state, { kind: 'cancel', trigger });
+  },
+  poll: (state) => {
+    const card = state.data.card.body?.card;
+    if (card === undefined) return noticed(state, 'nothing is known of the card yet');
+    return planned(state, { kind: 'poll', taskType: state.taskType, cardId: card.card_id });
+  },
+  cleanup: (state) =>
+    state.job !== null
+      ? state
+      : { ...noticed(state, 'counting what has expired ...', 'dim'), job: { kind: 'preview-cleanup' } },
+  accept: (state) => {
+    const { confirm } = state;
+    if (confirm === null || state.job !== null) return state;
+    const refusal = refusalOf(state);
+    if (refusal !== null) return noticed({ ...state, confirm: null }, refusal);
+    const waiting = noticed({ ...state, confirm: null }, 'waiting for the daemon ...', 'dim');
+    return { ...waiting, job: { kind: 'perform', action: confirm.action } };
+  },
+  refuse: (state) => ({ ...state, confirm: null, prompt: null, notice: null }),
+  erase: (state) => edited(state, (text) => [...text].slice(0, -1).join('')),
+  'erase-all': (state) => edited(state, () => ''),
+  enter: (state) => entered(state),
+};
+
+function shown(state: State, view: View): State {
+  return view === state.view ? state : { ...state, view, picked: 0, notice: null };
+}
+
+function neighbour<T>(list: readonly T[], one: T, step: number): T {
+  const at = list.indexOf(one);
+  return list[(Math.max(0, at) + step + list.length) % list.length] as T;
+}
+
+/** In lists the picked row, elsewhere the task type; neither goes round. */
+function moved(state: State, step: number): State {
+  const length = rowsOf(state);
+  if (length === null) {
+    const at = TASK_TYPES.indexOf(state.taskType) + step;
+    return { ...state, taskType: TASK_TYPES[at] ?? state.taskType };
+  }
+  return { ...state, picked: Math.max(0, Math.min(length - 1, state.picked + step)) };
+}
+
+function otherTask(state: State, step: number): State {
+  return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), notice: null };
+}
+
+/** Rows of the list that is open; null where none is. */
+function rowsOf({ view, data }: State): number | null {
+  switch (view) {
+    case 'alerts':
+    case 'triggers':
+    case 'configs':
+      return data[view].body?.items.length ?? 0;
+    case 'instances':
+      return data.overview.body?.workers.length ?? 0;
+    default:
+      return null;
+  }
+}
+
+function asked(state: State, what: Prompt['for']): State {
+  return { ...state, prompt: { for: what, text: '', problem: null }, notice: null };
+}
+
+function typed(state: State, prompt: Prompt, text: string): State {
+  const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '');
+  const next = [...prompt.text, ...printable].slice(0, PROMPT_LENGTH).join('');
+  return { ...state, prompt: { ...prompt, text: next, problem: null } };
+}
+
+function edited(state: State, edit: (text: string) => string): State {
+  const { prompt } = state;
+  return prompt === null
+    ? state
+    : { ...state, prompt: { ...prompt, text: edit(prompt.text), problem: null } };
+}
+
+function entered(state: State): State {
+  const { prompt } = state;
+  if (prompt === null) return state;
+  if (prompt.text.trim() === '') return { ...state, prompt: null };
+  const answer = actionOf(prompt, { task: taskOf(state), config: pickedConfig(state) });
+  if ('problem' in answer) return { ...state, prompt: { ...prompt, problem: answer.problem } };
+  if ('card' in answer) return opened({ ...state, prompt: null }, answer.card);
+  return planned({ ...state, prompt: null }, answer.action);
+}
+
+function opened(state: State, card: string): State {
+  const unread = { body: null, atMs: null, problem: null };
+  const data = card === state.card ? state.data : { ...state.data, card: unread };
+  return { ...shown(state, 'card'), card, data };
+}
+
+function planned(state: State, action: Action): State {
+  return { ...state, confirm: { action, plan: planOf(action) }, notice: null };
+}
+
+function noticed(state: State, text: string, tone: 'bad' | 'dim' = 'bad'): State {
+  return { ...state, notice: { text, tone } };
+}
+
+function nothingPicked(state: State): State {
+  return noticed(state, 'nothing is picked: the list is empty');
+}
+
+function onTask(state: State, make: (task: TaskBody, overview: OverviewBody) => Action | string): State {
+  const overview = state.data.overview.body;
+  const task = taskOf(state);
+  if (task === null || overview === null) return state;
+  const made = make(task, overview);
+  return typeof made === 'string' ? noticed(state, made) : planned(state, made);
+}
+
+function resumption(task: TaskBody, { pauses }: OverviewBody, nowMs: number): Action | string {
+  const own = pauses.filter(({ task_type }) => task_type === task.task_type);
+  if (own.length === 0) return `${task.task_type} is not paused`;
+  return { kind: 'resume', task, pauses: own, nowMs };
+}
+
+/** The numbers of the task type the keys act on; null before the first answer. */
+function taskOf({ data, taskType }: State): TaskBody | null {
+  return data.overview.body?.tasks.find(({ task_type }) => task_type === taskType) ?? null;
+}
+
+function pickedConfig({ data, picked, view }: State) {
+  return view === 'configs' ? (data.configs.body?.items[picked] ?? null) : null;
+}

@@ -1,0 +1,56 @@
+// The screen once, as text or as its data: what `--once` prints. Reads what the overview needs, each source one time.
+import type { ApiClient } from '../api/client.ts';
+import { messageOf } from '../platform/errors.ts';
+import { renderLines } from './frames.tsx';
+import { reduce } from './model.ts';
+import { CHART_MINUTES } from './series.ts';
+import { initialState, type Received, type State } from './state.ts';
+import { stillLines } from './views/frame.ts';
+
+export interface Once {
+  readonly data: OnceData;
+  readonly state: State;
+}
+
+/** null: the daemon did not answer that one; `problems` says why. */
+export interface OnceData {
+  readonly overview: State['data']['overview']['body'];
+  readonly history: State['data']['history']['body'];
+  readonly alerts: State['data']['alerts']['body'];
+  readonly cleanup: State['data']['cleanup']['body'];
+  readonly problems: readonly string[];
+}
+
+const LATEST_ALERTS = 100;
+
+/** Throws when not even the overview is to be had. */
+export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]): Promise<Once> {
+  const problems: string[] = [];
+  const parts: Promise<Received>[] = [
+    client.history(CHART_MINUTES).then(({ body }) => ({ source: 'history', body })),
+    client.alertHistory(null, 1, LATEST_ALERTS).then(({ body }) => ({ source: 'alerts', body })),
+    client.cleanupProgress().then(({ body }) => ({ source: 'cleanup', body })),
+  ];
+  const [{ body: overview }, rest] = await Promise.all([client.overview(), Promise.allSettled(parts)]);
+  let state = reduce(initialState(given), {
+    type: 'received',
+    reading: { source: 'overview', body: overview },
+    atMs: given.nowMs,
+  });
+  for (const one of rest) {
+    if (one.status === 'fulfilled')
+      state = reduce(state, { type: 'received', reading: one.value, atMs: given.nowMs });
+    else problems.push(messageOf(one.reason));
+  }
+  const { history, alerts, cleanup } = state.data;
+  const data = { overview, history: history.body, alerts: alerts.body, cleanup: cleanup.body, problems };
+  return { state, data };
+}
+
+export function onceText({ state, data }: Once): string {
+  const lines = [
+    ...renderLines(stillLines(state), state.columns),
+    ...data.problems.map((problem) => `not known: ${problem}`),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}

@@ -1,0 +1,68 @@
+// Lines typed at the bottom of the screen: what is asked, and what an answer becomes. Used by model.ts and the frame.
+import type { ConfigBody, TaskBody } from '../api/client.ts';
+import { duration, integer, type Parsed } from '../config/kinds.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
+import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/pause.ts';
+import type { Action } from './actions.ts';
+import { seconds } from './format.ts';
+import type { Prompt } from './state.ts';
+
+/** What the answer is about; null: not known, or not the concern of this question. */
+export interface Subject {
+  readonly task: TaskBody | null;
+  readonly config: ConfigBody | null;
+}
+
+type Answer = { readonly action: Action } | { readonly card: string } | { readonly problem: string };
+
+const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
+const LIMIT = integer(MAX_CONCURRENCY_BOUNDS);
+const PAUSE = duration('s', PAUSE_SECONDS_BOUNDS);
+const INTERVAL = duration('s', INTERVAL_SECONDS_BOUNDS);
+const LOST: Answer = { problem: 'nothing is known of it any more' };
+
+/** The question, as it stands before the answer. */
+export function questionOf({ for: what }: Prompt, { task, config }: Subject): string {
+  switch (what) {
+    case 'card':
+      return 'Card id or ICCID:';
+    case 'limit':
+      return `New limit of ${task?.task_type ?? '?'} (now ${task?.concurrency.max ?? '?'}):`;
+    case 'pause':
+      return `Pause ${task?.task_type ?? '?'} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
+    case 'interval':
+      return `New interval of config ${config?.id ?? '?'} (now ${seconds(config?.interval_seconds ?? null)}; 900, 15m):`;
+  }
+}
+
+/** What the text typed means. */
+export function actionOf({ for: what, text }: Prompt, { task, config }: Subject): Answer {
+  const typed = text.trim();
+  switch (what) {
+    case 'card':
+      return /^\d{1,22}$/.test(typed)
+        ? { card: typed }
+        : { problem: 'a card id or an ICCID has digits only' };
+    case 'limit':
+      if (task === null) return LOST;
+      return parsed(LIMIT.parse(typed), (to) =>
+        to === task.concurrency.max
+          ? { problem: `it is ${to} already` }
+          : { action: { kind: 'limit', task, to } },
+      );
+    case 'pause':
+      if (task === null) return LOST;
+      return parsed(PAUSE.parse(typed), (length) => ({ action: { kind: 'pause', task, seconds: length } }));
+    case 'interval':
+      if (config === null) return LOST;
+      return parsed(INTERVAL.parse(typed), (to) =>
+        to === config.interval_seconds
+          ? { problem: `it is ${seconds(to)} already` }
+          : { action: { kind: 'interval', config, to } },
+      );
+  }
+}
+
+function parsed<T>(value: Parsed<T>, then: (value: T) => Answer): Answer {
+  return value.ok ? then(value.value) : { problem: value.problem };
+}

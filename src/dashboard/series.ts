@@ -1,0 +1,49 @@
+// The daemon's samples as series for charts: one value a step over a stretch of time, null where there is no sample.
+// Used by the views. The newest sample is the right end, so charts of one screen share their axis.
+import type { HistoryBody } from '../api/client.ts';
+import type { TaskType } from '../domain/task-type.ts';
+import type { Series } from './charts.ts';
+
+export type TaskSample = HistoryBody['items'][number]['tasks'][number];
+
+/** How far the charts go back at most. */
+export const CHART_MINUTES = 15;
+/** Of a fleet that has just begun the charts show less, rather than an empty stretch before its time. */
+const STRETCHES = [1, 2, 5, CHART_MINUTES];
+
+/** How far the charts go back for what is known: the shortest stretch that holds all of it. */
+export function minutesOf(history: HistoryBody | null): number {
+  const times = history?.items ?? [];
+  const knownMs = Date.parse(times.at(-1)?.at ?? '') - Date.parse(times[0]?.at ?? '');
+  return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
+}
+
+/** @param history null: nothing is known yet. */
+export function seriesOf(
+  history: HistoryBody | null,
+  taskType: TaskType,
+  pick: (sample: TaskSample) => number | null,
+): Series {
+  const stepSeconds = history?.step_seconds ?? 1;
+  const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));
+  const series: (number | null)[] = Array.from({ length }, () => null);
+  const newestMs = Date.parse(history?.items.at(-1)?.at ?? '');
+  for (const { at, tasks } of history?.items ?? []) {
+    const back = Math.round((newestMs - Date.parse(at)) / (1000 * stepSeconds));
+    const sample = tasks.find(({ task_type }) => task_type === taskType);
+    if (sample !== undefined && back >= 0 && back < length) series[length - 1 - back] = pick(sample);
+  }
+  return series;
+}
+
+/** What is kept of the older samples together with newer ones; both oldest first. */
+export function merged(older: HistoryBody | null, newer: HistoryBody): HistoryBody {
+  if (older === null || older.step_seconds !== newer.step_seconds) return newer;
+  const [first] = newer.items;
+  const newestMs = Date.parse(newer.items.at(-1)?.at ?? older.items.at(-1)?.at ?? '');
+  const keptFromMs = newestMs - CHART_MINUTES * 60_000;
+  const kept = older.items.filter(
+    ({ at }) => Date.parse(at) > keptFromMs && (first === undefined || Date.parse(at) < Date.parse(first.at)),
+  );
+  return { ...newer, items: [...kept, ...newer.items] };
+}

@@ -1,0 +1,166 @@
+// The dashboard on a terminal from opening to quitting: joins keys, feed, model, frames and terminal. Decides when a frame
+// is drawn and carries out what the model asks for; what the state becomes is the model's business.
+import type { ApiClient } from '../api/client.ts';
+import type { Clock } from '../platform/clock.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import { perform, planOf } from './actions.ts';
+import { renderLines } from './frames.tsx';
+import { keyOfPending, keysIn } from './keys.ts';
+import { reduce } from './model.ts';
+import { SnapshotFeed } from './snapshot-feed.ts';
+import { type Event, type Job, type State, sourcesOf } from './state.ts';
+import type { Terminal } from './terminal.ts';
+import { frameLines } from './views/frame.ts';
+
+export interface SessionDependencies {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+  /** Whether the requests carry a token, which may be one that only reads. */
+  readonly hasToken: boolean;
+}
+
+/** Data that comes in parts is drawn together. */
+const DATA_FRAME_MS = 60;
+/** A key that begins like a sequence is Esc when nothing follows for so long. */
+const ESCAPE_MS = 25;
+/** No trigger has this id, so cancelling it changes nothing: it tells whether the token may change anything at all. */
+const NO_TRIGGER = 'no-such-trigger';
+
+export class Session {
+  readonly #feed: SnapshotFeed;
+  #state: State;
+  #frameTimer: NodeJS.Timeout | null = null;
+  #escapeTimer: NodeJS.Timeout | null = null;
+  #pendingKeys = '';
+  #roleIsKnown: boolean;
+  #end: (error?: unknown) => void = () => {};
+
+  constructor(
+    initial: State,
+    private readonly deps: SessionDependencies,
+  ) {
+    this.#state = initial;
+    this.#roleIsKnown = !deps.hasToken;
+    const { client, clock } = deps;
+    this.#feed = new SnapshotFeed({
+      client,
+      clock,
+      emit: (event) => this.#guarded(() => this.#dispatch(event)),
+    });
+  }
+
+  /** Resolves when the operator ends it, rejects with the signal's reason or what went wrong. */
+  async run(signal: AbortSignal): Promise<'quit' | 'interrupted'> {
+    const { terminal } = this.deps;
+    const ended = new Promise<void>((resolve, reject) => {
+      this.#end = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    const abort = () => this.#end(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    terminal.open((text) => this.#guarded(() => this.#read(text)));
+    try {
+      this.#draw();
+      this.#feed.want({ sources: sourcesOf(this.#state), card: null });
+      this.#feed.start();
+      await ended;
+      return this.#state.exit ?? 'quit';
+    } finally {
+      this.#feed.stop();
+      this.#cancelTimers();
+      signal.removeEventListener('abort', abort);
+      terminal.close();
+    }
+  }
+
+  resized(): void {
+    this.#guarded(() => {
+      this.deps.terminal.clear();
+      this.#dispatch({ type: 'resized', ...this.deps.terminal.size });
+    });
+  }
+
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#end(error);
+    }
+  }
+
+  #read(text: string): void {
+    if (this.#escapeTimer !== null) clearTimeout(this.#escapeTimer);
+    const { keys, pending } = keysIn(this.#pendingKeys + text);
+    this.#pendingKeys = pending;
+    for (const one of keys)
+      this.#dispatch('key' in one ? { type: 'key', key: one.key } : { type: 'pasted', text: one.pasted });
+    const alone = keyOfPending(pending);
+    if (alone === null) return;
+    this.#escapeTimer = setTimeout(() => {
+      this.#pendingKeys = '';
+      this.#guarded(() => this.#dispatch({ type: 'key', key: alone }));
+    }, ESCAPE_MS);
+  }
+
+  #dispatch(event: Event): void {
+    const before = this.#state;
+    const after = reduce(before, event);
+    this.#state = after;
+    if (after.exit !== null) this.#end();
+    if (after.exit !== null || after === before) return;
+    if (after.view !== before.view || after.card !== before.card)
+      this.#feed.want({ sources: sourcesOf(after), card: after.card });
+    if (after.job !== null && after.job !== before.job) void this.#carryOut(after.job);
+    if (after.redraws !== before.redraws) this.deps.terminal.clear();
+    if (event.type === 'received' && event.reading.source === 'overview') this.#learnRole();
+    if (event.type === 'received' || event.type === 'failed') this.#drawSoon();
+    else this.#draw();
+  }
+
+  async #carryOut(job: Job): Promise<void> {
+    const { client } = this.deps;
+    let result: Event;
+    try {
+      if (job.kind === 'perform') result = { type: 'done', text: await perform(client, job.action) };
+      else {
+        const { body: preview } = await client.cleanupPreview();
+        const action = { kind: 'cleanup', preview } as const;
+        result = { type: 'planned', action, plan: planOf(action) };
+      }
+    } catch (error) {
+      result = { type: 'refused', problem: messageOf(error), readOnly: isForbidden(error) };
+    }
+    this.#guarded(() => {
+      this.#dispatch(result);
+      this.#feed.refresh();
+    });
+  }
+
+  /** Asks once, as soon as the daemon answers. */
+  #learnRole(): void {
+    if (this.#roleIsKnown) return;
+    this.#roleIsKnown = true;
+    this.deps.client.cancelTrigger(NO_TRIGGER).catch((error: unknown) => {
+      if (isForbidden(error)) this.#guarded(() => this.#dispatch({ type: 'read-only' }));
+    });
+  }
+
+  #drawSoon(): void {
+    this.#frameTimer ??= setTimeout(() => this.#guarded(() => this.#draw()), DATA_FRAME_MS);
+  }
+
+  #draw(): void {
+    if (this.#frameTimer !== null) clearTimeout(this.#frameTimer);
+    this.#frameTimer = null;
+    this.deps.terminal.paint(renderLines(frameLines(this.#state), this.#state.columns));
+  }
+
+  #cancelTimers(): void {
+    for (const timer of [this.#frameTimer, this.#escapeTimer]) if (timer !== null) clearTimeout(timer);
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof CardpollError && error.code === 'forbidden';
+}

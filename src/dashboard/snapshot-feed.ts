@@ -1,0 +1,164 @@
+// Reads what the open view needs from the daemon, again and again, and says what came of it. Owns the dashboard's timer:
+// a tick a second. A source that fails is asked again after a growing pause; a slow one is never asked twice at a time.
+import type { Answer, ApiClient } from '../api/client.ts';
+import type { Clock } from '../platform/clock.ts';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import { CHART_MINUTES, merged } from './series.ts';
+import type { Bodies, Event, Received, Source } from './state.ts';
+
+export interface Wish {
+  readonly sources: readonly Source[];
+  /** The card that is looked at. */
+  readonly card: string | null;
+}
+
+export interface FeedDependencies {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly emit: (event: Event) => void;
+}
+
+const TICK_MS = 1_000;
+const EVERY_MS: Record<Source, number> = {
+  overview: 1_000,
+  history: 2_000,
+  failures: 2_000,
+  alerts: 3_000,
+  triggers: 1_000,
+  configs: 2_000,
+  cleanup: 3_000,
+  card: 1_000,
+};
+/** A tick that comes a little early must not make a source wait for the next one. */
+const SLACK_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+/** Alerts and triggers are shown this far back. */
+const LATEST = 100;
+
+interface Attempt {
+  nextAtMs: number;
+  isUnderWay: boolean;
+  failures: number;
+}
+
+export class SnapshotFeed {
+  #wish: Wish = { sources: [], card: null };
+  #timer: NodeJS.Timeout | null = null;
+  #history: Bodies['history'] | null = null;
+  #historyAtMs = Number.NEGATIVE_INFINITY;
+  readonly #attempts = new Map<Source, Attempt>();
+
+  constructor(private readonly deps: FeedDependencies) {}
+
+  start(): void {
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#askDue();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** What is wished for newly is asked for at once. */
+  want(wish: Wish): void {
+    const isNew = (source: Source) =>
+      !this.#wish.sources.includes(source) || (source === 'card' && wish.card !== this.#wish.card);
+    for (const source of wish.sources.filter(isNew)) {
+      const attempt = this.#attempts.get(source);
+      if (attempt !== undefined) attempt.nextAtMs = 0;
+    }
+    this.#wish = wish;
+    if (this.#timer !== null) this.#askDue();
+  }
+
+  /** Asks for everything now: something was changed. */
+  refresh(): void {
+    for (const attempt of this.#attempts.values()) if (attempt.failures === 0) attempt.nextAtMs = 0;
+    this.#askDue();
+  }
+
+  #tick(): void {
+    this.#askDue();
+    this.deps.emit({ type: 'tick', nowMs: this.deps.clock.monotonic() });
+  }
+
+  #askDue(): void {
+    const nowMs = this.deps.clock.monotonic();
+    for (const source of this.#wish.sources) {
+      const attempt = this.#attemptOf(source);
+      if (!attempt.isUnderWay && attempt.nextAtMs <= nowMs + SLACK_MS) void this.#ask(source, attempt, nowMs);
+    }
+  }
+
+  #attemptOf(source: Source): Attempt {
+    const known = this.#attempts.get(source);
+    if (known !== undefined) return known;
+    const made = { nextAtMs: 0, isUnderWay: false, failures: 0 };
+    this.#attempts.set(source, made);
+    return made;
+  }
+
+  async #ask(source: Source, attempt: Attempt, startedMs: number): Promise<void> {
+    const { clock, emit } = this.deps;
+    const { card } = this.#wish;
+    attempt.isUnderWay = true;
+    attempt.nextAtMs = startedMs + EVERY_MS[source];
+    try {
+      const reading = await this.#read(source);
+      attempt.failures = 0;
+      // The answer may be about a card nobody looks at any more.
+      if (source !== 'card' || card === this.#wish.card)
+        emit({ type: 'received', reading, atMs: clock.monotonic() });
+      else attempt.nextAtMs = 0;
+    } catch (error) {
+      if (this.#timer === null) return;
+      attempt.failures += 1;
+      attempt.nextAtMs = clock.monotonic() + Math.min(LONGEST_PAUSE_MS, attempt.failures * TICK_MS);
+      emit({ type: 'failed', source, problem: problemOf(error), nextTryAtMs: attempt.nextAtMs });
+    } finally {
+      attempt.isUnderWay = false;
+    }
+  }
+
+  #read(source: Source): Promise<Received> {
+    const { client } = this.deps;
+    switch (source) {
+      case 'overview':
+        return tagged(source, client.overview());
+      case 'history':
+        return this.#readHistory();
+      case 'failures':
+        return tagged(source, client.failures());
+      case 'alerts':
+        return tagged(source, client.alertHistory(null, 1, LATEST));
+      case 'triggers':
+        return tagged(source, client.triggers(1, LATEST));
+      case 'configs':
+        return tagged(source, client.configs());
+      case 'cleanup':
+        return tagged(source, client.cleanupProgress());
+      case 'card':
+        return tagged(source, client.explain(this.#wish.card ?? ''));
+    }
+  }
+
+  /** All of it at first and after a pause; otherwise the last minute, put behind what is known. */
+  async #readHistory(): Promise<Received> {
+    const nowMs = this.deps.clock.monotonic();
+    const isRecent = nowMs - this.#historyAtMs < 50_000;
+    const { body } = await this.deps.client.history(isRecent ? 1 : CHART_MINUTES);
+    this.#history = isRecent ? merged(this.#history, body) : body;
+    this.#historyAtMs = nowMs;
+    return { source: 'history', body: this.#history };
+  }
+}
+
+async function tagged<S extends Source>(source: S, answer: Promise<Answer<Bodies[S]>>): Promise<Received> {
+  return { source, body: (await answer).body } as Received;
+}
+
+function problemOf(error: unknown): string {
+  if (!(error instanceof CardpollError) || error.hint === undefined) return messageOf(error);
+  return `${error.message} (${error.hint})`;
+}

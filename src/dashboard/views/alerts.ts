@@ -1,0 +1,76 @@
+// Fired alerts, the latest first: what fires, what was resolved, who was told.
+import type { AlertBody } from '../../api/client.ts';
+import { type Column, tableLines } from '../columns.ts';
+import { relative, since } from '../format.ts';
+import { type Line, plain, type Span, span } from '../line.ts';
+import { dataTimeMs, firingAlerts, type State } from '../state.ts';
+import { missing, type Room, stacked } from './room.ts';
+
+export function alertsLines(state: State, { columns, rows }: Room): Line[] {
+  const { body, problem } = state.data.alerts;
+  if (body === null) return [missing('alerts', problem)];
+  if (body.items.length === 0) {
+    return [
+      plain('No alert has fired yet.'),
+      [
+        span('Rules: '),
+        span('cardpoll alerts rules', 'accent'),
+        span('; to get some: '),
+        span('cardpoll alerts recommended --apply', 'accent'),
+      ],
+    ];
+  }
+  const firing = firingAlerts(state).length;
+  const summary: Line = [
+    firing === 0
+      ? span('● none fires', 'good')
+      : span(`✖ ${firing} ${firing === 1 ? 'fires' : 'fire'}`, 'bad'),
+    span(`  the latest ${body.items.length} of ${body.total} alerts`, 'dim'),
+  ];
+  const table = tableLines(body.items, alertColumns(dataTimeMs(state)), {
+    columns,
+    rows: rows - 2,
+    selected: state.picked,
+  });
+  return stacked([[summary], table], rows);
+}
+
+/** `Backlog (realname): 52,000 > 50,000`. */
+export function alertText({ rule_name, task_type, value, comparison, threshold }: AlertBody): string {
+  return `${rule_name} (${task_type}): ${rounded(value)} ${comparison} ${rounded(threshold)}`;
+}
+
+function conditionText({ rule_type, comparison, threshold }: AlertBody): string {
+  return `${rule_type} ${comparison} ${rounded(threshold)}`;
+}
+
+function rounded(value: number): string {
+  return (Math.round(value * 100) / 100).toLocaleString('en-US');
+}
+
+function alertColumns(nowMs: number): Column<AlertBody>[] {
+  return [
+    {
+      header: 'STATE',
+      cell: ({ resolved_at }) => (resolved_at === null ? span('✖ fires', 'bad') : span('● resolved', 'good')),
+    },
+    { header: 'RULE', cell: ({ rule_name }) => span(rule_name), shrinkTo: 10 },
+    { header: 'TASK', cell: ({ task_type }) => span(task_type) },
+    { header: 'CONDITION', cell: (alert) => span(conditionText(alert)), dropAt: 3, shrinkTo: 16 },
+    { header: 'VALUE', cell: ({ value }) => span(rounded(value)), align: 'right' },
+    { header: 'FIRED', cell: ({ fired_at }) => span(relative(fired_at, nowMs)) },
+    {
+      header: 'LASTED',
+      cell: ({ fired_at, resolved_at }) =>
+        span(since(fired_at, resolved_at === null ? nowMs : Date.parse(resolved_at))),
+      dropAt: 1,
+    },
+    { header: 'NOTIFIED', cell: notifiedCell, dropAt: 2, shrinkTo: 10 },
+  ];
+}
+
+function notifiedCell({ notifications }: AlertBody): Span {
+  const words = notifications.map(({ event, status }) => `${event.replace('alert.', '')} ${status}`);
+  const failed = notifications.some(({ status }) => status === 'failed');
+  return span(words.join(', ') || '-', failed ? 'bad' : undefined);
+}

@@ -1,0 +1,134 @@
+// One card: why it is or is not polled, for each task type, as `cardpoll explain` tells it; asked again and again.
+import type { ExplanationBody } from '../../api/client.ts';
+import { grouped, measure, relative, seconds } from '../format.ts';
+import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
+import type { State } from '../state.ts';
+import { fact, missing, type Room, stacked } from './room.ts';
+
+type Task = ExplanationBody['tasks'][number];
+
+const STATES: Record<Task['state'], { readonly symbol: string; readonly tone: Tone }> = {
+  scheduled: { symbol: '●', tone: 'good' },
+  due: { symbol: '●', tone: 'good' },
+  running: { symbol: '●', tone: 'good' },
+  backoff: { symbol: '▲', tone: 'warn' },
+  paused: { symbol: '■', tone: 'warn' },
+  held: { symbol: '✖', tone: 'bad' },
+  disabled: { symbol: '■', tone: 'warn' },
+  unmatched: { symbol: '■', tone: 'warn' },
+  not_loaded: { symbol: '▲', tone: 'warn' },
+};
+const INDENT = 4;
+
+export function cardLines(state: State, { columns, rows }: Room): Line[] {
+  const { body, problem } = state.data.card;
+  if (body === null) return [missing(`card ${state.card ?? ''}`, problem)];
+  const nowMs = Date.parse(body.generated_at);
+  const tasks = body.tasks.flatMap((task) =>
+    taskPart(task, task.task_type === state.taskType, nowMs, columns),
+  );
+  const stale = problem === null ? [] : [plain(`not read again: ${problem}`, 'bad')];
+  return stacked([[...stale, ...cardFacts(body, nowMs)], tasks, furtherFacts(body, nowMs)], rows);
+}
+
+function cardFacts({ card }: ExplanationBody, nowMs: number): Line[] {
+  const allowance = card.allowance_mb === null ? 'no limit' : `${grouped(card.allowance_mb)} MB`;
+  const over = card.allowance_mb !== null && card.used_mb_month > card.allowance_mb;
+  return [
+    [
+      span(`card ${card.card_id}`, 'bold'),
+      span(`  ${card.iccid}  carrier ${card.carrier_id}  status ${card.status}`),
+      span(
+        card.real_name_verified ? '  ● verified' : '  ▲ not verified',
+        card.real_name_verified ? 'good' : 'warn',
+      ),
+      ...(card.stopped ? [span('  ■ stopped', 'warn')] : []),
+    ],
+    fact(
+      'usage',
+      span(
+        `${measure(card.used_mb_month)} MB of ${allowance} in ${card.usage_month}`,
+        over ? 'bad' : undefined,
+      ),
+    ),
+    fact(
+      'polled',
+      ...Object.entries(card.last_polled_at).map(([type, at]) => span(`${type} ${relative(at, nowMs)}  `)),
+    ),
+  ];
+}
+
+/** The state and its sentence; for the picked task type also what else is known. */
+function taskPart(task: Task, isPicked: boolean, nowMs: number, columns: number): Line[] {
+  const { symbol, tone } = STATES[task.state];
+  const indent = span(' '.repeat(INDENT));
+  const heading: Line = [
+    isPicked ? span('▸ ', 'picked') : span('  '),
+    span(`${symbol} ${task.task_type} ${task.state.replace('_', ' ')}`, tone),
+    ...(task.config === null
+      ? []
+      : [
+          span(
+            `  config ${task.config.id} "${task.config.name}", every ${seconds(task.config.interval_seconds)}`,
+            'dim',
+          ),
+        ]),
+  ];
+  const sentence = wrapped(task.text, columns - INDENT).map((line): Line => [indent, ...line]);
+  const command: Line[] =
+    task.command === null ? [] : [[indent, span('-> ', 'dim'), span(task.command, 'accent')]];
+  return [
+    heading,
+    ...sentence,
+    ...command,
+    ...(isPicked ? detailLines(task, nowMs).map((line): Line => [indent, ...line]) : []),
+  ];
+}
+
+function detailLines(task: Task, nowMs: number): Line[] {
+  const { ring, last_failure: failure, next_due_at, last_succeeded_at, overdue_seconds } = task;
+  const place =
+    ring === null
+      ? 'in no ring'
+      : `bucket ${ring.bucket} of ${ring.buckets}${ring.member ? '' : ', not a member'}`;
+  const late: Span[] =
+    overdue_seconds === null ? [] : [span(`, overdue ${seconds(overdue_seconds)}`, 'warn')];
+  return [
+    [
+      span(`due ${relative(next_due_at, nowMs)}`),
+      ...late,
+      span(`  ${place}  last success ${relative(last_succeeded_at, nowMs)}`),
+    ],
+    ...(failure === null
+      ? []
+      : [
+          [
+            span(`failed ${relative(failure.at, nowMs)}: ${failure.reason}`, 'bad'),
+            span(`, ${failure.message}, ${measure(failure.duration_ms)} ms, ${failure.attempts} in a row`),
+            ...(failure.next_try_at === null
+              ? []
+              : [span(`, next try ${relative(failure.next_try_at, nowMs)}`)]),
+          ],
+        ]),
+    ...task.other_configs.map(({ id, name, reason }) =>
+      plain(`not by config ${id} "${name}": ${reason}`, 'dim'),
+    ),
+  ];
+}
+
+function furtherFacts({ usage, stops, open_triggers, logs_command }: ExplanationBody, nowMs: number): Line[] {
+  const months = usage.map(({ month, used_mb }) => `${month} ${measure(used_mb)} MB`).join(', ');
+  return [
+    ...(usage.length === 0 ? [] : [fact('months', span(months))]),
+    ...stops
+      .slice(0, 3)
+      .map(({ at, action, detail }) => fact(action, span(`${relative(at, nowMs)}  ${detail}`))),
+    ...open_triggers.map(({ trigger_id, kind, task_type, created_at }) =>
+      fact(
+        'trigger',
+        span(`${trigger_id} ${kind.replace('_', ' ')}, ${task_type}, made ${relative(created_at, nowMs)}`),
+      ),
+    ),
+    fact('its logs', span(logs_command, 'accent')),
+  ];
+}

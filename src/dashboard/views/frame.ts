@@ -1,0 +1,138 @@
+// The whole screen: what is shown of whom and how old it is, the open view, and at the bottom what is asked, what came
+// of it, and the keys. Always exactly `rows` lines of at most `columns`.
+import { seconds } from '../format.ts';
+import { refusalOf } from '../keymap.ts';
+import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
+import { questionOf } from '../prompts.ts';
+import { ageMsOf, isStale, type State, type View } from '../state.ts';
+import { alertsLines } from './alerts.ts';
+import { cardLines } from './card.ts';
+import { configsLines } from './configs.ts';
+import { helpLine, helpLines } from './help.ts';
+import { instancesLines } from './instances.ts';
+import { overviewLines } from './overview.ts';
+import type { Room } from './room.ts';
+import { taskLines } from './task.ts';
+import { triggersLines } from './triggers.ts';
+
+export const SMALLEST = { columns: 60, rows: 15 } as const;
+/** Of a plan; what it does and to whom comes under it. */
+const MOST_TITLE_ROWS = 2;
+
+const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
+  overview: overviewLines,
+  task: taskLines,
+  alerts: alertsLines,
+  triggers: triggersLines,
+  instances: instancesLines,
+  configs: configsLines,
+  card: cardLines,
+};
+
+/** For a terminal: one line less than it has, so that writing the last one never scrolls. */
+export function frameLines(state: State): Line[] {
+  const { columns } = state;
+  const rows = Math.max(1, state.rows - 1);
+  if (columns < SMALLEST.columns || state.rows < SMALLEST.rows) return tooSmall(state, rows);
+  const bottom = bottomLines(state);
+  const body = bodyLines(state, { columns, rows: rows - 1 - bottom.length });
+  return [headerLine(state), ...body, ...bottom].map((line) => fitted(line, columns));
+}
+
+/** As text to be kept: the overview without keys, as high as it needs to be within the room. */
+export function stillLines(state: State): Line[] {
+  const { columns, rows } = state;
+  const body = trimmed(BODIES[state.view](state, { columns, rows: rows - 1 }));
+  return [headerLine(state), ...body].map((line) => fitted(line, columns));
+}
+
+function tooSmall({ columns, rows }: State, height: number): Line[] {
+  const text = `need ${SMALLEST.columns}x${SMALLEST.rows}, this is ${columns}x${rows}`;
+  return Array.from({ length: height }, (_, i) => fitted(i === 0 ? plain(text) : EMPTY, columns));
+}
+
+function headerLine(state: State): Line {
+  const version = state.data.overview.body?.version;
+  const about = `  ${state.view === 'task' ? state.taskType : state.view}`;
+  const left: Line = [
+    span('cardpoll', 'bold'),
+    span(about),
+    span(`  ${state.url}${version === undefined ? '' : `  ${version}`}`, 'dim'),
+  ];
+  return spread(left, freshness(state), state.columns);
+}
+
+function freshness(state: State): Line {
+  const ageMs = ageMsOf(state);
+  const age = ageMs === null ? '' : seconds(Math.floor(ageMs / 1000));
+  if (isStale(state)) return [span(`✖ STALE, ${age} old`, 'bad'), ...nextTry(state)];
+  if (ageMs !== null) return [span('● live', 'good'), span(`, ${age} old`)];
+  return state.nextTryAtMs === null
+    ? plain('asking ...', 'dim')
+    : [span('✖ no answer', 'bad'), ...nextTry(state)];
+}
+
+function nextTry({ nextTryAtMs, nowMs }: State): Line {
+  if (nextTryAtMs === null) return [];
+  const left = Math.max(0, Math.ceil((nextTryAtMs - nowMs) / 1000));
+  return [span(left === 0 ? ', asking ...' : `, next try in ${left}s`)];
+}
+
+function bodyLines(state: State, room: Room): Line[] {
+  const problem = state.data.overview.problem;
+  const stale = isStale(state) && problem !== null ? wrapped(problem, room.columns, 'bad').slice(0, 2) : [];
+  const inner = { columns: room.columns, rows: room.rows - stale.length };
+  const shown = state.help ? helpLines(inner) : BODIES[state.view](state, inner);
+  const lines = [...stale, ...(isStale(state) && !state.help ? shown.map(faded) : shown)];
+  return Array.from({ length: room.rows }, (_, i) => lines[i] ?? EMPTY);
+}
+
+/** What is frozen looks frozen. */
+function faded(line: Line): Line {
+  return line.map(({ text }): Span => ({ text, tone: 'dim' }));
+}
+
+function bottomLines(state: State): Line[] {
+  return [...dialogLines(state), helpLine(state, state.columns)];
+}
+
+function dialogLines(state: State): Line[] {
+  const { confirm, prompt, notice, columns } = state;
+  if (confirm !== null) {
+    const { title, effects, command } = confirm.plan;
+    const told = effects.flatMap((text) => wrapped(text, columns));
+    return [
+      plain('─'.repeat(columns), 'dim'),
+      ...atMost(wrapped(title, columns, 'bold'), MOST_TITLE_ROWS),
+      ...atMost(told, Math.max(1, Math.floor(state.rows / 2) - MOST_TITLE_ROWS - 3)),
+      [span('same as: ', 'dim'), span(command, 'accent')],
+    ];
+  }
+  if (prompt !== null) {
+    const question = `${questionOf(prompt, subjectOf(state))} `;
+    const problem = prompt.problem === null ? EMPTY : plain(prompt.problem, 'bad');
+    return [problem, [span(question, 'bold'), span(prompt.text), span('▏', 'picked')]];
+  }
+  if (notice !== null) return [plain(notice.text, notice.tone)];
+  const refusal = refusalOf(state);
+  return [state.readOnly && refusal !== null ? plain(refusal, 'dim') : EMPTY];
+}
+
+/** What is too much is counted, not shown. */
+function atMost(lines: readonly Line[], rows: number): readonly Line[] {
+  if (lines.length <= rows) return lines;
+  const left = lines.length - rows + 1;
+  return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
+}
+
+function subjectOf({ data, taskType, picked }: State) {
+  return {
+    task: data.overview.body?.tasks.find(({ task_type }) => task_type === taskType) ?? null,
+    config: data.configs.body?.items[picked] ?? null,
+  };
+}
+
+function trimmed(lines: readonly Line[]): Line[] {
+  const last = lines.findLastIndex((line) => line.some(({ text }) => text.trim() !== ''));
+  return lines.slice(0, last + 1);
+}

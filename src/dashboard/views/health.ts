@@ -1,0 +1,52 @@
+// Whether all is well, why not, and what to type: the first thing on the screen. Used by the overview and the view of a
+// task type.
+import type { HealthReasonBody, OverviewBody } from '../../api/client.ts';
+import { healthSpan, healthTone } from '../format.ts';
+import { fitted, type Line, lineWidth, span, widthOf, wrapped } from '../line.ts';
+import type { Room } from './room.ts';
+
+const INDENT = 2;
+
+/** @param calm what to say where nothing is wrong. @param rows at least 2. */
+export function healthLines(
+  { health, health_reasons: reasons }: Pick<OverviewBody, 'health' | 'health_reasons'>,
+  { columns, rows, calm }: Room & { readonly calm: string },
+): Line[] {
+  const label = healthSpan(health);
+  const [first] = reasons;
+  if (first === undefined) return [[label, span(`  ${calm}`)]];
+  const indent = widthOf(label.text) + INDENT;
+  const room = { columns: columns - indent, rows };
+  const shown = fittingReasons(reasons, room);
+  const lines = shown.flatMap((reason) => reasonLines(reason, room));
+  const left = reasons.length - shown.length;
+  const blank = span(' '.repeat(indent));
+  return lines.map((line, i) => {
+    const more = left > 0 && i === lines.length - 1 ? [span(`  (${left} more)`, 'dim')] : [];
+    return [...(i === 0 ? [label, span(' '.repeat(INDENT))] : [blank]), ...line, ...more];
+  });
+}
+
+/** At least one. */
+function fittingReasons(reasons: readonly HealthReasonBody[], room: Room): readonly HealthReasonBody[] {
+  let used = 0;
+  const fits = reasons.filter((reason) => {
+    used += reasonLines(reason, room).length;
+    return used <= room.rows;
+  });
+  return fits.length === 0 ? reasons.slice(0, 1) : fits;
+}
+
+/** The sentence, cut where it leaves no row for the command, and the command: on one line where both fit. */
+function reasonLines({ text, command, severity }: HealthReasonBody, { columns, rows }: Room): Line[] {
+  const said = wrapped(text, columns, healthTone(severity));
+  if (command === null) return said.slice(0, rows);
+  const typed: Line = [span('-> ', 'dim'), span(command, 'accent')];
+  const [only] = said;
+  if (said.length === 1 && only !== undefined && lineWidth(only) + 2 + lineWidth(typed) <= columns)
+    return [[...only, span('  '), ...typed]];
+  const textRows = Math.max(1, rows - 1);
+  const cut =
+    said.length <= textRows ? said : [...said.slice(0, textRows - 1), said.slice(textRows - 1).flat()];
+  return [...cut.map((line) => fitted(line, columns)), typed];
+}

@@ -1,0 +1,49 @@
+// The page under `?` and the help line: both drawn from the keymap.
+import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
+import { beside, EMPTY, fitted, type Line, lineWidth, plain, span, widthOf } from '../line.ts';
+import type { State } from '../state.ts';
+import type { Room } from './room.ts';
+
+const KEY_COLUMNS = 11;
+const COLUMN_COLUMNS = 36;
+
+/** Every key, those that change something apart. */
+export function helpLines({ columns, rows }: Room): Line[] {
+  const keys = KEYMAP.filter(({ mode }) => mode === 'view');
+  const lines = [
+    plain('Keys', 'bold'),
+    ...keys.filter(({ changes }) => changes !== true).map(bindingLine),
+    EMPTY,
+    plain('Keys that change something, after asking', 'bold'),
+    ...keys.filter(({ changes }) => changes === true).map(bindingLine),
+  ];
+  if (lines.length <= rows || columns < 2 * COLUMN_COLUMNS) return lines.slice(0, rows);
+  const half = Math.ceil(lines.length / 2);
+  return beside(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
+}
+
+function bindingLine({ shown, label, views, changes }: Binding): Line {
+  const where = views === undefined || changes !== true ? '' : `  in ${views.join(', ')}`;
+  return [
+    span(`${shown}${' '.repeat(Math.max(1, KEY_COLUMNS - widthOf(shown)))}`, 'accent'),
+    span(label),
+    span(where, 'dim'),
+  ];
+}
+
+/** As many keys as fit, those that change something first grey, then gone where they may not be used. */
+export function helpLine(state: State, columns: number): Line {
+  const isRefused = refusalOf(state) !== null;
+  let line: Line = [];
+  for (const { shown, label, changes } of bindingsOf(state).filter(({ inLine }) => inLine?.(state))) {
+    const grey = changes === true && isRefused;
+    const part: Line = [
+      ...(line.length === 0 ? [] : [span('  ')]),
+      span(shown, grey ? 'dim' : 'accent'),
+      span(` ${label}`, grey ? 'dim' : undefined),
+    ];
+    if (lineWidth(line) + lineWidth(part) > columns) break;
+    line = [...line, ...part];
+  }
+  return fitted(line, columns);
+}

@@ -1,0 +1,48 @@
+// The live instances: what each of them does, and whether it still says so.
+import type { OverviewBody } from '../../api/client.ts';
+import { type Column, tableLines } from '../columns.ts';
+import { count, relative, since } from '../format.ts';
+import { type Line, plain, type Span, span } from '../line.ts';
+import { dataTimeMs, type State } from '../state.ts';
+import { missing, type Room, stacked } from './room.ts';
+
+type Instance = OverviewBody['workers'][number];
+
+export function instancesLines(state: State, { columns, rows }: Room): Line[] {
+  const { body, problem } = state.data.overview;
+  if (body === null) return [missing('instances', problem)];
+  const { workers } = body;
+  if (workers.length === 0)
+    return [[span('✖ no instance is alive', 'bad'), span('  -> ', 'dim'), span('cardpoll daemon', 'accent')]];
+  const running = workers.reduce((sum, { in_flight }) => sum + in_flight, 0);
+  const summary = plain(`${workers.length} alive, ${count(running)} polls running`, 'dim');
+  const table = tableLines(workers, instanceColumns(dataTimeMs(state)), {
+    columns,
+    rows: rows - 2,
+    selected: state.picked,
+  });
+  return stacked([[summary], table], rows);
+}
+
+function instanceColumns(nowMs: number): Column<Instance>[] {
+  return [
+    { header: 'HOST', cell: ({ hostname }) => span(hostname), shrinkTo: 12 },
+    { header: 'PID', cell: ({ pid }) => span(pid), align: 'right' },
+    { header: 'RUNNING', cell: ({ in_flight }) => span(count(in_flight)), align: 'right' },
+    { header: 'HEARTBEAT', cell: ({ heartbeat_at }) => heartbeatCell(heartbeat_at, nowMs) },
+    { header: 'UP', cell: ({ started_at }) => span(since(started_at, nowMs)), align: 'right' },
+    { header: 'VERSION', cell: ({ version }) => span(version), dropAt: 1, shrinkTo: 7 },
+    { header: 'ROLES', cell: ({ roles }) => span(roles.join(',')), dropAt: 2, shrinkTo: 8 },
+    { header: 'CACHE %', cell: cacheCell, align: 'right', dropAt: 3 },
+    { header: 'PROBES', cell: ({ probe_address }) => span(probe_address ?? '-'), dropAt: 4, shrinkTo: 14 },
+  ];
+}
+
+function heartbeatCell(at: string, nowMs: number): Span {
+  const late = nowMs - Date.parse(at) > 5_000;
+  return span(relative(at, nowMs), late ? 'warn' : undefined);
+}
+
+function cacheCell({ cache_hit_ratio: ratio }: Instance): Span {
+  return span(ratio === null ? '-' : Math.floor(100 * ratio));
+}

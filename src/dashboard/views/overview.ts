@@ -1,0 +1,201 @@
+// The first sight: health with its reason and what to type, the task types, and one line for everything else. Shows
+// what the API says.
+import type { OverviewBody, PauseBody } from '../../api/client.ts';
+import { gauge } from '../charts.ts';
+import { cards, count, grouped, relative, seconds, since } from '../format.ts';
+import { type Line, type Span, span } from '../line.ts';
+import { dataTimeMs, firingAlerts, type State } from '../state.ts';
+import { alertText } from './alerts.ts';
+import { healthLines } from './health.ts';
+import { fact, missing, type Room, stacked } from './room.ts';
+import { paceTable, queueTable } from './task-tables.ts';
+
+/** Below this there is one table of task types instead of two. */
+const TWO_TABLES_FROM_ROWS = 17;
+const INIT_BAR_COLUMNS = 20;
+/** Two lines of reason and the command. */
+const LEAST_HEALTH_ROWS = 3;
+/** The view of alerts shows the others. */
+const MOST_ALERTS = 3;
+
+export function overviewLines(state: State, { columns, rows }: Room): Line[] {
+  const overview = state.data.overview.body;
+  if (overview === null) return [missing('overview', state.data.overview.problem)];
+  const tables = {
+    tasks: overview.tasks,
+    history: state.data.history.body,
+    picked: state.taskType,
+    columns,
+  };
+  const isShort = rows < TWO_TABLES_FROM_ROWS;
+  const taskParts = isShort ? [paceTable(tables, true)] : [paceTable(tables, false), queueTable(tables)];
+  const facts = factLines(overview, state);
+  const used = [...taskParts, facts].reduce((sum, part) => sum + part.length, 0);
+  const calm = `${cards(overview.cards_total)}, everything as configured`;
+  const health = healthLines(overview, {
+    columns,
+    rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),
+    calm,
+  });
+  return stacked([health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)], rows);
+}
+
+interface Fact {
+  readonly line: Line;
+  /** Goes first where there is no room. */
+  readonly isCalm: boolean;
+}
+
+/** The calm ones go first, the last of them before the others. */
+function fitting(facts: readonly Fact[], rows: number): Line[] {
+  let tooMany = facts.length - Math.max(0, rows);
+  const kept = [...facts].reverse().filter(({ isCalm }) => {
+    if (tooMany <= 0 || !isCalm) return true;
+    tooMany -= 1;
+    return false;
+  });
+  return kept.reverse().map(({ line }) => line);
+}
+
+function factLines(overview: OverviewBody, state: State): Fact[] {
+  const nowMs = dataTimeMs(state);
+  return [
+    capacityFact(overview),
+    ...gatewayFacts(overview, nowMs),
+    ...pauseFacts(overview.pauses, nowMs),
+    initFact(overview, nowMs),
+    ...alertFacts(state, nowMs),
+    instanceFact(overview),
+    cleanupFact(state, nowMs),
+  ];
+}
+
+function calm(name: string, ...value: readonly Span[]): Fact {
+  return { line: fact(name, ...value), isCalm: true };
+}
+
+function urgent(name: string, ...value: readonly Span[]): Fact {
+  return { line: fact(name, ...value), isCalm: false };
+}
+
+function capacityFact({ capacity }: OverviewBody): Fact {
+  const { demand_per_second: demand, capacity_per_second: most, headroom_percent: free } = capacity;
+  if (most === null) return calm('capacity', span(`demand ${count(demand)}/s, capacity not measured yet`));
+  const facts = `demand ${count(demand)}/s of ${count(most)}/s, `;
+  if (free !== null && free < 0) {
+    const never = `${Math.round(-free)} % too much, drains never: ${capacity.advice ?? 'see cardpoll concurrency advise'}`;
+    return urgent('capacity', span(facts), span(never, 'bad'));
+  }
+  return calm('capacity', span(`${facts}${Math.floor(free ?? 0)} % free, ${drainText(capacity)}`));
+}
+
+function drainText({ drain_seconds: drain, advice }: OverviewBody['capacity']): string {
+  if (drain === 0) return 'no backlog';
+  if (drain !== null) return `backlog gone in ${seconds(drain)}`;
+  return advice === null ? 'backlog: not known yet' : `backlog gone: never, ${advice}`;
+}
+
+function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {
+  const held = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
+  if (held.length === 0)
+    return [calm('gateway', span('● closed', 'good'), span('  no breaker holds calls back'))];
+  return held.map(({ interface: name, breaker, since: from, reason, next_probe_at, instances }) => {
+    const state = breaker === 'open' ? span(`✖ ${name} open`, 'bad') : span(`▲ ${name} half open`, 'warn');
+    const how = [
+      ...(from === null ? [] : [`since ${since(from, nowMs)}`]),
+      ...(next_probe_at === null ? [] : [`next probe ${relative(next_probe_at, nowMs)}`]),
+      `${instances} ${instances === 1 ? 'instance' : 'instances'}`,
+      ...(reason === null ? [] : [reason]),
+    ];
+    return urgent('gateway', state, span(`  ${how.join(', ')}`));
+  });
+}
+
+function pauseFacts(pauses: readonly PauseBody[], nowMs: number): Fact[] {
+  if (pauses.length === 0) return [calm('pauses', span('none'))];
+  return pauses.map(({ task_type, until, by, source, reason }) => {
+    const left = Math.max(0, Math.ceil((Date.parse(until) - nowMs) / 1000));
+    const who = source === 'gateway' ? 'the gateway' : by;
+    return urgent(
+      'pauses',
+      span(`■ ${task_type} ${seconds(left)} left`, source === 'gateway' ? 'bad' : 'warn'),
+      span(`  by ${who}${reason === '' ? '' : `: ${reason}`}`),
+    );
+  });
+}
+
+function initFact({ init }: OverviewBody, nowMs: number): Fact {
+  const { status, percent: done, loaded, total, eta_seconds, finished_at } = init;
+  if (status === 'completed')
+    return calm('init', span(`completed ${relative(finished_at, nowMs)}, ${grouped(total)} cards`));
+  const bar = `${gauge(done / 100, INIT_BAR_COLUMNS)} ${Math.floor(done)} %  ${count(loaded)} of ${count(total)}`;
+  const eta = eta_seconds === null ? '' : `  ${seconds(eta_seconds)} left`;
+  return urgent(
+    'init',
+    span(`${status} `, status === 'stuck' ? 'bad' : undefined),
+    span(bar, 'accent'),
+    span(eta),
+  );
+}
+
+function instanceFact({ workers }: OverviewBody): Fact {
+  if (workers.length === 0) return urgent('instances', span('✖ none is alive', 'bad'));
+  const versions = [...new Set(workers.map(({ version }) => version))];
+  const mixed = versions.length > 1 ? [span(`▲ versions ${versions.join(', ')}  `, 'warn')] : [];
+  const each = workers.map(
+    ({ hostname, pid, in_flight }) => `${hostname}/${pid} ${count(in_flight)} running`,
+  );
+  return {
+    line: fact('instances', span(`${workers.length}  `), ...mixed, span(each.join(', '))),
+    isCalm: mixed.length === 0,
+  };
+}
+
+function alertFacts(state: State, nowMs: number): Fact[] {
+  const { body, problem } = state.data.alerts;
+  if (body === null) return [{ line: missing('alerts', problem), isCalm: true }];
+  const firing = firingAlerts(state);
+  if (firing.length === 0) return [calm('alerts', span('none fires'))];
+  const more = firing.length - MOST_ALERTS;
+  return firing
+    .slice(0, MOST_ALERTS)
+    .map((alert, i) =>
+      urgent(
+        'alerts',
+        span('✖ ', 'bad'),
+        span(alertText(alert), 'bad'),
+        span(`  for ${since(alert.fired_at, nowMs)}`),
+        ...(more > 0 && i === MOST_ALERTS - 1 ? [span(`  (${more} more)`, 'dim')] : []),
+      ),
+    );
+}
+
+function cleanupFact({ data }: State, nowMs: number): Fact {
+  const { body, problem } = data.cleanup;
+  if (body === null) return { line: missing('cleanup', problem), isCalm: true };
+  const { status, deleted, items, finished_at } = body;
+  const total = items.reduce((sum, item) => sum + item.total, 0);
+  switch (status) {
+    case 'idle':
+      return calm('cleanup', span('has never run'));
+    case 'running': {
+      const bar = gauge(total === 0 ? 0 : deleted / total, INIT_BAR_COLUMNS);
+      return urgent(
+        'cleanup',
+        span(`running ${bar} `, 'accent'),
+        span(`${grouped(deleted)} of ${grouped(total)} rows`),
+      );
+    }
+    case 'failed': {
+      const why = items
+        .flatMap(({ target, error }) => (error === null ? [] : [`${target}: ${error}`]))
+        .join('; ');
+      return urgent('cleanup', span(`✖ failed ${relative(finished_at, nowMs)}`, 'bad'), span(`  ${why}`));
+    }
+    case 'completed':
+      return calm(
+        'cleanup',
+        span(`completed ${relative(finished_at, nowMs)}, ${grouped(deleted)} rows removed`),
+      );
+  }
+}

@@ -1,0 +1,120 @@
+// The task types as two tables: how they do, and what waits. Used by the overview.
+import type { HistoryBody, TaskBody } from '../../api/client.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import { gauge, sparkline } from '../charts.ts';
+import { type Column, tableLines } from '../columns.ts';
+import { count, healthSpan, measure, percent, seconds } from '../format.ts';
+import { type Line, type Span, span, type Tone } from '../line.ts';
+import { minutesOf, seriesOf } from '../series.ts';
+
+export interface TaskTables {
+  readonly tasks: readonly TaskBody[];
+  readonly history: HistoryBody | null;
+  readonly picked: TaskType;
+  readonly columns: number;
+}
+
+/** Rates, success, durations, and how full the limit is. @param short: with what waits, as there is no second table. */
+export function paceTable({ tasks, history, picked, columns }: TaskTables, short: boolean): Line[] {
+  const sparkColumns = columns < 80 ? 7 : Math.min(60, columns - 70);
+  const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
+  const wanted: Column<TaskBody>[] = [
+    { header: '  TASK', cell: taskCell },
+    { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), dropAt: 3 },
+    { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
+    {
+      header: `${minutesOf(history)} MIN`,
+      cell: ({ task_type }) =>
+        span(
+          sparkline(
+            seriesOf(history, task_type, ({ rate_per_second }) => rate_per_second),
+            sparkColumns,
+          ),
+          'accent',
+        ),
+      dropAt: 1,
+    },
+    { header: 'OK %', cell: ({ success_rate }) => span(percent(success_rate)), align: 'right' },
+    { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', dropAt: 2 },
+    { header: 'RUNNING OF LIMIT', cell: (task) => limitCells(task, gaugeColumns) },
+    ...(short ? [dueColumn, lagColumn] : []),
+  ];
+  return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
+}
+
+/** What waits, how late it is, and how often a card is really polled. */
+export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
+  const wanted: Column<TaskBody>[] = [
+    { header: '  TASK', cell: taskCell },
+    dueColumn,
+    { header: 'RUNNING', cell: ({ in_flight }) => span(count(in_flight)), align: 'right' },
+    {
+      header: 'BACKOFF',
+      cell: ({ backoff }) => span(count(backoff), toneIf(backoff > 0, 'warn')),
+      align: 'right',
+    },
+    { header: 'MANUAL', cell: ({ manual_length }) => span(count(manual_length)), align: 'right' },
+    {
+      header: 'CARDS',
+      cell: ({ scheduled_cards }) => span(count(scheduled_cards)),
+      align: 'right',
+      dropAt: 1,
+    },
+    lagColumn,
+    { header: 'POLLED EVERY', cell: intervalCell },
+    { header: 'DRAINS IN', cell: drainCell, dropAt: 2 },
+  ];
+  return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
+}
+
+const dueColumn: Column<TaskBody> = { header: 'DUE', cell: ({ due }) => span(count(due)), align: 'right' };
+const lagColumn: Column<TaskBody> = {
+  header: 'LAG',
+  cell: ({ schedule_lag_seconds: lag }) => span(seconds(lag), toneIf(lag >= 60, 'warn')),
+  align: 'right',
+};
+
+function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
+  return tasks.findIndex(({ task_type }) => task_type === taskType);
+}
+
+function taskCell({ task_type, health }: TaskBody): Line {
+  const { text, tone } = healthSpan(health);
+  return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
+}
+
+/** Median and 95th percentile of the last five minutes. */
+export function durations(task: TaskBody): string {
+  const { p50_ms, p95_ms } = task;
+  return p50_ms === null && p95_ms === null ? '-' : `${measure(p50_ms)}/${measure(p95_ms)}`;
+}
+
+/** `████░░ 60/100`, and `60/40/100` where less than the limit is in force. */
+export function limitCells(
+  { concurrency, effective_concurrency: effective }: TaskBody,
+  columns: number,
+): Line {
+  const { current, max } = concurrency;
+  const isReduced = effective < max;
+  const tone: Tone | undefined = isReduced ? 'warn' : toneIf(concurrency.usage_percent > 95, 'bad');
+  const bar: Span = span(gauge(current / Math.max(1, effective), columns), tone ?? 'good');
+  const of = isReduced ? `${count(effective)} of ${count(max)}` : count(max);
+  return [bar, span(` ${count(current)}/${of}`, tone)];
+}
+
+function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: TaskBody): Span {
+  if (wanted === null) return span('off', 'dim');
+  if (achieved === null || Math.round(achieved) <= Math.round(wanted * 1.05)) return span(seconds(wanted));
+  return span(`${seconds(achieved)}, not ${seconds(wanted)}`, 'warn');
+}
+
+function drainCell({ capacity }: TaskBody): Span {
+  const { drain_seconds: drain, remedy } = capacity;
+  if (drain === 0) return span('empty');
+  if (drain !== null) return span(seconds(drain));
+  return remedy === null ? span('not known') : span('never', 'bad');
+}
+
+function toneIf(condition: boolean, tone: Tone): Tone | undefined {
+  return condition ? tone : undefined;
+}

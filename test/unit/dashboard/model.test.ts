@@ -1,0 +1,329 @@
+// What keys and answers do to the state: tables of events and what becomes of it.
+import { describe, expect, it } from 'vitest';
+import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
+import { reduce } from '../../../src/dashboard/model.ts';
+import { type Event, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
+import { CONFIG } from '../cli/bodies.ts';
+import {
+  CALM,
+  calmState,
+  emptyState,
+  keys,
+  received,
+  stateAfter,
+  TRIGGER,
+  troubledState,
+  typing,
+} from './states.ts';
+
+const press = (state: State, ...names: string[]) => stateAfter(state, ...keys(...names));
+
+describe('moving about', () => {
+  it.each([
+    ['tab', 'overview', 'task'],
+    ['tab', 'configs', 'overview'],
+    ['tab', 'card', 'task'],
+    ['shift-tab', 'overview', 'configs'],
+    ['1', 'configs', 'overview'],
+    ['2', 'overview', 'task'],
+    ['3', 'overview', 'alerts'],
+    ['4', 'overview', 'triggers'],
+    ['5', 'overview', 'instances'],
+    ['6', 'overview', 'configs'],
+    ['return', 'overview', 'task'],
+    ['right', 'overview', 'task'],
+    ['l', 'overview', 'task'],
+    ['left', 'alerts', 'overview'],
+    ['h', 'card', 'overview'],
+    ['escape', 'task', 'overview'],
+  ] as const)('%s leads from %s to %s', (key, from, to) => {
+    expect(press(calmState({ view: from }), key).view).toBe(to);
+  });
+
+  it.each([
+    ['overview', 'down', 'realname', 'carddata'],
+    ['overview', 'j', 'carddata', 'package'],
+    ['overview', 'down', 'package', 'package'],
+    ['overview', 'k', 'realname', 'realname'],
+    ['card', 'up', 'package', 'carddata'],
+    ['task', 'right', 'realname', 'carddata'],
+    ['task', 'l', 'package', 'realname'],
+    ['task', 'h', 'realname', 'package'],
+  ] as const)('in %s %s goes from %s to %s', (view, key, from, to) => {
+    expect(press(calmState({ view, taskType: from }), key).taskType).toBe(to);
+  });
+
+  it('picks a row of a list and stays in it', () => {
+    const alerts = troubledState({ view: 'alerts' });
+    expect(press(alerts, 'up').picked).toBe(0);
+    expect(press(alerts, 'down', 'j').picked).toBe(2);
+    expect(press({ ...alerts, picked: 99 }, 'down').picked).toBe(99);
+    expect(press({ ...alerts, picked: 99 }, 'tab').picked).toBe(0);
+  });
+
+  it.each(VIEWS)('%s always reads the overview, which tells whether the daemon is there', (view) => {
+    expect(sourcesOf({ view })).toContain('overview');
+  });
+
+  it('q ends it, Ctrl-C from everywhere', () => {
+    expect(press(calmState(), 'q').exit).toBe('quit');
+    for (const given of [{}, { help: true }])
+      expect(press(calmState(given), 'ctrl-c').exit).toBe('interrupted');
+    expect(press(calmState(), '/', 'ctrl-c').exit).toBe('interrupted');
+    expect(press(calmState(), 'R', 'ctrl-c').exit).toBe('interrupted');
+  });
+
+  it('opens a card by what is typed or pasted', () => {
+    const typed = stateAfter(calmState({ card: null }), ...keys('/'), ...typing('4x2'), ...keys('return'));
+    expect(typed).toMatchObject({
+      view: 'overview',
+      prompt: { problem: 'a card id or an ICCID has digits only' },
+    });
+    const mended = press(typed, 'backspace', 'backspace', '3', 'return');
+    expect(mended).toMatchObject({ view: 'card', card: '43', prompt: null, data: { card: { body: null } } });
+    const paste: Event = { type: 'pasted', text: '\x1b[2J89860012345678901234\r\n' };
+    const pasted = stateAfter(press(calmState(), '/'), paste);
+    expect(pasted.prompt?.text).toBe('[2J89860012345678901234');
+    expect(
+      stateAfter(press(calmState(), '/'), { ...paste, text: '89860012345678901234\n' }, ...keys('return'))
+        .card,
+    ).toBe('89860012345678901234');
+    expect(press(calmState(), '/', '1', 'ctrl-u', 'return')).toMatchObject({
+      view: 'overview',
+      prompt: null,
+    });
+  });
+});
+
+describe('a paste', () => {
+  it.each([{}, { help: true }, press(calmState(), 'R')])('presses no key', (given) => {
+    const state = calmState(given);
+    expect(stateAfter(state, { type: 'pasted', text: 'L1\ryqqq' })).toEqual(state);
+  });
+});
+
+describe('answers', () => {
+  it('are kept when later ones fail', () => {
+    const failed: Event = { type: 'failed', source: 'overview', problem: 'gone', nextTryAtMs: 9 };
+    const state = stateAfter(calmState(), failed);
+    expect(state.data.overview).toMatchObject({ body: CALM, problem: 'gone' });
+    expect(state.nextTryAtMs).toBe(9);
+    expect(stateAfter(state, received('history', state.data.history.body as never)).nextTryAtMs).toBe(9);
+    const back = stateAfter(state, received('overview', CALM, 10));
+    expect(back).toMatchObject({ nextTryAtMs: null, nowMs: 10, data: { overview: { problem: null } } });
+  });
+
+  it('of one source that fails leave the others alone', () => {
+    const failed: Event = { type: 'failed', source: 'history', problem: 'gone', nextTryAtMs: 9 };
+    expect(stateAfter(calmState(), failed)).toMatchObject({
+      nextTryAtMs: null,
+      data: { history: { problem: 'gone' } },
+    });
+  });
+});
+
+describe('actions', () => {
+  const paused = stateAfter(
+    calmState(),
+    received('overview', { ...CALM, pauses: troubledState().data.overview.body?.pauses ?? [] }),
+  );
+
+  it.each<[string, State, string[], { title: string; command: string; effects?: RegExp }]>([
+    [
+      'a limit',
+      calmState(),
+      ['L', ...'150', 'return'],
+      {
+        title: 'Limit of realname: 100 -> 150',
+        command: 'cardpoll concurrency set realname 150',
+        effects: /1,000,000 cards/,
+      },
+    ],
+    [
+      'a reset',
+      calmState({ taskType: 'package' }),
+      ['R'],
+      {
+        title: 'Running count of package: 60 -> 0',
+        command: 'cardpoll concurrency reset package',
+        effects: /60 cards/,
+      },
+    ],
+    [
+      'a pause',
+      calmState({ view: 'task' }),
+      ['P', ...'10m', 'return'],
+      {
+        title: 'Pause realname for 10m',
+        command: 'cardpoll pause realname --for 600s',
+        effects: /1,000,000 cards/,
+      },
+    ],
+    [
+      'going on',
+      paused,
+      ['G'],
+      { title: 'Resume realname: paused -> polled', command: 'cardpoll resume realname', effects: /in 7d/ },
+    ],
+    [
+      'a config',
+      calmState({ view: 'configs' }),
+      ['E'],
+      {
+        title: `Config 3 "${CONFIG.name}": enabled -> disabled`,
+        command: 'cardpoll configs disable 3',
+        effects: /1,000,000 cards are no longer polled/,
+      },
+    ],
+    [
+      'an interval',
+      calmState({ view: 'configs' }),
+      ['I', ...'15m', 'return'],
+      {
+        title: `Interval of config 3 "${CONFIG.name}": 30m -> 15m`,
+        command: 'cardpoll configs set 3 --interval-seconds 900',
+        effects: /556\/s -> 1,111\/s/,
+      },
+    ],
+    [
+      'a trigger',
+      calmState({ view: 'triggers' }),
+      ['X'],
+      {
+        title: 'Trigger 5f0c2a9be17d4c33: running -> cancelled',
+        command: 'cardpoll trigger cancel 5f0c2a9be17d4c33',
+        effects: /30,000,000 cards/,
+      },
+    ],
+    [
+      'a card',
+      troubledState({ view: 'card', taskType: 'package' }),
+      ['T'],
+      {
+        title: 'Poll card 42 for package now',
+        command: 'cardpoll trigger single --card-id 42 --task package',
+        effects: /1 card/,
+      },
+    ],
+  ])(
+    'on %s show what they would do, and do it after y alone',
+    (_, state, pressed, { title, command, effects }) => {
+      const asked = press(state, ...pressed);
+      expect(asked.confirm?.plan).toMatchObject({ title, command });
+      expect(asked.confirm?.plan.effects.join(' ')).toMatch(effects ?? /./);
+      expect(asked.job).toBeNull();
+      for (const key of ['n', 'escape'])
+        expect(press(asked, key)).toMatchObject({ confirm: null, job: null });
+      expect(press(asked, 'x', 'return', ' ').confirm).toEqual(asked.confirm);
+      expect(press(asked, 'y')).toMatchObject({
+        confirm: null,
+        job: { kind: 'perform', action: asked.confirm?.action },
+      });
+    },
+  );
+
+  it('a cleanup is counted before it is asked about', () => {
+    const counting = press(calmState(), 'C');
+    expect(counting).toMatchObject({ confirm: null, job: { kind: 'preview-cleanup' } });
+    const plan = { title: 'Remove 5 rows', effects: [], command: 'cardpoll cleanup run' };
+    const planned: Event = {
+      type: 'planned',
+      action: { kind: 'cleanup', preview: { items: [], total_rows: 5 } },
+      plan,
+    };
+    expect(reduce(counting, planned)).toMatchObject({ confirm: { plan }, job: null });
+    // It came late: somebody types, and the y is meant for something else.
+    expect(reduce(press(counting, '/'), planned)).toMatchObject({
+      confirm: null,
+      job: null,
+      prompt: { for: 'card' },
+    });
+  });
+
+  it.each([
+    ['the limit it has', calmState(), ['L', ...'100'], 'it is 100 already'],
+    ['a limit out of bounds', calmState(), ['L', '0'], '0 is out of bounds (1 to 100000)'],
+    ['no number', calmState(), ['L', ...'1e3'], '"1e3" is not a whole number, 1 to 100000'],
+    ['no duration', calmState(), ['P', 'x'], '"x" is not a duration'],
+    ['the interval it has', calmState({ view: 'configs' }), ['I', ...'30m'], 'it is 30m already'],
+  ])('%s is refused where it is typed', (_, state, pressed, problem) => {
+    const answered = press(state, ...pressed, 'return');
+    expect(answered.confirm).toBeNull();
+    expect(answered.prompt?.problem).toContain(problem);
+  });
+
+  it.each([
+    [
+      'a trigger that is over',
+      stateAfter(
+        calmState({ view: 'triggers' }),
+        received('triggers', {
+          items: [{ ...TRIGGER, status: 'completed' }],
+          page: 1,
+          page_size: 1,
+          total: 1,
+        }),
+      ),
+      'X',
+      /is over already/,
+    ],
+    ['no pause', calmState(), 'G', /realname is not paused/],
+    [
+      'an empty list',
+      emptyState({
+        ...calmState({ view: 'configs' }),
+        data: { ...calmState().data, configs: emptyState().data.configs },
+      }),
+      'E',
+      /nothing is picked/,
+    ],
+  ])('with %s say so', (_, state, key, notice) => {
+    const after = press(state, key);
+    expect(after.confirm).toBeNull();
+    expect(after.notice?.text).toMatch(notice);
+  });
+
+  it('are refused with a token that only reads, without data, and while the daemon does not answer', () => {
+    expect(press(calmState({ readOnly: true }), 'L')).toMatchObject({
+      prompt: null,
+      notice: { tone: 'bad' },
+    });
+    expect(refusalOf(emptyState())).toMatch(/nothing is known/);
+    expect(press(emptyState(), 'R').confirm).toBeNull();
+    expect(press(calmState({ nowMs: 60_000 }), 'R').confirm).toBeNull();
+    // It went away between the question and the answer.
+    const asked = press(calmState(), 'R');
+    expect(press({ ...asked, nowMs: 60_000 }, 'y')).toMatchObject({ job: null, confirm: null });
+  });
+
+  it('are not begun twice', () => {
+    const asked = press(calmState(), 'R');
+    expect(press(asked, 'y', 'y').job).toEqual(press(asked, 'y').job);
+    const counting = press(calmState(), 'C');
+    expect(press(counting, 'C')).toBe(counting);
+  });
+
+  it('tell what came of them, and learn from a refusal that the token only reads', () => {
+    expect(stateAfter(calmState(), { type: 'done', text: 'done' }).notice).toEqual({
+      text: 'done',
+      tone: 'good',
+    });
+    const refused = stateAfter(calmState(), { type: 'refused', problem: 'no', readOnly: true });
+    expect(refused).toMatchObject({ readOnly: true, job: null, notice: { text: 'no', tone: 'bad' } });
+  });
+});
+
+describe('the keymap', () => {
+  it('changes something with uppercase keys only, and every uppercase key does', () => {
+    for (const { keys: names, changes } of KEYMAP)
+      for (const name of names) expect([name, /^[A-Z]$/.test(name)]).toEqual([name, changes === true]);
+  });
+
+  it.each(VIEWS)('gives a key one meaning in %s, whatever is open', (view) => {
+    const states = [calmState({ view }), calmState({ view, help: true }), press(calmState({ view }), '/')];
+    for (const state of states) {
+      const names = bindingsOf(state).flatMap(({ keys: own }) => own);
+      expect(names).toHaveLength(new Set(names).size);
+    }
+  });
+});

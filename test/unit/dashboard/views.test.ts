@@ -1,0 +1,175 @@
+// What the screen holds: it fits every terminal from 60x15 on, whatever the daemon says, and says what it must.
+import { describe, expect, it } from 'vitest';
+import type { Action } from '../../../src/dashboard/actions.ts';
+import { renderLines } from '../../../src/dashboard/frames.tsx';
+import { type Line, widthOf } from '../../../src/dashboard/line.ts';
+import { type State, VIEWS } from '../../../src/dashboard/state.ts';
+import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
+import { calmState, emptyState, HOSTILE, keys, stateAfter, troubledState } from './states.ts';
+
+const SIZES = [
+  [60, 15],
+  [80, 24],
+  [120, 40],
+  [200, 60],
+] as const;
+const STATES: readonly (readonly [string, (given: Partial<State>) => State])[] = [
+  ['nothing known', emptyState],
+  ['a calm fleet', calmState],
+  ['everything wrong', troubledState],
+];
+
+const textOf = (line: Line) => line.map(({ text }) => text).join('');
+const screenOf = (state: State) => frameLines(state).map(textOf).join('\n');
+
+describe.each(SIZES)('on %i columns and %i lines', (columns, rows) => {
+  describe.each(STATES)('%s', (_, make) => {
+    it.each(VIEWS)('%s fits', (view) => {
+      for (const help of [false, true]) {
+        const state = make({ columns, rows, view, help });
+        const lines = frameLines(state);
+        expect(lines).toHaveLength(rows - 1);
+        for (const line of lines) {
+          expect(widthOf(textOf(line))).toBeLessThanOrEqual(columns);
+          expect(textOf(line)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+        }
+      }
+    });
+  });
+
+  it.each(['limit', 'pause', 'interval', 'cleanup'] as const)('a dialog about %s fits', (what) => {
+    const state = troubledState({ columns, rows, view: what === 'interval' ? 'configs' : 'overview' });
+    const asking =
+      what === 'cleanup'
+        ? withPlan(state)
+        : { ...state, prompt: { for: what, text: '1'.repeat(40), problem: HOSTILE } };
+    const lines = frameLines(asking);
+    expect(lines).toHaveLength(rows - 1);
+    for (const line of lines) expect(widthOf(textOf(line))).toBeLessThanOrEqual(columns);
+  });
+
+  it('is painted by Ink as it was laid out', () => {
+    const lines = frameLines(calmState({ columns, rows }));
+    const painted = renderLines(lines, columns);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken out
+    const shown = painted.map((line) => line.replace(/\x1b\[[\d;]*m/g, '').trimEnd());
+    expect(shown).toEqual(lines.map((line) => textOf(line).trimEnd()));
+  });
+});
+
+function withPlan(state: State): State {
+  const effects = Array.from({ length: 8 }, () => `usage: ${HOSTILE} rows`);
+  const action: Action = { kind: 'cleanup', preview: { items: [], total_rows: 1 } };
+  return {
+    ...state,
+    confirm: { action, plan: { title: HOSTILE, effects, command: 'cardpoll cleanup run' } },
+  };
+}
+
+describe('the overview', () => {
+  it('says health, its reason and the command before everything else', () => {
+    const [, health, ...rest] = screenOf(troubledState()).split('\n');
+    expect(health).toMatch(/^✖ alert {2}carddata: /);
+    expect(rest.slice(0, 4).join('\n')).toContain('-> cardpoll concurrency set carddata 100000');
+  });
+
+  it.each([
+    ['the queue in its parts', /DUE +RUNNING +BACKOFF +MANUAL/],
+    ['a task type with what waits', /realname +12,000 +60 +7 +5 +1M +1m 30s +1h/],
+    ['rate, bars, success, durations, gauge', /realname +normal +50 +[▁-█ ]+ +99\.0 +\S+ +[█░]+ 60\/100/],
+    ['capacity', /capacity +demand 278\/s of 833\/s, 66 % free, no backlog/],
+    ['breakers', /gateway +● closed/],
+    ['pauses', /pauses +none/],
+    ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
+    ['instances', /instances +1 {2}worker-1\/4000001 100k running/],
+    ['alerts', /alerts +none fires/],
+    ['cleanup', /cleanup +has never run/],
+    ['the age of the data and whose they are', /http:\/\/127\.0\.0\.1:7480 +0\.1\.0 +● live, 0s old/],
+    ['the keys', /q quit {2}\? help .* L limit/],
+  ])('at 80x24 shows %s', (_, pattern) => {
+    expect(screenOf(calmState())).toMatch(pattern);
+  });
+
+  it.each([
+    ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
+    ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
+    ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
+    ['mixed versions', /▲ versions /],
+    ['alerts', /alerts +✖ /],
+    ['a backlog that never drains', /drains never: raise realname to 100000/],
+    ['a limit that is not in force', /100k\/99,999 of 100k/],
+  ])('tells trouble with %s', (_, pattern) => {
+    expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
+  });
+
+  it('lets what is calm go first where there is no room', () => {
+    const screen = screenOf(troubledState({ columns: 60, rows: 15 }));
+    expect(screen).not.toContain('has never run');
+    expect(screen).toMatch(/gateway +✖/);
+  });
+});
+
+describe('frozen data', () => {
+  const old = { nowMs: 12_000 };
+
+  it('is called stale, dimmed all over, and told with the next try', () => {
+    const state = { ...calmState(old), nextTryAtMs: 15_000 };
+    const lines = frameLines(state);
+    expect(textOf(lines[0] ?? [])).toMatch(/✖ STALE, 12s old, next try in 3s$/);
+    const body = lines.slice(1, -2).flat();
+    expect(body.filter(({ text, tone }) => text.trim() !== '' && tone !== 'dim')).toEqual([]);
+    expect(screenOf(state)).toContain('init       completed 1m ago');
+  });
+
+  it('says why', () => {
+    const state = stateAfter(calmState(old), {
+      type: 'failed',
+      source: 'overview',
+      problem: 'cannot reach the daemon: ECONNREFUSED',
+      nextTryAtMs: 15_000,
+    });
+    expect(screenOf(state).split('\n')[1]).toBe('cannot reach the daemon: ECONNREFUSED');
+  });
+
+  it('is stale while an answer is still waited for', () => {
+    expect(screenOf(calmState({ nowMs: 3_900 }))).toContain('● live, 3s old');
+    expect(screenOf(calmState({ nowMs: 4_000 }))).toContain('✖ STALE, 4s old');
+  });
+});
+
+describe('a confirmation', () => {
+  it('shows old -> new, how many cards, and the same as a command', () => {
+    const asked = stateAfter(calmState(), ...keys('L', '1', '5', '0', 'return'));
+    const lines = screenOf(asked).split('\n');
+    expect(lines.slice(-4)).toEqual([
+      'Limit of realname: 100 -> 150',
+      'For 1,000,000 cards, on every instance within a second.',
+      'same as: cardpoll concurrency set realname 150',
+      'y do it  n Esc leave it',
+    ]);
+  });
+});
+
+describe('keys that change something', () => {
+  const toneOf = (state: State, key: string) =>
+    frameLines(state)
+      .at(-1)
+      ?.find(({ text }) => text === key)?.tone;
+
+  it('are grey for a token that only reads, and it says so', () => {
+    expect(toneOf(calmState(), 'L')).toBe('accent');
+    expect(toneOf(calmState({ readOnly: true }), 'L')).toBe('dim');
+    expect(screenOf(calmState({ readOnly: true }))).toContain('this token may only read');
+  });
+});
+
+it('asks for a larger terminal where it has too little room', () => {
+  expect(screenOf(calmState({ columns: 59, rows: 24 }))).toMatch(/^need 60x15, this is 59x24\n/);
+  expect(screenOf(calmState({ columns: 60, rows: 14 }))).toMatch(/^need 60x15, this is 60x14\n/);
+  expect(frameLines(calmState({ columns: 10, rows: 2 })).map(textOf)).toEqual(['need 60x1…']);
+});
+
+it('as text has no keys and no empty end', () => {
+  const lines = stillLines(calmState({ columns: 80, rows: 60 })).map(textOf);
+  expect(lines.at(-1)).toMatch(/^cleanup/);
+});
