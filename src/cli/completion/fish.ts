@@ -28,7 +28,9 @@ ${lines.join('\n')}
 
 function optionOf({ names, doc, takesValue, values }: OptionWords): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const value = values.length > 0 ? [`-x -a '${values.join(' ')}'`] : takesValue ? ['-r'] : [];
+  // fish reads the list as a command line: what means something there is escaped.
+  const list = values.map((value) => value.replace(/[^\w.-]/g, '\\$&')).join(' ');
+  const value = values.length > 0 ? [`-x -a '${list}'`] : takesValue ? ['-r'] : [];
   return [...flags, ...value, `-d ${quoted(doc)}`].join(' ');
 }
 
