@@ -8,7 +8,7 @@ import { systemClock } from './platform/clock.ts';
 
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
 const launchers: Launchers = {
-  daemon: async (config, load) => (await import('./wiring.ts')).runDaemon(config, load),
+  daemon: async (config, load, listening) => (await import('./wiring.ts')).runDaemon(config, load, listening),
   demo: async (options, listening) => {
     // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));

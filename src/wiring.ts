@@ -1,6 +1,7 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
 // reverse order. main.ts calls the four run functions; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,7 @@ import { onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
+import { MIGRATIONS } from './store/postgres/migration-list.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
@@ -44,9 +46,13 @@ const IMPORT_CHUNK_CARDS = 10_000;
  * @param load reads the configuration anew, for SIGHUP.
  * @returns the exit code.
  */
-export function runDaemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number> {
+export function runDaemon(
+  config: DaemonConfig,
+  load: () => Promise<DaemonConfig>,
+  listening: Listening,
+): Promise<number> {
   return run(async (teardown) => {
-    await startDaemon(config, teardown, { prepare: async () => {}, load, listening: () => {} });
+    await startDaemon(config, teardown, { prepare: async () => {}, load, listening });
   });
 }
 
@@ -296,6 +302,14 @@ export interface MigrateResult {
 /** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
 export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
   const { database } = config;
+  // Opening an embedded database creates it: a question must not.
+  if (
+    action === 'status' &&
+    database.kind === 'embedded' &&
+    !existsSync(join(database.dataDir, 'PG_VERSION'))
+  ) {
+    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null })) };
+  }
   const records =
     database.kind === 'postgres'
       ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })

@@ -1,5 +1,5 @@
 // Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
-import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
+import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',
@@ -32,10 +32,37 @@ export function errorOfAnswer(url: string, status: number, text: string): Cardpo
 }
 
 /** Something answers at the URL, but not the way cardpoll does. */
-export function notCardpoll(url: string): CardpollError {
+export function notCardpoll(url: string, cause?: unknown): CardpollError {
   return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
-    hint: 'say where the daemon listens with --url or CARDPOLL_URL',
+    hint: 'another program listens there: say where the daemon does with --url or CARDPOLL_URL',
+    cause,
   });
+}
+
+/** Nothing usable came back, for the reason the transport gives. */
+export function unreachable(url: string, cause: unknown): CardpollError {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  // Something listens, and speaks no HTTP, or another dialect than the URL says.
+  if (code.startsWith('HPE_') || code.startsWith('ERR_SSL')) return notCardpoll(url, cause);
+  const hint =
+    code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+      ? 'the name is not known here: check --url or CARDPOLL_URL'
+      : 'start it with `cardpoll daemon`, or say where it listens with --url or CARDPOLL_URL';
+  const message = `cannot reach the daemon at ${url}: ${messageOf(cause)}`;
+  return new CardpollError('unavailable', 'daemon_unreachable', message, { hint, cause });
+}
+
+/** There may be a daemon: it, a store of it or the network is slow. */
+export function tooSlow(url: string, waitedMs: number, cause: unknown): CardpollError {
+  const message = `cannot reach the daemon at ${url}: no answer within ${waitedMs} ms`;
+  const hint = `it may be slow: wait longer with --timeout, and look at ${url}/readyz and its logs`;
+  return new CardpollError('unavailable', 'daemon_slow', message, { hint, cause });
+}
+
+export function endedEarly(url: string, cause: unknown): CardpollError {
+  const message = `the answer of ${url} ended early: ${messageOf(cause)}`;
+  const hint = 'what was printed is not all there is: run it again';
+  return new CardpollError('unavailable', 'answer_ended_early', message, { hint, cause });
 }
 
 interface Problem {

@@ -20,8 +20,8 @@ import type { PauseReport } from '../operations/pauses.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
-import { CardpollError, messageOf } from '../platform/errors.ts';
-import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
+import { CardpollError } from '../platform/errors.ts';
+import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
 import {
   exchange,
   exchangeAgainAfterReset,
@@ -275,7 +275,7 @@ export class ApiClient {
       yield* response;
     } catch (error) {
       if (this.options.signal.aborted) throw this.options.signal.reason;
-      throw this.#unreachable(`the export ended early: ${messageOf(error)}`, error);
+      throw endedEarly(this.options.url, error);
     }
   }
 
@@ -316,7 +316,8 @@ export class ApiClient {
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof CardpollError) throw error;
-      throw this.#unreachable(deadline?.aborted ? `no answer within ${limitMs} ms` : messageOf(error), error);
+      if (deadline?.aborted === true) throw tooSlow(this.options.url, limitMs ?? 0, error);
+      throw unreachable(this.options.url, error);
     }
   }
 
@@ -341,14 +342,6 @@ export class ApiClient {
       },
       body: stream ?? body,
       signal,
-    });
-  }
-
-  #unreachable(reason: string, cause: unknown): CardpollError {
-    const message = `cannot reach the daemon at ${this.options.url}: ${reason}`;
-    return new CardpollError('unavailable', 'daemon_unreachable', message, {
-      hint: 'start it with `cardpoll daemon`, or say where it listens with --url or CARDPOLL_URL',
-      cause,
     });
   }
 }

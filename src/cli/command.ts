@@ -1,6 +1,7 @@
 // How a command is declared and what it gets when it runs. Declarations are cheap data; whatever is slow to load
 // (the API client, YAML, colours) a command loads when it runs. program.ts turns declarations into a parser.
 import type { ApiClient } from '../api/client.ts';
+import type { ClientConfig } from '../config/client-config.ts';
 import type { Kind } from '../config/kinds.ts';
 import type { ConfigInputs } from '../config/reader.ts';
 import type { Setting } from '../config/setting.ts';
@@ -23,6 +24,8 @@ export interface CommandContext {
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with everything below it, for commands about commands. */
   readonly root: CommandSpec;
+  /** Which daemon commands of this run talk to. Throws CardpollError kind `config`. */
+  clientConfig(): Promise<ClientConfig>;
   /**
    * A client of the configured daemon. Throws CardpollError kind `config`.
    * @param signal ends its calls; default: an interruption does.
@@ -42,7 +45,7 @@ export interface ArgumentSpec {
 }
 
 /** What the daemon knows by name, or by an id that nobody types from memory. */
-export const NAMED_THINGS = ['configs', 'alert_rules', 'cleanup_configs', 'triggers'] as const;
+export const NAMED_THINGS = ['configs', 'alert_rules', 'cleanup_configs', 'triggers', 'contexts'] as const;
 export type NamedThing = (typeof NAMED_THINGS)[number];
 
 export interface OptionSpec {
@@ -70,6 +73,8 @@ export interface CommandSpec {
   /** Settings this command takes as flags besides those every command takes. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
+  /** For programs: neither help nor completion mentions it. */
+  readonly hidden?: boolean;
   /** Words for -o where they are not OUTPUT_FORMATS; empty: it prints nothing that has a format. */
   readonly formats?: readonly string[];
   /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */

@@ -22,13 +22,15 @@ export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
  * Returns whether to go ahead. Throws CardpollError kind `usage` where nobody can be asked.
  */
 export async function confirm(
-  { io }: CommandContext,
+  context: CommandContext,
   plan: readonly string[],
   { yes, dryRun }: ConfirmOptions,
 ): Promise<boolean> {
-  const shown = plan.map((line) => `${plainText(line)}\n`).join('');
+  const { io } = context;
+  const show = async () =>
+    [...(await target(context)), ...plan].map((line) => `${plainText(line)}\n`).join('');
   if (dryRun === true) {
-    io.stdout.write(shown);
+    io.stdout.write(await show());
     return false;
   }
   if (yes === true) return true;
@@ -42,8 +44,14 @@ export async function confirm(
       },
     );
   }
-  io.stderr.write(shown);
+  io.stderr.write(await show());
   return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());
+}
+
+/** With contexts about, it is easily another daemon than the one in mind. */
+async function target(context: CommandContext): Promise<string[]> {
+  const { context: name, url } = await context.clientConfig();
+  return name === null ? [] : [`On ${name} (${url}):`];
 }
 
 /** The exit code of a command that was not to go ahead: a plan that was asked for is no refusal. */

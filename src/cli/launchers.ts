@@ -51,7 +51,7 @@ export type Listening = (url: string) => void;
 
 export interface Launchers {
   /** @param load reads the configuration anew, for SIGHUP. */
-  daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number>;
+  daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
   demo(options: DemoOptions, listening: Listening): Promise<number>;
   simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
   /**

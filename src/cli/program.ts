@@ -57,7 +57,8 @@ function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Sett
   for (const argument of spec.arguments ?? []) command.addArgument(valueArgument(argument));
   for (const option of optionsOf(spec)) command.addOption(valueOption(option));
   const own = [...settings, ...(spec.settings ?? [])];
-  for (const sub of spec.subcommands ?? []) command.addCommand(buildCommand(sub, runner, own));
+  for (const sub of spec.subcommands ?? [])
+    command.addCommand(buildCommand(sub, runner, own), { hidden: sub.hidden ?? false });
   if (spec.run !== undefined) {
     if (spec.subcommands !== undefined) command.allowExcessArguments();
     command.action(async () => {

@@ -9,6 +9,7 @@ import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import { Interruption, type Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 import { optionsAfterCommand } from './option-order.ts';
+import { plainText } from './output/style.ts';
 import { buildProgram, type ParsedInput } from './program.ts';
 import { VERSION } from './version.ts';
 
@@ -41,6 +42,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     header: options.header === true,
     configInputs,
     root: ROOT,
+    clientConfig: () => loadClientConfig(configInputs),
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
       const { ApiClient } = await import('../api/client.ts');
@@ -59,7 +61,8 @@ function report(error: unknown, io: Io, argv: readonly string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
   const known = error instanceof CommanderError ? usageErrorOf(error) : error;
   const line = known instanceof CardpollError ? lineOf(known, argv) : `unexpected error: ${messageOf(known)}`;
-  io.stderr.write(`cardpoll: ${line}\n`);
+  // What went wrong may quote what somebody else has named.
+  io.stderr.write(`cardpoll: ${line.split('\n').map(plainText).join('\n')}\n`);
   if (argv.includes('--debug')) io.stderr.write(`${stackOf(known)}\n`);
   return known instanceof CardpollError ? exitCodeOf(known.kind) : EXIT_BUG;
 }

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from './client-config.ts';
+import { type Context, readContexts } from './contexts.ts';
 import type {
   DaemonConfig,
   GatewayConfig,
@@ -73,16 +74,29 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   });
 }
 
-/** Throws CardpollError kind `config` with all problems at once. */
+/** Throws CardpollError with all problems at once: kind `config`, `usage` for flags, `input_missing` for a token file. */
 export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConfig> {
   const reader = await SettingReader.open(inputs);
+  // The token of a context is shown to its daemon only, never to one that --url or CARDPOLL_URL names.
+  const context = reader.isSet(SETTINGS.clientUrl) ? null : await currentContext(inputs.env);
   const config = {
-    url: reader.read(SETTINGS.clientUrl),
-    token: reader.read(SETTINGS.clientToken),
+    url: context?.url ?? reader.read(SETTINGS.clientUrl),
+    context: context?.name ?? null,
+    token: reader.read(SETTINGS.clientToken) ?? readTokenFile(reader, context),
     timeoutMs: reader.read(SETTINGS.clientTimeoutMs),
   };
   reader.finish();
   return Object.freeze(config);
+}
+
+async function currentContext(env: ConfigInputs['env']): Promise<Context | null> {
+  const { current, all } = await readContexts(env);
+  return all.find(({ name }) => name === current) ?? null;
+}
+
+function readTokenFile(reader: SettingReader, context: Context | null): string | null {
+  if (context === null || context.tokenFile === null || reader.isSet(SETTINGS.clientToken)) return null;
+  return reader.readFile(SETTINGS.clientToken, context.tokenFile, `context ${context.name}`);
 }
 
 /** Where the daemon of this configuration logs to; null: standard output. Throws CardpollError kind `config`. */

@@ -1,7 +1,7 @@
 // Finds the value of each setting: flag > environment > config file > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { readFileSync, statSync } from 'node:fs';
-import { CardpollError, type FieldProblem, messageOf } from '../platform/errors.ts';
+import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { nameOf, type Setting } from './setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE } from './settings.ts';
@@ -24,6 +24,8 @@ const OTHERS_MAY_READ = 0o004;
 
 export class SettingReader {
   readonly #problems: FieldProblem[];
+  /** What each problem is; one that is only here is a wrong configuration. */
+  readonly #kinds = new Map<FieldProblem, ErrorKind>();
   readonly #unusable = new Set<Setting<unknown>>();
 
   private constructor(
@@ -42,11 +44,20 @@ export class SettingReader {
 
   /** The effective value; the default when what was given is wrong (then `finish` throws). */
   read<V>(setting: Setting<V>): V {
-    const found = this.#find(setting);
+    return this.#parse(setting, this.#find(setting));
+  }
+
+  /** A secret in a file that something else names. @param origin what does. */
+  readFile<V>(setting: Setting<V>, path: string, origin: string): V {
+    return this.#parse(setting, this.#readSecret(setting, path, origin));
+  }
+
+  #parse<V>(setting: Setting<V>, found: Found | null): V {
     if (found === null) return setting.default;
     const parsed = setting.kind.parse(found.raw);
     if (parsed.ok) return parsed.value;
-    this.#refuse(setting, `${found.origin}: ${parsed.problem}`);
+    const typed = found.origin === setting.flag && isForClients(setting);
+    this.#refuse(setting, `${found.origin}: ${parsed.problem}`, typed ? 'usage' : 'config');
     return setting.default;
   }
 
@@ -64,7 +75,10 @@ export class SettingReader {
     this.#problems.push(problem);
   }
 
-  /** Throws CardpollError kind `config` naming all problems, if there are any. */
+  /**
+   * Throws CardpollError naming all problems, if there are any: kind `config`, unless all are mistyped flags of a client
+   * (`usage`) or files that are not there (`input_missing`).
+   */
   finish(): void {
     if (this.#problems.length === 0) return;
     const lines = this.#problems.map(({ message }) => message);
@@ -72,9 +86,10 @@ export class SettingReader {
       lines.length === 1
         ? lines[0]
         : `${lines.length} problems:${lines.map((line) => `\n  ${line}`).join('')}`;
-    throw new CardpollError('config', 'config_invalid', `configuration: ${message}`, {
-      fields: this.#problems,
-    });
+    const kinds = new Set(this.#problems.map((problem) => this.#kinds.get(problem) ?? 'config'));
+    const [kind = 'config'] = kinds.size === 1 ? kinds : [];
+    const shown = kind === 'config' ? `configuration: ${message}` : `${message}`;
+    throw new CardpollError(kind, 'config_invalid', shown, { fields: this.#problems });
   }
 
   #find(setting: Setting<unknown>): Found | null {
@@ -103,16 +118,24 @@ export class SettingReader {
       }
       return { raw: readFileSync(path, 'utf8'), origin: `${origin} (${path})` };
     } catch (error) {
-      this.#refuse(setting, `${origin}: ${messageOf(error)}`);
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && isForClients(setting);
+      this.#refuse(setting, `${origin}: ${messageOf(error)}`, missing ? 'input_missing' : 'config');
       return null;
     }
   }
 
-  #refuse(setting: Setting<unknown>, message: string): void {
+  #refuse(setting: Setting<unknown>, message: string, kind: ErrorKind = 'config'): void {
     if (this.#unusable.has(setting)) return;
     this.#unusable.add(setting);
-    this.#problems.push({ field: nameOf(setting), message });
+    const problem = { field: nameOf(setting), message };
+    this.#problems.push(problem);
+    this.#kinds.set(problem, kind);
   }
+}
+
+/** A daemon does not start with a wrong value, wherever it stands; to a client a flag is part of the command line. */
+function isForClients({ scopes }: Setting<unknown>): boolean {
+  return scopes.every((scope) => scope === 'client');
 }
 
 function nonEmpty(value: string | undefined): string | undefined {

@@ -14,8 +14,6 @@ import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import type { CardTotal } from './card-total.ts';
 
-export type { CardFilter } from '../store/record-store.ts';
-
 export interface CardReport {
   readonly cardId: number;
   readonly iccid: string;
@@ -36,6 +34,8 @@ export interface CardReport {
    */
   readonly nextDueAt: Record<TaskType, Date | null>;
 }
+
+export type { CardFilter } from '../store/record-store.ts';
 
 export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
 

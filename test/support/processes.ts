@@ -27,7 +27,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
+export const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 
 afterAll(endOwnedProcesses);
 

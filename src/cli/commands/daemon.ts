@@ -14,8 +14,14 @@ export const daemon = defineCommand({
   settings: Object.values(SETTINGS).filter(
     ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
   ),
-  run: async ({ configInputs, launchers }) => {
+  run: async ({ configInputs, launchers, io }) => {
     const load = () => loadDaemonConfig(configInputs);
-    return launchers.daemon(await load(), load);
+    const config = await load();
+    return launchers.daemon(config, load, (url) => {
+      // A supervisor reads the log; only people need to be told.
+      if (io.stderr.isTTY !== true) return;
+      const logs = config.logDir === null ? 'logs follow here' : `logs in ${config.logDir}`;
+      io.stderr.write(`cardpoll daemon: listens on ${url}, ${logs}; Ctrl-C ends it\n`);
+    });
   },
 });

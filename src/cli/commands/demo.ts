@@ -69,7 +69,7 @@ export const demo = defineCommand<[], Options>({
 async function showDashboard(context: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const signal = AbortSignal.any([context.io.onInterrupt(), ended]);
   try {
-    await watch(context, { url, token: null, timeoutMs: ANSWER_WITHIN_MS }, signal);
+    await watch(context, { url, token: null, timeoutMs: ANSWER_WITHIN_MS, context: null }, signal);
   } catch (error) {
     if (!(error instanceof Interruption)) throw error;
   }

@@ -1,11 +1,13 @@
 // `cardpoll migrate`: the state of the database schema, and bringing it up to date. Talks to the database, not to a
 // daemon.
+import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';
 import { printAnswer } from '../output/print.ts';
+import { plainText } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
 
 const EXAMPLES = [
@@ -16,6 +18,7 @@ const EXAMPLES = [
 
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);
+  context.io.stderr.write(`database: ${databaseText(config)}\n`);
   const { applied, migrations } = await context.launchers.migrate(config, action);
   const items = migrations.map(({ id, appliedAtMs }) => ({
     id,
@@ -41,6 +44,13 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
     ),
   );
   return items.every((item) => item.applied_at !== null) ? EXIT_OK : EXIT_NEGATIVE;
+}
+
+/** Where it is, without the password it may be reached with. */
+function databaseText({ database }: MigrateConfig): string {
+  if (database.kind === 'embedded') return plainText(`embedded, in ${database.dataDir}`);
+  const [server = ''] = database.databaseUrl.split('?');
+  return plainText(server.replace(/^([a-z]+:\/\/[^:@/]*):.*@/, '$1@'));
 }
 
 export const migrate = defineCommand({

@@ -3,9 +3,11 @@ import type { CommandSpec } from '../command.ts';
 import { alerts } from './alerts.ts';
 import { cards } from './cards.ts';
 import { cleanup } from './cleanup.ts';
+import { completeNames } from './complete-names.ts';
 import { completion } from './completion.ts';
 import { concurrency } from './concurrency.ts';
 import { configs } from './configs.ts';
+import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
@@ -48,7 +50,9 @@ export const ROOT: CommandSpec = {
     logs,
     gateway,
     migrate,
+    contextCommand,
     completion,
+    completeNames,
     version,
   ],
 };

@@ -10,6 +10,9 @@ export function bashCompletion(places: readonly Place[]): string {
   const values = places.flatMap(({ path, options }) =>
     options.filter(({ takesValue }) => takesValue).map((option) => valueCase(path, option)),
   );
+  const named = places.flatMap(({ path, names }) =>
+    names === null ? [] : [`    '${path}') _cardpoll_names ${names} "$current" ;;`],
+  );
   return `# bash completion for cardpoll. Load it with: source <(cardpoll completion bash)
 _cardpoll() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} at=cardpoll words= word
@@ -25,6 +28,17 @@ ${[...new Set(values)].join('\n')}
 ${words.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  case "$at" in
+${named.join('\n')}
+  esac
+}
+# Names from the running daemon; nothing when there is none. They may hold blanks.
+_cardpoll_names() {
+  local name typed=\${2#[\\"\\']}
+  while IFS= read -r name; do
+    [[ $name == "\${typed//\\\\/}"* ]] || continue
+    if [[ $2 == [\\"\\']* ]]; then COMPREPLY+=("$name"); else COMPREPLY+=("$(printf %q "$name")"); fi
+  done < <(cardpoll complete-names "$1" 2>/dev/null)
 }
 complete -o default -F _cardpoll cardpoll
 `;

@@ -3,10 +3,11 @@ import type { OptionWords, Place } from './word-list.ts';
 
 export function fishCompletion(places: readonly Place[]): string {
   const [, ...commands] = places;
-  const lines = places.flatMap(({ path, words, options }) => {
+  const lines = places.flatMap(({ path, words, options, names }) => {
     const start = `complete -c cardpoll -n '__cardpoll_at "${path}"'`;
     return [
       ...words.map(({ text, doc }) => `${start} -f -a ${text} -d ${quoted(doc)}`),
+      ...(names === null ? [] : [`${start} -f -a '(cardpoll complete-names ${names} 2>/dev/null)'`]),
       ...options.map((option) => `${start} ${optionOf(option)}`),
     ];
   });

@@ -1,5 +1,5 @@
 // What can be typed where, flattened from the declarations of the commands. Used by the scripts for the shells.
-import type { CommandSpec, OptionSpec } from '../command.ts';
+import type { CommandSpec, NamedThing, OptionSpec } from '../command.ts';
 import {
   formatsOf,
   GLOBAL_OPTIONS,
@@ -31,6 +31,8 @@ export interface Place {
   readonly words: readonly Word[];
   /** With those of the commands above it. */
   readonly options: readonly OptionWords[];
+  /** What its argument names: `cardpoll complete-names` lists the names there are; null: nothing of that kind. */
+  readonly names: NamedThing | null;
 }
 
 /** Every command, each before those below it. */
@@ -38,8 +40,10 @@ export function placesOf(root: CommandSpec): Place[] {
   const visit = (spec: CommandSpec, above: string, inherited: readonly OptionWords[]): Place[] => {
     const path = above === '' ? spec.name : `${above} ${spec.name}`;
     const own = [...optionsOf(spec).map(optionWords), ...inherited];
-    const below = (spec.subcommands ?? []).flatMap((sub) => visit(sub, path, own));
-    return [{ path, words: wordsOf(spec), options: [...own, ...everywhere(spec)] }, ...below];
+    const below = shown(spec).flatMap((sub) => visit(sub, path, own));
+    const options = [...own, ...everywhere(spec)];
+    const names = spec.arguments?.find((one) => one.names !== undefined)?.names ?? null;
+    return [{ path, words: wordsOf(spec), options, names }, ...below];
   };
   return visit(root, '', []);
 }
@@ -51,9 +55,14 @@ function everywhere(spec: CommandSpec): OptionWords[] {
   );
 }
 
-function wordsOf({ subcommands = [], arguments: args = [] }: CommandSpec): Word[] {
+function shown({ subcommands = [] }: CommandSpec): readonly CommandSpec[] {
+  return subcommands.filter(({ hidden }) => hidden !== true);
+}
+
+function wordsOf(spec: CommandSpec): Word[] {
+  const { arguments: args = [] } = spec;
   return [
-    ...subcommands.map(({ name, summary }) => ({ text: name, doc: summary })),
+    ...shown(spec).map(({ name, summary }) => ({ text: name, doc: summary })),
     ...args.flatMap(({ choices = [], name }) =>
       choices.map((text) => ({ text, doc: name.replace(/[<>[\]]/g, '') })),
     ),

@@ -13,6 +13,9 @@ export function zshCompletion(places: readonly Place[]): string {
   const values = places.flatMap(({ path, options }) =>
     options.filter(({ takesValue }) => takesValue).map((option) => valueCase(path, option)),
   );
+  const named = places.flatMap(({ path, names }) =>
+    names === null ? [] : [`    '${path}') _cardpoll_names ${names} ;;`],
+  );
   return `#compdef cardpoll
 # zsh completion for cardpoll. Load it with: source <(cardpoll completion zsh)
 _cardpoll() {
@@ -29,17 +32,37 @@ ${[...new Set(values)].join('\n')}
   case "$at" in
 ${words.join('\n')}
   esac
-  _describe cardpoll candidates || _files
+  case "$at" in
+${named.join('\n')}
+  esac
+  _describe -t cardpoll cardpoll candidates || _files
 }
-compdef _cardpoll cardpoll
+# Names from the running daemon; nothing when there is none. They may hold blanks.
+_cardpoll_names() {
+  local -a names
+  names=("\${(@f)$(cardpoll complete-names $1 2>/dev/null)}")
+  names=("\${(@)names:#}")
+  (( \${#names} )) && compadd -a names
+}
+# Sourced, it registers itself; from a directory of $fpath it is the body of the function.
+if [[ \${funcstack[1]} == _cardpoll ]]; then
+  _cardpoll "$@"
+else
+  (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit -u; }
+  compdef _cardpoll cardpoll
+fi
 `;
 }
 
 function valueCase(path: string, { names, values }: OptionWords): string {
   const patterns = names.map((name) => `'${path} ${name}'`).join('|');
-  return `    ${patterns}) ${values.length === 0 ? '_files' : `compadd -- ${values.join(' ')}`}; return ;;`;
+  return `    ${patterns}) ${values.length === 0 ? '_files' : `compadd -- ${values.map(quoted).join(' ')}`}; return ;;`;
 }
 
 function described(text: string, doc: string): string {
-  return `'${text}:${doc.replaceAll("'", "'\\''").replaceAll(':', '\\:')}'`;
+  return quoted(`${text}:${doc.replaceAll(':', '\\:')}`);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

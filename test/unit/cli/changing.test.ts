@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { MigrateAction } from '../../../src/cli/launchers.ts';
+import type { Launchers, MigrateAction } from '../../../src/cli/launchers.ts';
 import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
@@ -343,6 +343,18 @@ describe('launched commands', () => {
     expect(seen).toMatchObject([{ roles: ['worker', 'api'], gateway: { url: 'http://gateway' } }]);
   });
 
+  it('tell on a terminal where the daemon listens and logs', async () => {
+    const daemon: Launchers['daemon'] = async (_config, _load, listening) => {
+      listening('http://127.0.0.1:7480');
+      return 0;
+    };
+    const argv = ['daemon', '--gateway-url', 'http://gateway', '--log-dir', '/var/log/cardpoll'];
+    expect((await cli(argv, { launchers: { daemon }, tty: true })).stderr).toBe(
+      'cardpoll daemon: listens on http://127.0.0.1:7480, logs in /var/log/cardpoll; Ctrl-C ends it\n',
+    );
+    expect((await cli(argv, { launchers: { daemon } })).stderr).toBe('');
+  });
+
   it('give the simulator what was asked for and nothing else', async () => {
     const seen: unknown[] = [];
     const simulate = async (options: unknown, listening: (url: string) => void) => {
@@ -389,9 +401,10 @@ describe('launched commands', () => {
       seen.push([config.database.kind, action]);
       return { applied: [], migrations };
     };
-    const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll' };
-    const { code, stdout } = await cli(['migrate', 'status'], { env, launchers: { migrate } });
+    const env = { CARDPOLL_DATABASE_URL: 'postgres://poll:se:cr@et@db/cardpoll?password=x' };
+    const { code, stdout, stderr } = await cli(['migrate', 'status'], { env, launchers: { migrate } });
     expect(code).toBe(1);
+    expect(stderr).toBe('database: postgres://poll@db/cardpoll\n');
     expect(stdout).toBe('0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n');
     await cli(['migrate', 'up'], { env, launchers: { migrate } });
     expect(seen).toEqual([

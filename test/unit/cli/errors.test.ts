@@ -21,7 +21,7 @@ describe('the daemon', () => {
     const { code, stderr } = await cli(['stats', '--timeout', '150ms'], { env });
     expect(code).toBe(69);
     expect(stderr).toMatch(ONE_LINE);
-    expect(stderr).toContain('no answer within 150 ms');
+    expect(stderr).toMatch(/no answer within 150 ms.*hint: it may be slow.*--timeout/);
   });
 
   it('stops in the middle of an answer: 69', async () => {
@@ -56,6 +56,7 @@ describe('the daemon', () => {
       const { code, stderr } = await cli(['stats', '--url', `http://127.0.0.1:${port}`]);
       expect(code).toBe(69);
       expect(stderr).toMatch(ONE_LINE);
+      expect(stderr).toMatch(/is not cardpoll.*another program listens there/);
     } finally {
       server.close();
     }
@@ -120,11 +121,29 @@ describe('the daemon', () => {
   });
 });
 
+describe('what a client is told with', () => {
+  it.each([
+    [['--timeout', 'soon'], {}, 64, /--timeout: "soon" is not/],
+    [['--timeout', '1'], {}, 64, /--timeout: .*out of bounds/],
+    [['--url', 'daemon'], {}, 64, /--url: is not a URL/],
+    [['--token-file', '/nowhere/token'], {}, 66, /--token-file: .*ENOENT.*\/nowhere\/token/],
+    [[], { CARDPOLL_TOKEN_FILE: '/nowhere/token' }, 66, /CARDPOLL_TOKEN_FILE: .*ENOENT/],
+    [[], { CARDPOLL_TIMEOUT_MS: 'soon' }, 78, /configuration: CARDPOLL_TIMEOUT_MS: "soon"/],
+    [['--timeout', 'soon'], { CARDPOLL_URL: 'x' }, 78, /2 problems/],
+  ])('%j %o: %i', async (flags, env, code, said) => {
+    const outcome = await cli(['stats', ...flags], { env });
+    expect(outcome).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(said) });
+  });
+});
+
 describe('the command line', () => {
   it.each([
     [['stast'], /unknown command 'stast' \(did you mean stats\?\).*cardpoll --help/],
     [['concurrency', 'lst'], /unknown command 'lst' \(did you mean list\?\).*cardpoll concurrency --help/],
     [['cards', 'shw', '1'], /unknown command 'shw' \(did you mean show\?\)/],
+    [['trigger', 'single', '--card-id', '1', '--task', 'realnam'], /--task: .*did you mean realname\?/],
+    [['stats', '-o', 'jsn'], /did you mean json\?/],
+    [['stats', '--watch=soon'], /--watch: "soon" is not/],
     [['stats', '--wach'], /unknown option '--wach' \(did you mean --watch\?\).*cardpoll stats --help/],
     [['stats', 'quees'], /"quees" is none of .*\(did you mean queues\?\).*cardpoll stats --help/],
     [['stats', 'queues', 'tasks'], /too many arguments/],

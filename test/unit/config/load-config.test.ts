@@ -304,6 +304,7 @@ describe('other scopes', () => {
     expect(await loadClientConfig(inputs({}))).toEqual({
       url: 'http://127.0.0.1:7480',
       token: null,
+      context: null,
       timeoutMs: 10_000,
     });
     const flags = {
@@ -314,6 +315,7 @@ describe('other scopes', () => {
     expect(await loadClientConfig(inputs({ flags, env, yaml: 'client: { timeout_ms: 3s }' }))).toEqual({
       url: 'https://cardpoll.example',
       token: 'operator-token-01',
+      context: null,
       timeoutMs: 3_000,
     });
   });

@@ -1,0 +1,57 @@
+// `cardpoll complete-names`: what the daemon knows by name, one a line. Run by the completion scripts at every TAB, so it
+// is quick or silent: no daemon, no token or no answer in time is no name.
+import { readContexts } from '../../config/contexts.ts';
+import { oneOf } from '../../config/kinds.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { type CommandContext, defineCommand, NAMED_THINGS, type NamedThing } from '../command.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { plainText } from '../output/style.ts';
+
+const PATIENCE_MS = 800;
+
+export const completeNames = defineCommand<[NamedThing], unknown>({
+  name: 'complete-names',
+  summary: 'Print the names a shell may offer',
+  examples: [
+    ['cardpoll complete-names configs', 'polling configs'],
+    ['cardpoll complete-names triggers', 'the latest triggers'],
+    ['cardpoll complete-names contexts', 'needs no daemon'],
+  ],
+  hidden: true,
+  arguments: [
+    { name: '<thing>', doc: NAMED_THINGS.join(', '), kind: oneOf(NAMED_THINGS), choices: NAMED_THINGS },
+  ],
+  run: async (context, { args: [thing] }) => {
+    try {
+      const names = await namesOf(context, thing);
+      // What would have to be escaped cannot be typed either.
+      const typable = names.filter((name) => plainText(name) === name);
+      context.io.stdout.write(typable.map((name) => `${name}\n`).join(''));
+      return EXIT_OK;
+    } catch (error) {
+      if (error instanceof CardpollError) return EXIT_NEGATIVE;
+      throw error;
+    }
+  },
+});
+
+async function namesOf(context: CommandContext, thing: NamedThing): Promise<string[]> {
+  if (thing === 'contexts') return (await readContexts(context.configInputs.env)).all.map(({ name }) => name);
+  const client = await quickClient(context);
+  switch (thing) {
+    case 'configs':
+      return (await client.configs()).body.items.map(({ name }) => name);
+    case 'alert_rules':
+      return (await client.alertRules(1, 100)).body.items.map(({ name }) => name);
+    case 'cleanup_configs':
+      return (await client.cleanupConfigs()).body.items.map(({ target }) => target);
+    case 'triggers':
+      return (await client.triggers(1, 20)).body.items.map(({ trigger_id }) => trigger_id);
+  }
+}
+
+async function quickClient(context: CommandContext) {
+  const [config, { ApiClient }] = await Promise.all([context.clientConfig(), import('../../api/client.ts')]);
+  const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
+  return new ApiClient({ ...config, timeoutMs, signal: context.io.onInterrupt() });
+}

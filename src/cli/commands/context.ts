@@ -1,0 +1,149 @@
+// `cardpoll context`: daemons by name, so that nobody has to type where they are. The file is config/contexts.ts's.
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CONTEXT_NAME, type Contexts, readContexts, writeContexts } from '../../config/contexts.ts';
+import { SETTINGS } from '../../config/settings.ts';
+import { didYouMean } from '../../config/suggest.ts';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { printList } from '../output/print.ts';
+import type { Style } from '../output/style.ts';
+import { renderTable } from '../output/table.ts';
+
+const EXAMPLES = [
+  ['cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod', 'give it a name'],
+  ['cardpoll context use prod', 'every command talks to it from now on'],
+  ['cardpoll context list', 'which there are, and which is in use'],
+] as const;
+
+const NEW_NAME: ArgumentSpec = { name: '<name>', doc: CONTEXT_NAME.accepts, kind: CONTEXT_NAME };
+const NAME: ArgumentSpec = { ...NEW_NAME, doc: 'name of a context', names: 'contexts' };
+
+const add = defineCommand<[string], unknown>({
+  name: 'add',
+  summary: 'Give a daemon a name, or change where it is; the first one is in use at once',
+  examples: EXAMPLES,
+  arguments: [NEW_NAME],
+  run: async (context, { args: [name] }) => {
+    const { flags, env } = context.configInputs;
+    const url = urlOf(flags['--url']);
+    const tokenFile = await tokenFileOf(flags['--token-file']);
+    const { current, all } = await readContexts(env);
+    const others = all.filter((one) => one.name !== name);
+    await save(context, { current: current ?? name, all: [...others, { name, url, tokenFile }] });
+    return EXIT_OK;
+  },
+});
+
+function urlOf(given: string | undefined): string {
+  if (given === undefined)
+    throw new CardpollError('usage', 'url_missing', 'where does it listen? --url is missing');
+  const parsed = SETTINGS.clientUrl.kind.parse(given);
+  if (parsed.ok) return parsed.value;
+  throw new CardpollError('usage', 'invalid_argument', `--url: ${parsed.problem}`);
+}
+
+/** Absolute: it will be read from other directories. */
+async function tokenFileOf(given: string | undefined): Promise<string | null> {
+  if (given === undefined) return null;
+  const path = resolve(given);
+  try {
+    await access(path);
+  } catch (error) {
+    throw new CardpollError('input_missing', 'token_file_missing', `--token-file: ${messageOf(error)}`);
+  }
+  return path;
+}
+
+const use = defineCommand<[string], unknown>({
+  name: 'use',
+  summary: 'Have every command talk to this daemon, unless --url or CARDPOLL_URL names another',
+  examples: EXAMPLES,
+  arguments: [NAME],
+  run: async (context, { args: [name] }) => {
+    const contexts = await known(context, name);
+    await save(context, { ...contexts, current: name });
+    return EXIT_OK;
+  },
+});
+
+const remove = defineCommand<[string], unknown>({
+  name: 'remove',
+  summary: 'Forget a context',
+  examples: [
+    ['cardpoll context remove prod', 'its token file stays'],
+    ['cardpoll context list', 'which there are'],
+    ['cardpoll context use staging', 'another one from now on'],
+  ],
+  arguments: [NAME],
+  run: async (context, { args: [name] }) => {
+    const { current, all } = await known(context, name);
+    const rest = all.filter((one) => one.name !== name);
+    await save(context, { current: current === name ? null : current, all: rest });
+    return EXIT_OK;
+  },
+});
+
+async function known({ configInputs }: CommandContext, name: string): Promise<Contexts> {
+  const contexts = await readContexts(configInputs.env);
+  const names = contexts.all.map((one) => one.name);
+  if (names.includes(name)) return contexts;
+  const message = `there is no context ${name}${didYouMean(name, names)}`;
+  throw new CardpollError('not_found', 'context_not_found', message, { hint: 'cardpoll context list' });
+}
+
+async function save({ configInputs, io }: CommandContext, contexts: Contexts): Promise<void> {
+  await writeContexts(configInputs.env, contexts);
+  io.stderr.write(contexts.current === null ? 'no context is in use\n' : `${contexts.current} is in use\n`);
+}
+
+async function show(context: CommandContext): Promise<number> {
+  const { current, all } = await readContexts(context.configInputs.env);
+  const items = all.map(({ name, url, tokenFile }) => ({
+    name,
+    url,
+    token_file: tokenFile,
+    current: name === current,
+  }));
+  const body = { items };
+  await printList(
+    context,
+    { body, text: JSON.stringify(body) },
+    { table, noun: 'contexts', empty: 'no contexts yet: cardpoll context add NAME --url https://HOST' },
+  );
+  return EXIT_OK;
+}
+
+interface Row {
+  readonly name: string;
+  readonly url: string;
+  readonly token_file: string | null;
+  readonly current: boolean;
+}
+
+function table(items: readonly Row[], style: Style): string {
+  const columns = [
+    { header: 'NAME', cell: ({ name }: Row) => style.text(name) },
+    {
+      header: 'IN USE',
+      cell: ({ current }: Row) => style.text(current ? 'yes' : 'no', current ? 'green' : undefined),
+    },
+    { header: 'URL', cell: ({ url }: Row) => style.text(url) },
+    { header: 'TOKEN FILE', cell: (row: Row) => style.text(row.token_file), drop: 1 },
+  ];
+  return renderTable(items, columns, style);
+}
+
+export const contextCommand = defineCommand({
+  name: 'context',
+  summary: 'Name daemons, and say which one commands talk to (default: list)',
+  examples: EXAMPLES,
+  subcommands: [
+    add,
+    use,
+    defineCommand({ name: 'list', summary: 'Show all contexts', examples: EXAMPLES, run: show }),
+    remove,
+  ],
+  run: show,
+});

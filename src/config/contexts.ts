@@ -1,0 +1,110 @@
+// Contexts: daemons an operator has given a name, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client
+// command that is not told where its daemon is; written by `cardpoll context` only. Holds no token, only where one lies.
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import { makeDirectory } from '../platform/make-directory.ts';
+import { type Kind, url } from './kinds.ts';
+
+export interface Context {
+  readonly name: string;
+  /** Base URL without a trailing slash. */
+  readonly url: string;
+  readonly tokenFile: string | null;
+}
+
+export interface Contexts {
+  /** Name of the one in use; null: none is. */
+  readonly current: string | null;
+  /** By name. */
+  readonly all: readonly Context[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NAME = /^[\w][\w.-]{0,63}$/;
+const URL_KIND = url('http', 'https');
+
+/** A name that needs no quotes anywhere. */
+export const CONTEXT_NAME: Kind<string> = {
+  accepts: 'letters, digits, . _ and -, at most 64',
+  parse: (raw) =>
+    typeof raw === 'string' && NAME.test(raw)
+      ? { ok: true, value: raw }
+      : { ok: false, problem: `${JSON.stringify(raw)} is no name: ${CONTEXT_NAME.accepts}` },
+};
+
+export function contextsPath(env: Environment): string {
+  const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
+  return join(home, 'cardpoll', 'contexts.yaml');
+}
+
+/** None where there is no file. Throws `config` for one that cannot be read or is something else. */
+export async function readContexts(env: Environment): Promise<Contexts> {
+  const path = contextsPath(env);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, all: [] };
+    throw unusable(path, messageOf(error));
+  }
+  try {
+    const { parse } = await import('yaml');
+    return toContexts(parse(text));
+  } catch (error) {
+    throw unusable(path, messageOf(error));
+  }
+}
+
+/** Whole or not at all, for its owner alone. */
+export async function writeContexts(env: Environment, { current, all }: Contexts): Promise<void> {
+  const path = contextsPath(env);
+  const sorted = [...all].sort((a, b) => a.name.localeCompare(b.name));
+  const entries = sorted.map(({ name, url: base, tokenFile }) => [
+    name,
+    { url: base, ...(tokenFile === null ? {} : { token_file: tokenFile }) },
+  ]);
+  const { stringify } = await import('yaml');
+  const text = stringify({ current, contexts: Object.fromEntries(entries) });
+  const unfinished = `${path}.${process.pid}`;
+  try {
+    makeDirectory(dirname(path), { mode: 0o700 });
+    await writeFile(unfinished, text, { mode: 0o600 });
+    await rename(unfinished, path);
+  } catch (error) {
+    throw new CardpollError('io', 'contexts_not_written', `cannot write ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function toContexts(file: unknown): Contexts {
+  const { current = null, contexts = {} } = asRecord(file ?? {}, 'the file');
+  const all = Object.entries(asRecord(contexts ?? {}, 'contexts')).map(([name, entry]) => {
+    const { url: base, token_file: tokenFile = null } = asRecord(entry, name);
+    const parsed = URL_KIND.parse(base);
+    if (!parsed.ok) throw new Error(`${name}: url ${parsed.problem}`);
+    if (!NAME.test(name)) throw new Error(`"${name}" is no name`);
+    if (tokenFile !== null && typeof tokenFile !== 'string')
+      throw new Error(`${name}: token_file is no path`);
+    return { name, url: parsed.value, tokenFile };
+  });
+  if (current !== null && !all.some(({ name }) => name === current)) {
+    throw new Error(`current: there is no context ${JSON.stringify(current)}`);
+  }
+  return { current: current as string | null, all };
+}
+
+function asRecord(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`${what} is no mapping`);
+  return value as Record<string, unknown>;
+}
+
+function unusable(path: string, why: string): CardpollError {
+  return new CardpollError('config', 'contexts_unusable', `${path}: ${why}`, {
+    hint: 'repair or remove it, or say where the daemon listens with --url',
+  });
+}

@@ -1,0 +1,76 @@
+// The completion scripts in the real shells, on a terminal: TAB completes commands, options, their values, and names from
+// the running daemon; without a daemon it is quiet.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { BINARY, runCli } from '../support/processes.ts';
+import { programPath } from '../support/provision.ts';
+import { quoted, Terminal } from '../support/terminal.ts';
+import { CONFIG } from '../unit/cli/bodies.ts';
+import { daemonThatSays, json } from '../unit/cli/cli-under-test.ts';
+
+const SHELLS = [
+  ['bash', '--norc --noprofile -i'],
+  ['zsh', '-f -i'],
+  ['fish', '--no-config -i'],
+] as const;
+
+const dir = mkdtempSync(join(tmpdir(), 'cardpoll-completion-'));
+const PATH = `${dir}:${process.env.PATH}`;
+beforeAll(() => symlinkSync(BINARY, join(dir, 'cardpoll')));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const named = (id: number, name: string) => ({ ...CONFIG, id, name });
+const CONFIGS = { items: [named(3, 'Package check'), named(4, 'VIP')], page: 1, page_size: 100, total: 2 };
+
+describe.each(SHELLS)('%s', (shell, flags) => {
+  const script = join(dir, `completion.${shell}`);
+  const path = () => programPath(shell);
+
+  async function shellWith(url: string): Promise<Terminal> {
+    const env = { PATH, CARDPOLL_URL: url, HOME: dir, XDG_CONFIG_HOME: dir };
+    const terminal = new Terminal(`${path()} ${flags}`, { columns: 120, rows: 40, env });
+    terminal.press(`source ${quoted(script)}; echo load''ed\r`);
+    await terminal.waitFor(/\bloaded\b/);
+    return terminal;
+  }
+
+  beforeAll(async () => {
+    const { code, stdout } = await runCli(['completion', shell]);
+    expect(code).toBe(0);
+    writeFileSync(script, stdout);
+  });
+
+  it('reads the script without a word', () => {
+    expect(execFileSync(path(), ['-n', script], { encoding: 'utf8', stdio: 'pipe' })).toBe('');
+  });
+
+  it.each([
+    ['conc', /concurrency/],
+    ['concurrency res', /concurrency reset/],
+    ['stats --wat', /stats --watch/],
+    ['concurrency set real', /set realname/],
+    ['stats -o yam', /-o yaml/],
+    ['configs enable Pack', /enable Package\\ check/],
+  ])('completes %j', async (typed, expected) => {
+    const { url } = await daemonThatSays(json(CONFIGS));
+    const terminal = await shellWith(url);
+    terminal.press(`cardpoll ${typed}\t`);
+    await terminal.waitFor(expected);
+    terminal.press('\x15\x04');
+    expect(terminal.written).not.toMatch(/parse error|not found|syntax error/i);
+    await terminal.ended();
+  });
+
+  it('offers no name, and says nothing, without a daemon', async () => {
+    const terminal = await shellWith(`http://127.0.0.1:${await freePort()}`);
+    terminal.press('cardpoll configs enable Pack\t\x15echo still he""re\r');
+    await terminal.waitFor(/still here/);
+    expect(terminal.written).not.toMatch(/cannot reach|cardpoll: /);
+    terminal.press('exit\r');
+    await terminal.ended();
+  });
+});
