@@ -299,7 +299,7 @@ describe('a fleet that is not well', () => {
     await becomes('cards in rings', 'ok');
   });
 
-  it('a pause of the gateway: the command ends it', async () => {
+  it('a pause: the command ends it', async () => {
     await fleet.cli('pause', 'realname', '--for', '1h', '--reason', 'maintenance');
     const { found } = await examine();
     expect(found('paused')).toMatchObject({

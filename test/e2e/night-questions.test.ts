@@ -1,7 +1,7 @@
 // What is asked at night, one command each, and every answer checked against what is so: the gateway's own counts, Redis,
 // the log. Who changed a limit is not among them: nothing keeps that yet.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ExplanationBody, OverviewBody } from '../../src/api/client.ts';
+import type { CardBody, ExplanationBody, OverviewBody } from '../../src/api/client.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 
@@ -64,6 +64,8 @@ it('why is this card not polled: it waits behind others, as many as are polled b
     { timeoutMs: 120_000, what: 'the card to wait behind others' },
   );
   const askedAt = Date.now();
+  const { next_due_at: due } = await ask<CardBody>('cards', 'show', String(CARD));
+  expect(Date.parse(due.realname ?? ''), 'not the time after this one').toBeLessThanOrEqual(Date.now());
   expect(waiting.text).toMatch(/^is (due now|overdue \d+ \w+): \d+ cards are before it, about \d+ (s|min)$/);
   const callsBefore = async () => {
     let calls = 0;
