@@ -1,60 +1,152 @@
 // The composition root of `cardpoll doctor`: opens what a daemon with this configuration would open, looks, and closes
-// it again. What is looked at, and what counts as wrong, is operations/doctor.ts.
-import { access, constants, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+// it again. What is looked at, and what counts as wrong, is operations/doctor/.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import { reachGateway } from './gateway/reachability.ts';
-import { examine, type Finding, type Probe } from './operations/doctor.ts';
+import { gatewayProfile } from './gateway/profile.ts';
+import { probeProfile } from './gateway/profile-probe.ts';
+import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
+import { type Finding, failed, failure, ok, warning } from './operations/doctor/finding.ts';
+import { fleetFindings } from './operations/doctor/fleet.ts';
+import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
-import { CardpollError, messageOf } from './platform/errors.ts';
+import { diskSpaceOf } from './platform/disk-space.ts';
+import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import type { RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
+import { parseRedisUrl } from './store/redis/redis-url.ts';
 
 const IN_MEMORY = ':memory:';
+/** As long as a changed card takes to its rings, and an imported one. */
+const SETTLE_MS = 3_000;
+const MIB = 1_048_576;
+const DISK_PERCENT = { warningBelow: 10, failedBelow: 2 };
+/** No card has it: what a gateway says to it tells whether it speaks the profile. */
+const NOBODYS_CARD = { cardId: 0, iccid: '8986000000000000000' };
 
-export function runDoctor({ stores, gateway, logDir }: DaemonConfig): Promise<Finding[]> {
-  const probes: [string, Probe][] = [
-    ['gateway', () => reachGateway(gateway.url, gateway.timeoutMs)],
-    ['log directory', async () => (logDir === null ? 'logs go to standard output' : writable(logDir))],
-  ];
+/** @param daemonAnswers whether the daemon tells how the fleet does; else its stores are asked */
+export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise<Finding[]> {
+  const { stores, logDir } = config;
+  const elsewhere = async (records: RecordStore | null): Promise<Finding[]> => {
+    const groups = await Promise.all([gatewayFindings(config, records), directoryFindings(logDir)]);
+    return groups.flat();
+  };
   if (stores.kind === 'embedded') {
-    const { dataDir } = stores;
-    probes.push([
-      'data directory',
-      async () => (dataDir === IN_MEMORY ? 'nothing is kept' : writable(dataDir)),
+    return examineEmbedded(async () => [
+      ...(await elsewhere(null)),
+      stores.dataDir === IN_MEMORY
+        ? ok('data directory', 'nothing is kept')
+        : await diskFinding('data directory', stores.dataDir),
     ]);
-    return examine({ openLive: null, openRecords: null, probes, clock: systemClock });
   }
   const { redisUrl, databaseUrl } = stores;
   return examine({
     openLive: () => openRedisLiveStore({ url: redisUrl }),
     openRecords: () => openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor' }),
-    probes,
     clock: systemClock,
+    redisCli: redisCliOf(redisUrl),
+    database: {
+      connectionsPerInstance: config.databaseMaxConnections,
+      timeZone: config.timeZone,
+      psql: psqlOf(databaseUrl),
+    },
+    elsewhere,
+    fleet: (opened) => fleetOf(config, opened, daemonAnswers),
   });
 }
 
-/** Looks without creating anything: what the doctor made would belong to whoever ran it. */
-async function writable(dir: string): Promise<string> {
-  let existing = resolve(dir);
-  for (;;) {
-    try {
-      await access(existing, constants.W_OK | constants.X_OK);
-      if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a directory`);
-      return existing === resolve(dir) ? `${dir} is writable` : `${dir} can be created in ${existing}`;
-    } catch (error) {
-      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (!missing || existing === dirname(existing)) {
-        throw new CardpollError(
-          'config',
-          'directory_unusable',
-          `${dir} cannot be written: ${messageOf(error)}`,
-          {
-            hint: 'let the user of the daemon write there, or choose another directory',
-          },
-        );
-      }
-      existing = dirname(existing);
-    }
+function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
+  const { stats } = openOperations({
+    ...stores,
+    clock: systemClock,
+    timeZone: config.timeZone,
+    version: VERSION,
+    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    exactTotals: false,
+  });
+  return fleetFindings({
+    ...stores,
+    clock: systemClock,
+    random: Math.random,
+    settle: () => sleep(SETTLE_MS),
+    upkeep: { cleanupSchedule: config.cleanup.schedule },
+    overview: daemonAnswers ? null : () => stats.overview(),
+  });
+}
+
+async function gatewayFindings(
+  { gateway }: Pick<DaemonConfig, 'gateway'>,
+  records: RecordStore | null,
+): Promise<Finding[]> {
+  try {
+    const known = (await someCard(records)) ?? null;
+    const profile = gatewayProfile(gateway);
+    const options = { known: known !== null, clock: systemClock };
+    const results = await probeProfile(profile, known ?? NOBODYS_CARD, options);
+    return results.map(({ interface: name, outcome, detail }) => {
+      const check = `gateway ${name}`;
+      if (outcome === 'answers') return ok(check, detail);
+      const judge = outcome === 'refused' ? warning : failed;
+      return judge(check, detail, {
+        hint: 'compare gateway.url, its credentials and gateway.interfaces with what the gateway offers',
+        command: `curl -si ${gateway.url}`,
+      });
+    });
+  } catch (error) {
+    return [failure('gateway', error)];
+  }
+}
+
+/** A card the gateway should know. */
+async function someCard(records: RecordStore | null) {
+  if (records === null) return null;
+  const [first] = await records.cards.page(0, 1);
+  return first === undefined ? null : (await records.cards.byIds([first.cardId]))[0];
+}
+
+async function directoryFindings(logDir: string | null): Promise<Finding[]> {
+  const check = 'log directory';
+  return [logDir === null ? ok(check, 'logs go to standard output') : await diskFinding(check, logDir)];
+}
+
+async function diskFinding(check: string, dir: string): Promise<Finding> {
+  try {
+    const { existing, exists, freeBytes, totalBytes, freeFiles } = await diskSpaceOf(dir);
+    const where = exists ? `${dir} is writable` : `${dir} can be created in ${existing}`;
+    const percent = totalBytes === 0 ? 100 : (100 * freeBytes) / totalBytes;
+    const detail = `${where}, ${Math.floor(freeBytes / MIB)} MiB (${Math.floor(percent)} %) of its disk are free`;
+    const full = percent < DISK_PERCENT.failedBelow || freeFiles === 0;
+    if (!full && percent >= DISK_PERCENT.warningBelow) return ok(check, detail);
+    return (full ? failed : warning)(check, `${detail}: what cannot be written is lost`, {
+      hint: 'rotate and remove old files; what takes the room shows',
+      command: `du -xah ${existing} | sort -h | tail`,
+    });
+  } catch (error) {
+    return failure(check, error, `ls -ld ${dir}`);
+  }
+}
+
+/** How to get there with redis-cli; through Sentinel or in a cluster the operator knows the server. */
+function redisCliOf(url: string): string {
+  try {
+    const { mode, nodes } = parseRedisUrl(url);
+    const [node] = nodes;
+    return mode !== 'standalone' || node === undefined
+      ? 'redis-cli'
+      : `redis-cli -h ${node.host} -p ${node.port}`;
+  } catch {
+    return 'redis-cli';
+  }
+}
+
+/** How to get there with psql, without the password. */
+function psqlOf(url: string): string {
+  try {
+    const shown = new URL(url);
+    shown.password = '';
+    return `psql '${shown}'`;
+  } catch {
+    return 'psql';
   }
 }

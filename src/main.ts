@@ -15,7 +15,7 @@ const launchers: Launchers = {
     return (await import('./wiring.ts')).runDemo(options, listening);
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
-  doctor: async (config) => (await import('./doctor.ts')).runDoctor(config),
+  doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
   migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
 };
 

@@ -31,10 +31,10 @@ import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 
-const APPLICATION_NAME = 'cardpoll';
 /** What the demo's gateway takes for an answer: enough to see calls in flight. */
 const DEMO_LATENCY_MS = 20;
 const IMPORT_CHUNK_CARDS = 10_000;

@@ -20,13 +20,18 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Rejects with the driver's error when the exchange fails, and with `unavailable` for an answer without end. */
 export async function exchange(target: URL, outgoing: Outgoing): Promise<Incoming> {
+  const response = await open(target, outgoing);
+  return { status: response.statusCode ?? 0, text: await readBounded(response) };
+}
+
+/** The answer as it begins to arrive; whoever calls reads it. */
+export async function open(target: URL, outgoing: Outgoing): Promise<IncomingMessage> {
   const { request } = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
   const { method, headers, body, signal } = outgoing;
-  const response = await send(
+  return send(
     (onResponse) => request(target, { method, headers, signal } satisfies RequestOptions, onResponse),
     body,
   );
-  return { status: response.statusCode ?? 0, text: await readBounded(response) };
 }
 
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
@@ -60,7 +65,7 @@ function send(
   });
 }
 
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
+export async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { TaskType } from '../domain/task-type.ts';
 import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
-import type { CardReport } from '../operations/cards.ts';
+import type { CardListReport, CardReport } from '../operations/cards.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
 import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
 import type { ConfigReport } from '../operations/configs.ts';
@@ -22,7 +22,14 @@ import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { errorOfAnswer, notCardpoll, objectIn } from './client-errors.ts';
-import { exchange, exchangeAgainAfterReset, type Incoming } from './client-transport.ts';
+import {
+  exchange,
+  exchangeAgainAfterReset,
+  type Incoming,
+  type Outgoing,
+  open,
+  readBounded,
+} from './client-transport.ts';
 import type { Wire } from './wire.ts';
 
 export type OverviewBody = Wire<Overview>;
@@ -47,6 +54,7 @@ export type TriggerBody = Wire<TriggerReport>;
 export type BatchBody = Wire<BatchReport>;
 export type SelectionCountBody = Wire<SelectionCount>;
 export type CardBody = Wire<CardReport>;
+export type CardListBody = Wire<CardListReport>;
 export type ImportBody = Wire<ImportReport>;
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
@@ -78,6 +86,10 @@ export type ConfigRequest = Pick<
 export interface Selection {
   readonly carrier_id: number | null;
   readonly status: number | null;
+}
+
+export interface CardQuery extends Selection {
+  readonly stopped: boolean | null;
 }
 
 export interface Answer<Body> {
@@ -209,6 +221,10 @@ export class ApiClient {
     return this.#call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
   }
 
+  cancelCleanup(): Promise<Answer<CleanupProgressBody>> {
+    return this.#call({ method: 'POST', path: '/data-cleanup/cancel' }, 'batches');
+  }
+
   triggerSingle(taskType: TaskType, cardId: number): Promise<Answer<TriggerBody>> {
     const json = { card_id: cardId, task_type: taskType };
     return this.#call({ method: 'POST', path: `${TRIGGERS}/single`, json }, 'trigger_id');
@@ -235,11 +251,32 @@ export class ApiClient {
   }
 
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards(cards: Readable, format: ImportFormat, bytes: number): Promise<Answer<ImportBody>> {
-    const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
-    const headers = { 'content-type': type, 'content-length': String(bytes) };
-    const call = { method: 'POST', path: '/cards/import', stream: cards, headers, timeoutMs: null } as const;
+  importCards(cards: Readable, format: ImportFormat, dryRun: boolean): Promise<Answer<ImportBody>> {
+    const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
+    const path = `/cards/import${dryRun ? '?dry_run=true' : ''}`;
+    const call = { method: 'POST', path, stream: cards, headers, timeoutMs: null } as const;
     return this.#call(call, 'received');
+  }
+
+  /** @param afterId cards with a higher id; an answer may hold fewer than `limit` although there are more. */
+  cards(filter: CardQuery, afterId: number, limit: number): Promise<Answer<CardListBody>> {
+    const query = new URLSearchParams({ ...textsOf(filter), after_id: `${afterId}`, limit: `${limit}` });
+    return this.#get<CardListBody>(`/cards?${query}`, 'next_after_id');
+  }
+
+  /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
+  async *exportCards(filter: CardQuery, format: ImportFormat): AsyncGenerator<Buffer> {
+    const query = new URLSearchParams({ ...textsOf(filter), format });
+    const call = { method: 'GET', path: `/cards/export?${query}`, timeoutMs: null } as const;
+    const response = await this.#attempt(call, (target, outgoing) => open(target, outgoing));
+    const { statusCode: status = 0 } = response;
+    if (status !== 200) throw errorOfAnswer(this.options.url, status, await readBounded(response));
+    try {
+      yield* response;
+    } catch (error) {
+      if (this.options.signal.aborted) throw this.options.signal.reason;
+      throw this.#unreachable(`the export ended early: ${messageOf(error)}`, error);
+    }
   }
 
   #get<Body>(path: string, proof: keyof Body): Promise<Answer<Body>> {
@@ -261,13 +298,21 @@ export class ApiClient {
     return text;
   }
 
-  async #exchange(call: Call): Promise<Incoming> {
+  #exchange(call: Call): Promise<Incoming> {
+    const once = repeats(call);
+    return this.#attempt(call, once ? exchangeAgainAfterReset : exchange);
+  }
+
+  async #attempt<Result>(
+    call: Call,
+    send: (target: URL, outgoing: Outgoing) => Promise<Result>,
+  ): Promise<Result> {
     const { signal, timeoutMs } = this.options;
     const limitMs = call.timeoutMs === undefined ? timeoutMs : call.timeoutMs;
     const deadline = limitMs === null ? null : AbortSignal.timeout(limitMs);
     const either = deadline === null ? signal : AbortSignal.any([signal, deadline]);
     try {
-      return await this.#send(call, either);
+      return await this.#send(call, either, send);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof CardpollError) throw error;
@@ -275,17 +320,20 @@ export class ApiClient {
     }
   }
 
-  #send({ method, path, json, stream, headers }: Call, signal: AbortSignal): Promise<Incoming> {
+  #send<Result>(
+    call: Call,
+    signal: AbortSignal,
+    send: (target: URL, outgoing: Outgoing) => Promise<Result>,
+  ): Promise<Result> {
     const { url, token } = this.options;
+    const { method, path, json, stream, headers } = call;
     const body = json === undefined ? null : JSON.stringify(json);
-    const once = method === 'POST' && stream === undefined;
-    const send = once ? exchangeAgainAfterReset : exchange;
     return send(new URL(`${url}${ADMIN}${path}`), {
       method,
       headers: {
         accept: 'application/json',
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(once ? { 'idempotency-key': randomUUID() } : {}),
+        ...(repeats(call) ? { 'idempotency-key': randomUUID() } : {}),
         ...(body === null
           ? {}
           : { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(body)}` }),
@@ -303,6 +351,15 @@ export class ApiClient {
       cause,
     });
   }
+}
+
+/** A POST that may be sent twice: its key lets it run only once. */
+function repeats({ method, stream }: Call): boolean {
+  return method === 'POST' && stream === undefined;
+}
+
+function textsOf(filter: CardQuery): Record<string, string> {
+  return Object.fromEntries(Object.entries(given(filter)).map(([name, value]) => [name, String(value)]));
 }
 
 function given(selection: Selection): Partial<Selection> {

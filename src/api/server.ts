@@ -19,6 +19,7 @@ import { refuseOtherMethods } from './method-not-allowed.ts';
 import { type InstanceState, Metrics } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
 import { limitRate } from './rate-limit.ts';
+import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
@@ -139,6 +140,7 @@ function createApp({ logs }: ServerOptions): FastifyInstance {
 function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(cardImportRoute(operations.cards));
+    await app.register(cardExportRoute(operations.cards));
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
       answerRepeats(timed, operations.requests, log);

@@ -1,7 +1,9 @@
 // Runs one exchange with the daemon for a command: opens the client and shows a spinner when it takes
 // long.
 import type { ApiClient } from '../api/client.ts';
+import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
+import { EXIT_NEGATIVE } from './exit-codes.ts';
 
 const SPINNER_AFTER_MS = 300;
 
@@ -18,6 +20,16 @@ export async function ask<T>(
   } finally {
     await stopSpinner();
   }
+}
+
+/**
+ * For commands that end something: what is over already cannot be ended, and trying again later would change nothing, so
+ * the answer is no. Throws every other error again.
+ */
+export function saidNo({ io }: CommandContext, error: unknown): number {
+  if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
+  io.stderr.write(`cardpoll: ${error.message}\n`);
+  return EXIT_NEGATIVE;
 }
 
 /** ora is slow to load, so it is loaded only when there is something to wait for. Returns what ends it. */

@@ -23,8 +23,11 @@ export interface CommandContext {
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with everything below it, for commands about commands. */
   readonly root: CommandSpec;
-  /** A client of the configured daemon. Throws CardpollError kind `config`. */
-  client(): Promise<ApiClient>;
+  /**
+   * A client of the configured daemon. Throws CardpollError kind `config`.
+   * @param signal ends its calls; default: an interruption does.
+   */
+  client(signal?: AbortSignal): Promise<ApiClient>;
 }
 
 export interface ArgumentSpec {
@@ -34,7 +37,13 @@ export interface ArgumentSpec {
   readonly kind: Kind<unknown>;
   /** All accepted words, where there are few. */
   readonly choices?: readonly string[];
+  /** What it names: shells offer the names there are. */
+  readonly names?: NamedThing;
 }
+
+/** What the daemon knows by name, or by an id that nobody types from memory. */
+export const NAMED_THINGS = ['configs', 'alert_rules', 'cleanup_configs', 'triggers'] as const;
+export type NamedThing = (typeof NAMED_THINGS)[number];
 
 export interface OptionSpec {
   /** `--yes`, `--cards <n>`, or `--watch[=<seconds>]` with `bare`; the option arrives in camelCase. */

@@ -1,8 +1,10 @@
 // Asks before a destructive or fleet-wide action: shows the plan, then asks. Used by every command that needs it.
 import { createInterface } from 'node:readline';
 import { CardpollError } from '../platform/errors.ts';
-import type { OptionSpec } from './command.ts';
+import type { CommandContext, OptionSpec } from './command.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import { plainText } from './output/style.ts';
 
 export interface ConfirmOptions {
   readonly yes?: boolean;
@@ -20,12 +22,13 @@ export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
  * Returns whether to go ahead. Throws CardpollError kind `usage` where nobody can be asked.
  */
 export async function confirm(
-  io: Io,
+  { io }: CommandContext,
   plan: readonly string[],
   { yes, dryRun }: ConfirmOptions,
 ): Promise<boolean> {
+  const shown = plan.map((line) => `${plainText(line)}\n`).join('');
   if (dryRun === true) {
-    io.stdout.write(plan.map((line) => `${line}\n`).join(''));
+    io.stdout.write(shown);
     return false;
   }
   if (yes === true) return true;
@@ -39,8 +42,13 @@ export async function confirm(
       },
     );
   }
-  io.stderr.write(plan.map((line) => `${line}\n`).join(''));
+  io.stderr.write(shown);
   return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());
+}
+
+/** The exit code of a command that was not to go ahead: a plan that was asked for is no refusal. */
+export function declined({ dryRun }: ConfirmOptions): number {
+  return dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
 }
 
 /** The line typed; empty when the input ends. Throws the Interruption on Ctrl-C. */

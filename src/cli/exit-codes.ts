@@ -4,6 +4,8 @@ import type { ErrorKind } from '../platform/errors.ts';
 export const EXIT_OK = 0;
 /** The command worked; its answer is "no". */
 export const EXIT_NEGATIVE = 1;
+/** The command worked; it could not tell. */
+export const EXIT_UNKNOWN = 2;
 export const EXIT_BAD_DATA = 65;
 export const EXIT_BUG = 70;
 /** A file, or what stdout leads to, cannot be written. */

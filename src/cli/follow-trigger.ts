@@ -6,6 +6,7 @@ import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import { follow } from './follow.ts';
 import { printAnswer } from './output/print.ts';
 import { ProgressBar } from './output/progress-bar.ts';
+import type { FieldsOf } from './output/table.ts';
 import { triggerFields } from './output/trigger-tables.ts';
 
 export interface WaitOptions {
@@ -17,14 +18,19 @@ export const WAIT_OPTION: OptionSpec = {
   doc: 'wait until all cards are polled; exit code 1 when one failed or the trigger was cancelled',
 };
 
-/** @param trigger as the daemon last told. Returns the exit code. */
+/**
+ * @param trigger as the daemon last told.
+ * @param outcomeOf asked once it is over. Returns the exit code.
+ */
 export async function showTrigger(
   context: CommandContext,
   trigger: Answer<TriggerBody>,
   { wait }: WaitOptions,
+  outcomeOf: (trigger: TriggerBody) => Promise<FieldsOf> = async () => () => [],
 ): Promise<number> {
   const answer = wait === true && !isOver(trigger.body) ? await untilOver(context, trigger.body) : trigger;
-  await printAnswer(context, answer, triggerFields);
+  const outcome = wait === true && context.format === 'table' ? await outcomeOf(answer.body) : () => [];
+  await printAnswer(context, answer, (body, style) => triggerFields(body, style, outcome(style)));
   const { status, failed } = answer.body;
   return wait === true && (failed > 0 || status === 'cancelled') ? EXIT_NEGATIVE : EXIT_OK;
 }
@@ -35,14 +41,16 @@ async function untilOver(
 ): Promise<Answer<TriggerBody>> {
   const bar = new ProgressBar(context.io, 'polling', total);
   try {
-    return await follow(
-      context,
-      (client) => client.trigger(triggerId),
-      (body) => {
+    return await follow(context, {
+      read: (client) => client.trigger(triggerId),
+      isDone: (body) => {
         bar.update(body.succeeded + body.failed);
         return isOver(body);
       },
-    );
+      goesOn:
+        `trigger ${triggerId} goes on without you: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
+        `\`cardpoll trigger cancel ${triggerId}\` ends it`,
+    });
   } finally {
     bar.clear();
   }

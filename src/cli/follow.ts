@@ -4,15 +4,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../api/client.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
+import { EXIT_OK } from './exit-codes.ts';
+import { Interruption } from './io.ts';
 
 const READ_EVERY_MS = 500;
 const ABSENCE_MS = 30_000;
 
+export interface Followed<Body> {
+  readonly read: (client: ApiClient) => Promise<Answer<Body>>;
+  readonly isDone: (body: Body) => boolean;
+  /** Said when the waiting is interrupted: what goes on, how to follow it and how to end it. */
+  readonly goesOn: string;
+}
+
 /** Resolves with the first answer that is done; Ctrl-C ends the waiting, not the work. */
-export async function follow<Body>(
+export async function follow<Body>(context: CommandContext, followed: Followed<Body>): Promise<Answer<Body>> {
+  try {
+    return await untilDone(context, followed);
+  } catch (error) {
+    if (error instanceof Interruption && error.exitCode !== EXIT_OK) {
+      context.io.stderr.write(`\n${followed.goesOn}\n`);
+    }
+    throw error;
+  }
+}
+
+async function untilDone<Body>(
   context: CommandContext,
-  read: (client: ApiClient) => Promise<Answer<Body>>,
-  isDone: (body: Body) => boolean,
+  { read, isDone }: Followed<Body>,
 ): Promise<Answer<Body>> {
   const { io } = context;
   const signal = io.onInterrupt();

@@ -37,10 +37,13 @@ export interface MigrateResult {
 
 export interface DoctorFinding {
   readonly check: string;
-  readonly status: 'ok' | 'warning' | 'failed' | 'skipped';
+  /** unknown: it could not be found out; skipped: it need not be, or the finding above says why it cannot. */
+  readonly status: 'ok' | 'warning' | 'failed' | 'unknown' | 'skipped';
   readonly detail: string;
   /** What to do about it. */
   readonly hint: string | null;
+  /** What to type for that. */
+  readonly command: string | null;
 }
 
 /** Told the base URL once it answers there. */
@@ -51,7 +54,10 @@ export interface Launchers {
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>): Promise<number>;
   demo(options: DemoOptions, listening: Listening): Promise<number>;
   simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
-  /** Looks at the surroundings of a daemon with this configuration. */
-  doctor(config: DaemonConfig): Promise<readonly DoctorFinding[]>;
+  /**
+   * Looks at the surroundings of a daemon with this configuration.
+   * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked
+   */
+  doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly DoctorFinding[]>;
   migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
 }

@@ -41,10 +41,10 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     header: options.header === true,
     configInputs,
     root: ROOT,
-    client: async () => {
+    client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
       const { ApiClient } = await import('../api/client.ts');
-      return new ApiClient({ ...config, signal: io.onInterrupt() });
+      return new ApiClient({ ...config, signal });
     },
   };
 }

@@ -95,9 +95,11 @@ export class Reconciler {
   }
 
   /** Repairs what is still wrong now that changes were followed. @returns the state to go on from */
-  async heal({ next, suspects, view }: Suspicion): Promise<Reconciliation> {
+  async heal({ state: before, next, suspects, view }: Suspicion): Promise<Reconciliation> {
     let state = next;
     const ids = [...suspects.keys()];
+    // Saved before the first repair: a step that is cut off in the middle leaves counts to be taken anew.
+    if (ids.length > 0 && before.healed === 0) await this.#save({ ...before, healed: ids.length });
     const found = { missing: 0, foreign: 0, double: 0 };
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
       const part = ids.slice(from, from + CARDS_A_READ);
@@ -165,9 +167,12 @@ export class Reconciler {
     return { state, next: { ...state, position }, suspects, view };
   }
 
-  /** Repairs are followed by a true count: lost buckets took their cards with them, not the count of them. */
+  /**
+   * Repairs are followed by a true count: lost buckets took their cards with them, not the count of them. So is every
+   * pass with a reason: the change feed may have brought lost cards back before it looked.
+   */
   async #end(state: Reconciliation, view: RingView): Promise<Reconciliation> {
-    if (state.healed > 0) {
+    if (state.healed > 0 || state.reason !== 'continuous') {
       for (const config of view.configs) {
         this.deps.requireLead();
         await this.deps.live.rings.recount(ringOf(config));

@@ -36,6 +36,8 @@ export type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
 
 export interface ImportOptions {
   readonly format: ImportFormat;
+  /** Checks and counts, and writes nothing. */
+  readonly dryRun?: boolean;
   /** Called after each chunk. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
@@ -52,7 +54,7 @@ export async function importCards(
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const session = await cards.openImport();
+  const session = await cards.openImport({ dryRun: options.dryRun ?? false });
   const importer = new CardImporter(session, options);
   try {
     for await (const lines of readLines(input)) {

@@ -9,9 +9,12 @@ import { type MonthCalendar, usedInMonth } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { CardFilter, ListedCard, RecordStore } from '../store/record-store.ts';
+import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import type { CardTotal } from './card-total.ts';
+
+export type { CardFilter } from '../store/record-store.ts';
 
 export interface CardReport {
   readonly cardId: number;
@@ -29,6 +32,14 @@ export interface CardReport {
   readonly lastPolledAt: Record<TaskType, Date | null>;
   /** When the schedule queues the card next; in the past while the schedule lags. null: its config is disabled or it is not loaded yet. */
   readonly nextDueAt: Record<TaskType, Date | null>;
+}
+
+export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
+
+export interface CardListReport {
+  readonly items: readonly ListedCard[];
+  /** Hand this to the next call; null: there are no further cards. */
+  readonly nextAfterId: number | null;
 }
 
 export interface CardDependencies {
@@ -69,7 +80,11 @@ export class CardOperations {
    * Imports cards from a file's bytes. Rows become visible as it goes; a failed or cut import keeps them and may be
    * repeated. Throws `bad_data` for a file that cannot be read as `format`.
    */
-  async import(input: Readable, format: ImportFormat): Promise<ImportReport> {
+  async import(
+    input: Readable,
+    { format, dryRun }: { readonly format: ImportFormat; readonly dryRun: boolean },
+  ): Promise<ImportReport> {
+    if (dryRun) return importCards(this.deps.records.cards, input, { format, dryRun });
     let inserted = 0; // unknown where the import fails half-way
     try {
       const report = await importCards(this.deps.records.cards, input, { format });
@@ -78,6 +93,17 @@ export class CardOperations {
     } finally {
       this.deps.cardTotal.imported(inserted);
     }
+  }
+
+  /** One stretch of the cards that match, in id order; perhaps an empty one although there are more. */
+  async list(filter: CardFilter, afterId: number, limit: number): Promise<CardListReport> {
+    const { cards, nextAfterId } = await this.deps.records.cards.list(filter, afterId, limit);
+    return { items: cards, nextAfterId };
+  }
+
+  /** The cards that match, as the text of an import file. */
+  export(filter: CardFilter, format: ImportFormat): AsyncGenerator<string> {
+    return exportCards(this.deps.records.cards, filter, format);
   }
 
   async #nextDueAt(card: CardMembership): Promise<Record<TaskType, Date | null>> {

@@ -11,6 +11,8 @@ import type { RecordStore } from '../store/record-store.ts';
 import { requireWithin } from './bounds.ts';
 
 const MAX_ID = 2 ** 31 - 1;
+/** Stands as the error of the targets that were still to be cleaned. */
+const CANCELLED = 'cancelled';
 
 export interface Retention {
   readonly id: number;
@@ -114,6 +116,12 @@ export class CleanupOperations {
     throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
       hint: 'follow it with `cardpoll cleanup progress`',
     });
+  }
+
+  /** Ends the running run; what it has removed stays removed. Throws `conflict` when none runs. */
+  async cancel(): Promise<CleanupProgress> {
+    if (await this.deps.records.cleanup.cancel(CANCELLED)) return this.progress();
+    throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
   }
 
   /** Of the running run, else of the last one. */

@@ -5,7 +5,7 @@ import { manualEntry } from '../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, RingState, WorkerInfo } from '../store/live-store.ts';
+import type { LiveStore, NotedFailure, RingState, WorkerInfo } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { CardOperations, CardReport } from './cards.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
@@ -93,17 +93,18 @@ export class Explainer {
   }
 
   async #task(taskType: TaskType, card: CardReport, surroundings: Surroundings): Promise<TaskExplanation> {
-    const { work, stats } = this.deps.live;
+    const { work, stats, failures } = this.deps.live;
     const ofType = <Some extends { readonly taskType: TaskType }>(all: readonly Some[]): Some[] =>
       all.filter((one) => one.taskType === taskType);
     const { nowMs, configs, openTriggers } = surroundings;
     const rings = ofType(surroundings.rings);
     const taking = new ConfigMatcher(configs).match(taskType, card);
     const entries = ofType(openTriggers).map(({ triggerId }) => manualEntry(card.cardId, triggerId));
-    const [place, counts, reading, member] = await Promise.all([
+    const [place, counts, reading, noted, member] = await Promise.all([
       work.place(taskType, card.cardId, [String(card.cardId), ...entries]),
       work.counts(taskType),
       stats.read(taskType),
+      failures.last(taskType, card.cardId),
       this.#isMember(rings, taking, card.cardId),
     ]);
     const polling = surroundings.workers.filter(({ roles }) => roles.includes('worker'));
@@ -122,7 +123,7 @@ export class Explainer {
       breakers: holdingAll(taskType, polling),
       workers: polling.length,
       init: surroundings.init,
-      lastFailure: null,
+      lastFailure: noted === null ? null : failureOf(noted),
     });
   }
 
@@ -136,6 +137,10 @@ export class Explainer {
     const [member = false] = await this.deps.live.rings.contains(ring, [cardId]);
     return member;
   }
+}
+
+function failureOf({ atMs, reason, message, durationMs, inARow }: NotedFailure) {
+  return { at: new Date(atMs), reason, message, durationMs, attempts: inARow };
 }
 
 /** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */

@@ -6,6 +6,7 @@
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { adviceOf, type Remedy } from './capacity.ts';
+import { spanWords } from './span-words.ts';
 
 export interface HealthReason {
   readonly code: HealthCode;
@@ -41,6 +42,10 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly achievedIntervalSeconds: number | null;
   /** Cards that run on although the gateway acknowledged their stop; 0 for other task types. */
   readonly unconfirmedStops: number;
+  /** Why polls of the last five minutes failed: kind of failure -> how many. */
+  readonly failedBy: Readonly<Record<string, number>>;
+  /** Until nothing is owed any more; null: never, or not known yet. */
+  readonly drainSeconds: number | null;
   /** What capacity.ts advises; null while the limit meets the demand. */
   readonly remedy: Remedy | null;
   readonly pauses: ReadonlyArray<{
@@ -59,6 +64,7 @@ export interface TaskHealthInputs extends HealthInputs {
 
 /** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
 const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
+const FAILURES_NAMED = 3;
 /** Short intervals are allowed the moments too. */
 const INTERVAL_SLACK_SECONDS = 5;
 
@@ -79,19 +85,27 @@ export interface FleetHealthInputs {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
   /** Live instances that poll. */
   readonly workers: number;
+  /** Live instances that may lead, and so initialise. */
+  readonly schedulers: number;
   readonly initStuck: boolean;
 }
 
 /** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
-export function fleetReasons({ tasks, workers, initStuck }: FleetHealthInputs): HealthReason[] {
+export function fleetReasons({ tasks, workers, schedulers, initStuck }: FleetHealthInputs): HealthReason[] {
   const reasons: HealthReason[] = [];
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
     reasons.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
   }
   if (initStuck) {
-    const text = 'the initialisation makes no progress';
-    reasons.push({ code: 'init_stuck', severity: 'alert', text, command: 'cardpoll doctor' });
+    const leaderless = schedulers === 0;
+    const why = leaderless ? ': no instance with the role scheduler is alive' : '';
+    reasons.push({
+      code: 'init_stuck',
+      severity: 'alert',
+      text: `the initialisation makes no progress${why}`,
+      command: leaderless ? 'cardpoll daemon --roles scheduler' : 'cardpoll doctor',
+    });
   }
   for (const { taskType, reasons: own } of tasks) {
     for (const reason of own) reasons.push({ ...reason, text: `${taskType}: ${reason.text}` });
@@ -133,10 +147,13 @@ function idleReasons(inputs: TaskHealthInputs): HealthReason[] {
 }
 
 function metricReasons(inputs: TaskHealthInputs): HealthReason[] {
-  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent, failedBy } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
-    queue_backlog: [`${queueLength} cards in the queue`, 'cardpoll concurrency advise'],
-    success_rate: [`${tenths(successRate)} % of the polls succeed`, 'cardpoll stats tasks'],
+    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
+    success_rate: [
+      `${tenths(successRate)} % of the polls succeed${failureWords(failedBy)}`,
+      'cardpoll stats failures',
+    ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms`, 'cardpoll concurrency advise'],
     concurrency_usage: [
       `${tenths(concurrencyPercent)} % of the limit is in use`,
@@ -147,6 +164,18 @@ function metricReasons(inputs: TaskHealthInputs): HealthReason[] {
     const [text, command] = said[metric as Metric];
     return severity === 'normal' ? [] : [{ code: metric as Metric, severity, text, command }];
   });
+}
+
+function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
+  if (remedy !== null) return ', never gone at this rate';
+  return drainSeconds === null ? '' : `, gone in about ${spanWords(drainSeconds)}`;
+}
+
+function failureWords(failedBy: TaskHealthInputs['failedBy']): string {
+  const most = Object.entries(failedBy)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, FAILURES_NAMED);
+  return most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
 }
 
 function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): HealthReason[] {

@@ -87,6 +87,7 @@ export class StatsOperations {
     const healthReasons = fleetReasons({
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
       workers: surroundings.workers.filter(({ roles }) => roles.includes('worker')).length,
+      schedulers: surroundings.workers.filter(({ roles }) => roles.includes('scheduler')).length,
       initStuck: init.status === 'stuck',
     });
     return {

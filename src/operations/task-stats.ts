@@ -101,6 +101,8 @@ export function taskStatsOf(queue: QueueStats, reading: StatsReading, restraints
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
+    failedBy: window.reasons,
+    drainSeconds: capacity.drainSeconds,
     remedy: capacity.remedy,
   });
   return {

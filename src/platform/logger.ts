@@ -117,6 +117,11 @@ function openLog(
   return { file, logger };
 }
 
+/** A logger that keeps nothing, for what is called outside a daemon. */
+export function silentLogger(): Logger {
+  return pino({ enabled: false });
+}
+
 function tellStderr(message: string): void {
   process.stderr.write(`cardpoll: ${message}\n`);
 }

@@ -68,6 +68,11 @@ export interface CleanupRecords {
   step(): Promise<CleanupStep>;
   /** Gives up on the target the running run is at: the run goes on with the others and ends as failed. */
   skipTarget(error: string): Promise<void>;
+  /**
+   * Gives up on every target the running run is not through with: no further row is removed, and it ends as failed with
+   * the next step, whoever leads. @returns false when none is running.
+   */
+  cancel(reason: string): Promise<boolean>;
   /** The running run, else the last one; null before any. */
   latest(): Promise<CleanupRun | null>;
 }

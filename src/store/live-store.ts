@@ -37,7 +37,27 @@ export interface LiveStore {
   now(): Promise<number>;
   /** Names the server(s) and their run: another one after a restart or failover, when the last writes may be lost. */
   identity(): Promise<string>;
+  /** How the servers are that take writes; none for an embedded store. */
+  servers(): Promise<readonly LiveServer[]>;
   close(): Promise<void>;
+}
+
+/** null: the server does not tell. */
+export interface LiveServer {
+  /** host:port */
+  readonly address: string;
+  readonly version: string | null;
+  /** False for a replica that was taken for a master. */
+  readonly writable: boolean | null;
+  readonly usedBytes: number | null;
+  /** What it may use at most, by its configuration or else by its machine. */
+  readonly limitBytes: number | null;
+  readonly replicas: number | null;
+  readonly replicasInStep: number;
+  /** Whether every write is appended to a file. */
+  readonly persistent: boolean | null;
+  /** Its last attempt to write to disk failed; it refuses writes by default then. */
+  readonly savesFail: boolean;
 }
 
 // ---------------------------------------------------------------- rings
@@ -258,6 +278,15 @@ export interface CardPlace {
   readonly manual: { readonly waiting: { readonly before: number } | null; readonly running: boolean };
 }
 
+export interface RunningCount {
+  /** As it stands there, whoever wrote it; null where nothing does. */
+  readonly shown: string | null;
+  /** Slots held, those included whose lease ended and which nobody took back yet. */
+  readonly held: number;
+  /** Those of them whose lease has not ended. */
+  readonly live: number;
+}
+
 /** What the leader knows of the limit of a task type: kept for whoever leads next and for whoever asks. */
 export interface LimitRecord extends LimitMemory {
   /** Why the effective limit is below the configured one; null while it is not. */
@@ -323,6 +352,9 @@ export interface WorkQueue {
    * list that stand for it, looked for among the first 100,000.
    */
   place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace>;
+
+  /** The running count as operators see it, and the slots it should show; both of one instant. */
+  runningCount(taskType: TaskType): Promise<RunningCount>;
 
   setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
   /** Sets the limit only if none is set. */
@@ -517,7 +549,7 @@ export interface Reconciliation {
   readonly position: string;
   /** Cards compared in the pass under way. */
   readonly checked: number;
-  /** Repaired since the members were counted last; a pass that ends with any counts them anew. */
+  /** Repaired, or about to be, since the members were counted last; a pass that ends with any counts them anew. */
   readonly healed: number;
   readonly startedAtMs: number | null;
   /** When the last whole pass ended. */

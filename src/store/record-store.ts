@@ -26,7 +26,24 @@ export interface RecordStore {
   now(): Promise<number>;
   /** Names the database and its history: another one after a failover, when the last commits may be lost. */
   identity(): Promise<string>;
+  /** How the database server is. */
+  server(): Promise<RecordServer>;
   close(): Promise<void>;
+}
+
+export interface RecordServer {
+  readonly majorVersion: number;
+  /** Connections for users without special rights, those in use, and those of daemons. */
+  readonly maxConnections: number;
+  readonly connections: number;
+  readonly ownConnections: number;
+  /** A standby, or a database that takes no writes. */
+  readonly readOnly: boolean;
+  /** Whether commits wait for a standby, and the standbys that are connected. */
+  readonly waitsForStandby: boolean;
+  readonly standbys: number;
+  /** Months (YYYY-MM) whose usage can be written, ascending. */
+  readonly usageMonths: readonly string[];
 }
 
 // ---------------------------------------------------------------- cards
@@ -69,6 +86,24 @@ export interface CardImportSession {
   close(): Promise<void>;
 }
 
+export interface ImportSessionOptions {
+  /** Counts what would be done and writes nothing; a chunk knows nothing of those before it. */
+  readonly dryRun: boolean;
+}
+
+/** Null leaves the attribute open. */
+export interface CardFilter extends CardSelection {
+  readonly stopped: boolean | null;
+}
+
+export type ListedCard = Omit<Card, 'usage'>;
+
+export interface CardStretch {
+  readonly cards: readonly ListedCard[];
+  /** Where the next stretch begins; null: there are no further cards. */
+  readonly nextAfterId: number | null;
+}
+
 export interface CardRecords {
   /** Cards with id > afterId in id order, at most `limit`: the initialiser's page. */
   page(afterId: number, limit: number): Promise<CardMembership[]>;
@@ -81,7 +116,14 @@ export interface CardRecords {
   count(): Promise<number>;
   /** About how many cards there are, at once: exact for a small fleet, by the planner's knowledge for a large one. */
   estimate(): Promise<number>;
-  openImport(): Promise<CardImportSession>;
+  openImport(options?: ImportSessionOptions): Promise<CardImportSession>;
+  /**
+   * Cards that match with id > afterId, in id order: at most `limit`, perhaps none although there are more, because one
+   * call looks at a bounded number of cards.
+   */
+  list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch>;
+  /** The highest card id; 0 without cards. */
+  lastId(): Promise<number>;
 
   /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
   changeMark(): Promise<string>;

@@ -141,7 +141,7 @@ it('never lets more calls out than the ceiling, from the first one on', {
   expect(limits[0]?.reason).toContain(`ceiling of ${CEILING}`);
   await waitFor(() => gateway.stats().requests > 3_000, { timeoutMs: PATIENCE_MS, what: 'calls' });
   // Two types have nothing to do any more: the third gets what they leave.
-  for (const id of ['1', '2', '4']) await fleet.cli('configs', 'disable', id);
+  for (const id of ['1', '2', '4']) await fleet.cli('configs', 'disable', id, '--yes');
   await reaches(
     fleet,
     'the share of the busy type to grow',

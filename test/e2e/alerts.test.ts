@@ -57,7 +57,7 @@ async function startFleet(): Promise<Fleet> {
   const fleet = await Fleet.start({ simulator: ['--latency-ms', '40'], env });
   fleets.push(fleet);
   await fleet.startDaemon();
-  await fleet.cli('configs', 'disable', '4');
+  await fleet.cli('configs', 'disable', '4', '--yes');
   await fleet.setIntervals(2);
   await fleet.setLimits(2);
   await fleet.importCards(CARDS);

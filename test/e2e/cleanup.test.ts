@@ -163,7 +163,7 @@ describe('kill -9 in mid-run', () => {
 describe('cardpoll cleanup', () => {
   it('shows and changes retention', async () => {
     expect((await cli('configs')).stdout.split('\n')[5]).toMatch(/^6\tcard_stops\t365\tenabled\t\d{4}-/);
-    expect((await cli('set-retention', '6', '300')).stdout).toContain('card_stops\t300');
+    expect((await cli('set-retention', '6', '300', '--yes')).stdout).toContain('card_stops\t300');
     expect((await cli('set-retention', '6', '365')).code).toBe(0);
     expect(await cli('set-retention', '6', '0')).toMatchObject({ code: 64 });
     expect(await cli('set-retention', '99', '7')).toMatchObject({

@@ -26,7 +26,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   expect(await answer('concurrency', 'advise')).toMatch(/^realname\t/m);
   expect(await answer('concurrency', 'reset', 'package', '--yes')).toMatch(/^package\t\d+\t0\n$/);
   expect(await answer('configs', 'set', '3', '--interval-seconds', '600')).toMatch(/^3\t.*\t600\t/);
-  expect(await answer('configs', 'disable', '3')).toContain('\tdisabled\n');
+  expect(await answer('configs', 'disable', '3', '--yes')).toContain('\tdisabled\n');
   expect(await answer('configs')).toMatch(/^3\t.*\tdisabled$/m);
   expect(await answer('cards', 'show', '1')).toMatch(/^card id\t1$/m);
 

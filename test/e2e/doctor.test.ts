@@ -1,97 +1,392 @@
-// `cardpoll doctor` against real stores, a real gateway and a real daemon, and against none of them.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// `cardpoll doctor` against real stores, a real gateway and a real daemon: each finding provoked, and what it says to type
+// typed, which heals it.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { runCli } from '../support/processes.ts';
+import { runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { mountTinyDisk } from '../support/tiny-disk.ts';
 
+interface Item {
+  readonly check: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly hint: string | null;
+  readonly command: string | null;
+}
 interface Report {
   readonly status: string;
-  readonly items: ReadonlyArray<{ check: string; status: string; detail: string; hint: string | null }>;
+  readonly items: readonly Item[];
 }
 
+const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-'));
 let fleet: Fleet;
 beforeAll(async () => {
   fleet = await Fleet.start();
   await fleet.startDaemon();
+  await fleet.importCards(200);
+  await fleet.cli('alerts', 'recommended', '--apply');
 });
 afterAll(() => {
   fleet.close();
-  rmSync(directory, { recursive: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
-async function examine(env: Record<string, string>): Promise<{ code: number | null; report: Report }> {
-  const healthy = {
+function environment(): Record<string, string> {
+  return {
     CARDPOLL_REDIS_URL: fleet.redisServer.url,
     CARDPOLL_DATABASE_URL: fleet.databaseUrl,
     CARDPOLL_GATEWAY_URL: fleet.gatewayUrl,
     CARDPOLL_URL: fleet.daemons[0]?.url ?? '',
     CARDPOLL_LOG_DIR: join(directory, 'logs'),
   };
-  const { code, stdout } = await runCli(['doctor', '-o', 'json'], { env: { ...healthy, ...env } });
-  return { code, report: JSON.parse(stdout) };
 }
-const statusOf = ({ items }: Report, check: string) => items.find((item) => item.check === check)?.status;
 
-it('finds a healthy fleet healthy', async () => {
-  const { code, report } = await examine({});
-  expect(report.items.map(({ check, status }) => [check, status])).toEqual([
-    ['configuration', 'ok'],
-    ['redis', 'ok'],
-    ['redis maxmemory-policy', 'ok'],
-    ['redis clock', 'ok'],
-    ['postgresql', 'ok'],
-    ['migrations', 'ok'],
-    ['postgresql clock', 'ok'],
-    ['gateway', 'ok'],
-    ['log directory', 'ok'],
-    ['daemon', 'ok'],
-  ]);
-  expect([code, report.status]).toEqual([0, 'ok']);
+async function examine(env: Record<string, string> = {}, ...args: string[]) {
+  const { code, stdout } = await runCli(['doctor', '-o', 'json', ...args], {
+    env: { ...environment(), ...env },
+  });
+  const report = JSON.parse(stdout) as Report;
+  const found = (check: string) => report.items.find((item) => item.check === check);
+  return { code, report, found, statusOf: (check: string) => found(check)?.status };
+}
+
+/** Types what a finding says, as it stands there. `cardpoll` and `redis-cli` are those of the test. */
+function type(command: string | null | undefined, env: Record<string, string> = {}): void {
+  if (command === null || command === undefined) throw new Error('there is nothing to type');
+  const bin = join(directory, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'cardpoll'), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const { status, stderr } = spawnSync('sh', ['-c', command], {
+    env: { ...environment(), ...env, PATH: `${bin}:${process.env.PATH}` },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+}
+
+/** Waits until the check is as it should be, and says how it is when it does not get so. */
+const becomes = (check: string, status: string, env: Record<string, string> = {}) =>
+  waitFor(async () => (await examine(env)).statusOf(check) === status, {
+    timeoutMs: 60_000,
+    what: `${check} to be ${status}`,
+  });
+
+describe('a fleet that is well', () => {
+  it('has nothing to complain about', async () => {
+    await becomes('cards in rings', 'ok');
+    const { code, report, found } = await examine();
+    expect(report.items.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(report.items.map(({ check }) => check)).toEqual([
+      'configuration',
+      'redis',
+      'redis maxmemory-policy',
+      'redis version',
+      'redis memory',
+      'redis replication',
+      'redis clock',
+      'postgresql',
+      'postgresql version',
+      'postgresql connections',
+      'postgresql replication',
+      'migrations',
+      'usage partitions',
+      'postgresql clock',
+      'gateway realname',
+      'gateway flow',
+      'gateway card_status',
+      'log directory',
+      'instances',
+      'running counts',
+      'cards in rings',
+      'alert rules',
+      'cleanup',
+      'daemon',
+      'version',
+    ]);
+    expect([code, report.status]).toEqual([0, 'ok']);
+    expect(found('cards in rings')?.detail).toMatch(/^200 cards looked up/);
+    expect(await fleet.truth()).toMatchObject({ stops: {} });
+  });
+
+  it('is judged on a client by its daemon alone', async () => {
+    const { code, stdout } = await runCli(['doctor', '-o', 'json'], {
+      env: { CARDPOLL_URL: fleet.daemons[0]?.url },
+    });
+    expect([code, (JSON.parse(stdout) as Report).items.map(({ check }) => check)]).toEqual([
+      0,
+      ['daemon', 'version'],
+    ]);
+  });
+
+  it('may be started: with its daemon absent it ends with 0, and says what starts it', async () => {
+    const file = join(directory, 'cardpoll.yaml');
+    writeFileSync(
+      file,
+      [
+        `redis_url: ${(await freshRedis()).url}`,
+        `database_url: ${await freshDatabase()}`,
+        `gateway:\n  url: ${fleet.gatewayUrl}`,
+      ].join('\n'),
+    );
+    const env = { CARDPOLL_URL: `http://127.0.0.1:${await freePort()}` };
+    const { code, stdout } = await runCli(['doctor', '--config', file, '-o', 'json'], { env });
+    const { items } = JSON.parse(stdout) as Report;
+    expect([code, items.filter(({ status }) => status === 'failed')]).toEqual([0, []]);
+    expect(items.at(-1)).toMatchObject({
+      check: 'daemon',
+      status: 'warning',
+      command: `cardpoll daemon --config ${file}`,
+    });
+    const migrations = items.find(({ check }) => check === 'migrations');
+    expect(migrations).toMatchObject({ status: 'warning', command: `cardpoll migrate up --config ${file}` });
+    // What the environment says would win over the file.
+    type(migrations?.command, { CARDPOLL_REDIS_URL: '', CARDPOLL_DATABASE_URL: '' });
+    const after = JSON.parse(
+      (await runCli(['doctor', '--config', file, '-o', 'json'], { env })).stdout,
+    ) as Report;
+    expect(after.items.find(({ check }) => check === 'migrations')?.status).toBe('ok');
+  });
 });
 
-it('finds everything that is away, each with what to do', async () => {
-  const file = join(directory, 'file');
-  writeFileSync(file, '');
-  const nowhere = `127.0.0.1:${await freePort()}`;
-  const { code, report } = await examine({
-    CARDPOLL_REDIS_URL: `redis://${nowhere}`,
-    CARDPOLL_DATABASE_URL: `postgres://user@${nowhere}/db`,
-    CARDPOLL_GATEWAY_URL: `http://${nowhere}`,
-    CARDPOLL_URL: `http://${nowhere}`,
-    CARDPOLL_LOG_DIR: file,
+describe('surroundings', () => {
+  it('that are all away are found so, each with what to do', async () => {
+    const file = join(directory, 'file');
+    writeFileSync(file, '');
+    const nowhere = `127.0.0.1:${await freePort()}`;
+    const { code, report, found, statusOf } = await examine({
+      CARDPOLL_REDIS_URL: `redis://${nowhere}`,
+      CARDPOLL_DATABASE_URL: `postgres://user@${nowhere}/db`,
+      CARDPOLL_GATEWAY_URL: `http://${nowhere}`,
+      CARDPOLL_LOG_DIR: file,
+    });
+    expect([code, report.status]).toEqual([1, 'failed']);
+    for (const check of ['redis', 'postgresql', 'gateway flow', 'log directory']) {
+      expect([check, statusOf(check)]).toEqual([check, 'failed']);
+      expect(`${found(check)?.hint}`).toMatch(/\w/);
+    }
+    expect(statusOf('migrations')).toBe('skipped');
+    expect(statusOf('fleet')).toBe('skipped');
   });
-  expect([code, report.status]).toEqual([1, 'failed']);
-  for (const check of ['redis', 'postgresql', 'gateway', 'log directory', 'daemon']) {
-    expect([check, statusOf(report, check)]).toEqual([check, 'failed']);
-    expect(report.items.find((item) => item.check === check)?.hint).toMatch(/\w/);
-  }
-  expect(statusOf(report, 'migrations')).toBe('skipped');
+
+  it('a Redis that evicts: the command sets the policy', async () => {
+    const evicting = await freshRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
+    const env = { CARDPOLL_REDIS_URL: evicting.url };
+    const { code, found, statusOf } = await examine(env);
+    expect([code, statusOf('redis')]).toEqual([1, 'ok']);
+    expect(found('redis maxmemory-policy')?.status).toBe('failed');
+    type(found('redis maxmemory-policy')?.command);
+    expect((await examine(env)).statusOf('redis maxmemory-policy')).toBe('ok');
+  });
+
+  it('a Redis that is nearly full: the command gives it more', async () => {
+    const tight = await freshRedis({ args: ['--maxmemory', '1mb'] });
+    const env = { CARDPOLL_REDIS_URL: tight.url };
+    const { code, found } = await examine(env);
+    expect([code, found('redis memory')?.status]).toEqual([1, 'failed']);
+    type(found('redis memory')?.command);
+    expect((await examine(env)).statusOf('redis memory')).toBe('ok');
+  });
+
+  it('a Redis that is a replica: the command makes it a master', async () => {
+    const [master, replica] = [await freshRedis(), await freshRedis()];
+    const { port } = new URL(master.url);
+    type(`redis-cli -u ${replica.url} REPLICAOF 127.0.0.1 ${port}`);
+    const env = { CARDPOLL_REDIS_URL: replica.url };
+    const { found } = await examine(env);
+    expect(found('redis replication')?.status).toBe('failed');
+    type(found('redis replication')?.command);
+    expect((await examine(env)).statusOf('redis replication')).toBe('ok');
+  });
+
+  it('more connections than PostgreSQL grants', async () => {
+    const { code, found } = await examine({ CARDPOLL_DATABASE_MAX_CONNECTIONS: '400' });
+    expect([code, found('postgresql connections')?.status]).toEqual([1, 'failed']);
+    expect(found('postgresql connections')?.command).toMatch(
+      /^psql 'postgres:.*' -c 'ALTER SYSTEM SET max_connections = \d+'$/,
+    );
+  });
+
+  it('a database that takes no writes', async () => {
+    const url = await freshDatabase();
+    await runCli(['migrate', 'up'], { env: { CARDPOLL_DATABASE_URL: url } });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const name = new URL(url).pathname.slice(1);
+    await client.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    await client.end();
+    const { code, statusOf } = await examine({ CARDPOLL_DATABASE_URL: url });
+    expect([code, statusOf('postgresql replication')]).toEqual([1, 'failed']);
+  });
+
+  it('a web server that is no gateway, although it answers', async () => {
+    const { code, found } = await examine({ CARDPOLL_GATEWAY_URL: fleet.daemons[0]?.url ?? '' });
+    expect(code).toBe(1);
+    expect(found('gateway flow')).toMatchObject({
+      status: 'failed',
+      detail: expect.stringMatching(/POST .*\/card\/flow: HTTP 404/),
+    });
+  });
+
+  it('a disk that is full', async ({ skip }) => {
+    const disk = mountTinyDisk('1m');
+    try {
+      if (!disk.mounted) skip('mounting is not allowed here');
+      writeFileSync(join(disk.path, 'old.log'), Buffer.alloc(1_040_000));
+      const { code, found } = await examine({ CARDPOLL_LOG_DIR: disk.path });
+      expect([code, found('log directory')?.status]).toEqual([1, 'failed']);
+      type(found('log directory')?.command);
+      rmSync(join(disk.path, 'old.log'));
+      expect((await examine({ CARDPOLL_LOG_DIR: disk.path })).statusOf('log directory')).toBe('ok');
+    } finally {
+      disk.remove();
+    }
+  });
+
+  it('the embedded stores are for trying out', async () => {
+    const { code, found, statusOf } = await examine({
+      CARDPOLL_REDIS_URL: '',
+      CARDPOLL_DATABASE_URL: '',
+      CARDPOLL_DATA_DIR: join(directory, 'new', 'data'),
+    });
+    expect([code, statusOf('redis')]).toEqual([0, 'warning']);
+    expect(found('data directory')?.detail).toMatch(/can be created in/);
+  });
+
+  it('a server that hides its memory: it cannot be told', async () => {
+    const closed = await freshRedis();
+    type(`redis-cli -u ${closed.url} ACL SETUSER default -info`);
+    const { code, report, statusOf } = await examine({ CARDPOLL_REDIS_URL: closed.url });
+    expect([code, report.status, statusOf('redis')]).toEqual([2, 'unknown', 'unknown']);
+  });
 });
 
-it('finds a Redis that evicts, and a database without the schema', async () => {
-  const evicting = await freshRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
-  const { code, report } = await examine({
-    CARDPOLL_REDIS_URL: evicting.url,
-    CARDPOLL_DATABASE_URL: await freshDatabase(),
+describe('a fleet that is not well', () => {
+  it('no alert rules: the command makes them', async () => {
+    const { items } = await fleet.get<{ items: { id: number }[] }>(
+      '/api/admin/polling-alert-rules?page_size=100',
+    );
+    for (const { id } of items) await fleet.cli('alerts', 'rules', 'delete', String(id), '--yes');
+    const { code, found } = await examine();
+    expect([code, found('alert rules')?.status]).toEqual([0, 'warning']);
+    type(found('alert rules')?.command);
+    expect((await examine()).statusOf('alert rules')).toBe('ok');
   });
-  expect(code).toBe(1);
-  expect(statusOf(report, 'redis')).toBe('ok');
-  expect(statusOf(report, 'redis maxmemory-policy')).toBe('failed');
-  expect(statusOf(report, 'migrations')).toBe('warning');
+
+  it('a cleanup that never ran: the command runs it', async () => {
+    const env = { CARDPOLL_CLEANUP_SCHEDULE: 'off' };
+    const { found } = await examine(env);
+    expect(found('cleanup')?.status).toBe('warning');
+    type(found('cleanup')?.command);
+    expect((await examine(env)).statusOf('cleanup')).toBe('ok');
+  });
+
+  it('cards missing in their rings: the command brings them back', async () => {
+    const rings = await fleet.redis.keys('polling:ring:realname:*:*:*');
+    expect(rings.length).toBeGreaterThan(0);
+    await fleet.redis.del(...rings);
+    const { code, found } = await examine();
+    expect([code, found('cards in rings')?.status]).toEqual([1, 'failed']);
+    type(found('cards in rings')?.command);
+    await becomes('cards in rings', 'ok');
+  });
+
+  it('a pause of the gateway: the command ends it', async () => {
+    await fleet.cli('pause', 'realname', '--for', '1h', '--reason', 'maintenance');
+    const { found } = await examine();
+    expect(found('paused')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/^realname: paused for .* maintenance$/),
+    });
+    type(found('paused')?.command);
+    expect((await examine()).statusOf('paused')).toBeUndefined();
+  });
+
+  it('a planted counter: the leader is frozen, wakes and the command heals it', async () => {
+    const daemon = fleet.daemons[0];
+    if (daemon === undefined) throw new Error('no daemon');
+    daemon.process.signal('SIGSTOP');
+    try {
+      await fleet.redis.set('polling:concurrency:current:package', 500);
+      const { code, found } = await examine({ CARDPOLL_TIMEOUT_MS: '1000' });
+      expect([code, found('running count of package')?.status]).toEqual([1, 'failed']);
+      expect(found('running count of package')?.detail).toMatch(/^shows 500 and 0 calls run/);
+      expect(found('daemon')?.status, 'a daemon that is there and silent').toBe('failed');
+      daemon.process.signal('SIGCONT');
+      type(found('running count of package')?.command);
+    } finally {
+      daemon.process.signal('SIGCONT');
+    }
+    await becomes('running counts', 'ok');
+  });
+
+  it('an initialisation nobody goes on with: the command does', async () => {
+    for (const { process } of fleet.daemons) process.signal('SIGKILL');
+    await waitFor(async () => (await examine()).found('instances')?.detail === 'none is alive', {
+      timeoutMs: 120_000,
+      what: 'the instances to be given up',
+    });
+    const longAgo = String(Date.now() - 600_000);
+    await fleet.redis.hset('polling:init:progress', {
+      status: 'running',
+      finished_at_ms: '',
+      updated_at_ms: longAgo,
+      last_card_id: 100,
+      loaded: 100,
+    });
+    const { code, found } = await examine();
+    expect(code).toBe(1);
+    expect(found('no_worker')?.command).toBe('cardpoll daemon --roles worker');
+    expect(found('init_stuck')).toMatchObject({
+      status: 'failed',
+      command: 'cardpoll daemon --roles scheduler',
+    });
+    expect(found('daemon')).toMatchObject({ status: 'warning', command: 'cardpoll daemon' });
+    const words = (found('init_stuck')?.command ?? '').split(' ').slice(1);
+    const leader = spawnCli(words, { env: { ...environment(), CARDPOLL_URL: undefined } });
+    try {
+      await waitFor(
+        async () => {
+          const { report, found: now } = await examine();
+          return now('init_stuck') === undefined && report.items.some(({ check }) => check === 'no_worker');
+        },
+        { timeoutMs: 60_000, what: 'the initialisation to go on' },
+      );
+    } finally {
+      leader.signal('SIGKILL');
+    }
+  });
 });
 
-it('says that the embedded stores are for trying out', async () => {
-  const { code, report } = await examine({
-    CARDPOLL_REDIS_URL: '',
-    CARDPOLL_DATABASE_URL: '',
-    CARDPOLL_DATA_DIR: join(directory, 'new', 'data'),
+describe('a gateway that fails many calls', () => {
+  it('is told by the success rate, with what the calls fail by', async () => {
+    const failing = await Fleet.start({ simulator: ['--failure-rate', '0.3'] });
+    try {
+      const daemon = await failing.startDaemon();
+      await failing.importCards(200);
+      await failing.setIntervals(1);
+      const item = await waitFor(
+        async () => {
+          const { stdout } = await runCli(['doctor', '-o', 'json'], { env: { CARDPOLL_URL: daemon.url } });
+          return (JSON.parse(stdout) as Report).items.find(({ check }) => check === 'success_rate');
+        },
+        { timeoutMs: 60_000, what: 'the success rate to fall' },
+      );
+      expect(item).toMatchObject({
+        status: 'failed',
+        detail: expect.stringMatching(/^\w+: [\d.]+ % of the polls succeed; others fail by http \d+/),
+        command: 'cardpoll stats failures',
+      });
+    } finally {
+      failing.close();
+    }
   });
-  expect(code).toBe(0);
-  expect(statusOf(report, 'redis')).toBe('warning');
-  expect(report.items.find(({ check }) => check === 'data directory')?.detail).toMatch(/can be created in/);
 });

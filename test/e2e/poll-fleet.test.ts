@@ -119,7 +119,7 @@ describe('operating a running fleet', () => {
       timeoutMs: 30_000,
     });
 
-    await fleet.cli('configs', 'disable', '3');
+    await fleet.cli('configs', 'disable', '3', '--yes');
     const settled = await waitFor(
       async () => {
         const before = (await counts()).flow ?? 0;

@@ -18,7 +18,7 @@ let fleet: Fleet;
 beforeAll(async () => {
   fleet = await Fleet.start({ simulator: ['--latency-ms', '5'] });
   await fleet.startDaemon();
-  for (const id of ['1', '2', '3', '4']) await fleet.cli('configs', 'disable', id);
+  for (const id of ['1', '2', '3', '4']) await fleet.cli('configs', 'disable', id, '--yes');
   const rows = Array.from({ length: CARDS }, (_, i) => `${i + 1},${demoIccid(i + 1)},${i % 3},${i % 2}`);
   const file = join(fleet.dir, 'cards.csv');
   writeFileSync(file, ['card_id,iccid,carrier_id,status', ...rows, ''].join('\n'));

@@ -16,7 +16,7 @@ beforeAll(async () => {
     env: { CARDPOLL_LEASE_MS: String(LEASE_MS), CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' },
   });
   await fleet.startDaemon();
-  for (const id of ['1', '2', '3', '4']) await fleet.cli('configs', 'disable', id);
+  for (const id of ['1', '2', '3', '4']) await fleet.cli('configs', 'disable', id, '--yes');
   await fleet.importCards(CARDS);
   await fleet.cli('concurrency', 'set', 'carddata', '30');
 });

@@ -3,7 +3,7 @@
 // database (freshDatabase in fresh-stores.ts); tests that stop or freeze PostgreSQL start their own.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 export class PostgresServer extends ServerProcess {
   constructor(
     readonly port: number,
-    dir: string,
+    readonly dir: string,
     owner: Owner | undefined,
     args: readonly string[],
   ) {
@@ -51,9 +51,7 @@ export async function startPostgres({
 }: {
   args?: readonly string[];
 } = {}): Promise<PostgresServer> {
-  const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
-  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-postgres-'));
-  if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
+  const { owner, dir } = newDirectory();
   const initdbArgs = [
     '--auth=trust',
     '-U',
@@ -72,6 +70,27 @@ export async function startPostgres({
   const server = new PostgresServer(await freePort(), dir, owner, args);
   await server.start();
   return server;
+}
+
+/**
+ * A standby with what this server holds now: a copy made while the server is down for a moment. It does not run, so it
+ * hears of nothing that comes after; start it in place of the server, on whose port it answers, once that one is gone.
+ */
+export async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+  const { owner, dir } = newDirectory();
+  const data = join(dir, 'data');
+  await primary.kill('SIGINT');
+  await run('cp', ['-rp', join(primary.dir, 'data'), data]);
+  await primary.start();
+  writeFileSync(join(data, 'standby.signal'), '');
+  return new PostgresServer(primary.port, dir, owner, []);
+}
+
+function newDirectory(): { owner: Owner | undefined; dir: string } {
+  const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
+  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-postgres-'));
+  if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
+  return { owner, dir };
 }
 
 /** Makes a database on the server of this URL; returns the new database's URL. */

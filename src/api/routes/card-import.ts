@@ -36,6 +36,9 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           consumes: CONTENT_TYPES,
           // For the description only: the handler reads the file from the connection.
           body: z.unknown(),
+          querystring: z.object({
+            dry_run: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+          }),
           response: { 200: report },
         },
       },
@@ -44,7 +47,8 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
         if (format === undefined) {
           throw new CardpollError('bad_data', 'empty_body', 'there is no file in the request');
         }
-        return toWire(await importBody(cards, request.raw, format));
+        const dryRun = request.query.dry_run === 'true';
+        return toWire(await importBody(cards, request.raw, { format, dryRun }));
       },
     );
   };
@@ -54,13 +58,17 @@ function mediaType(contentType: string): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-async function importBody(cards: CardOperations, source: IncomingMessage, format: ImportFormat) {
+async function importBody(
+  cards: CardOperations,
+  source: IncomingMessage,
+  options: { readonly format: ImportFormat; readonly dryRun: boolean },
+) {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
   const input = new PassThrough();
   source.once('error', (error) => input.destroy(error));
   source.pipe(input);
   try {
-    return await cards.import(input, format);
+    return await cards.import(input, options);
   } catch (error) {
     if (source.errored !== null) {
       throw new CardpollError('bad_data', 'upload_aborted', 'the upload ended early', { cause: error });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { CardOperations } from '../../operations/cards.ts';
 import type { Explainer } from '../../operations/explainer.ts';
 import { card } from '../schemas/card.ts';
+import { cardFilterOf, cardList, cardListQuery } from '../schemas/card-list.ts';
 import { cardExplanation } from '../schemas/explanation.ts';
 import { toWire } from '../wire.ts';
 
@@ -11,6 +12,20 @@ const params = z.object({ card: z.string() });
 
 export function cardRoutes(cards: CardOperations, explainer: Explainer): FastifyPluginAsyncZod {
   return async (app) => {
+    app.get(
+      '/cards',
+      {
+        schema: {
+          tags: ['cards'],
+          summary:
+            'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
+          querystring: cardListQuery,
+          response: { 200: cardList },
+        },
+      },
+      async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
+    );
+
     app.get(
       '/cards/:card',
       {

@@ -77,6 +77,11 @@ export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyn
       },
       async (_, reply) => reply.status(202).send(toWire(await cleanup.trigger())),
     );
+    app.post(
+      '/data-cleanup/cancel',
+      { schema: { tags, summary: 'End the cleanup run', response: { 200: progress } } },
+      async () => toWire(await cleanup.cancel()),
+    );
     app.get(
       '/data-cleanup/progress',
       { schema: { tags, summary: 'Follow the cleanup run', response: { 200: progress } } },

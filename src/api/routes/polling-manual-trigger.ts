@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
-import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
-import { batchTrigger, cardIds, selectionCount, selectionQuery, trigger } from '../schemas/triggers.ts';
+import { batchTrigger, cardIds, selectionCount, trigger } from '../schemas/triggers.ts';
 import { toWire } from '../wire.ts';
 
 const tags = ['polling-manual-trigger'];
@@ -107,7 +107,10 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
         schema: {
           tags,
           summary: 'Count the cards that a condition selects',
-          querystring: z.object({ carrier_id: selectionQuery(), status: selectionQuery() }),
+          querystring: z.object({
+            carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
+            status: queryNumber(SELECTION_BOUNDS).optional(),
+          }),
           response: { 200: selectionCount },
         },
       },

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HISTORY_STEPS } from '../../domain/history.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { queryNumber } from '../schemas/page.ts';
+import { queryNumber } from '../schemas/fields.ts';
 import { history, initState, overview, queueStats, taskFailures, taskStats } from '../schemas/stats.ts';
 import { toWire } from '../wire.ts';
 

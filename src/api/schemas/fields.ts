@@ -13,6 +13,16 @@ export function wholeNumber(bounds: Bounds) {
     .max(bounds.max, { error });
 }
 
+/** A whole number in the query string within bounds, ends included. */
+export function queryNumber(bounds: Bounds) {
+  const error = wholeNumberWithin(bounds);
+  return z
+    .string({ error })
+    .regex(/^-?\d{1,16}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
+}
+
 export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
 
 /** RFC 3339, UTC. */

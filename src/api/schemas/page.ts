@@ -1,19 +1,10 @@
 // Lists come in pages (03): {items, page, page_size, total}. Used by the routes that list resources.
 import { z } from 'zod';
-import { wholeNumberWithin } from '../../operations/bounds.ts';
+import { queryNumber } from './fields.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 const PAGE = { min: 1, max: 1_000_000 };
 const PAGE_SIZE = { min: 1, max: 100 };
-
-export function queryNumber(bounds: { readonly min: number; readonly max: number }) {
-  const error = wholeNumberWithin(bounds);
-  return z
-    .string({ error })
-    .regex(/^\d{1,9}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= bounds.min && value <= bounds.max, { error });
-}
 
 export const pageQuery = z.object({
   page: queryNumber(PAGE).default(1),

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import {
   CARD_ID_BOUNDS,
   MAX_BATCH_CARDS,
-  SELECTION_BOUNDS,
   TRIGGER_KINDS,
   TRIGGER_STATUSES,
 } from '../../domain/manual-trigger.ts';
@@ -41,17 +40,6 @@ export const cardIds = z
     minItems: 1,
     maxItems: MAX_BATCH_CARDS,
   });
-
-/** An attribute that cards are selected by, in a query string. */
-export function selectionQuery() {
-  const error = wholeNumberWithin(SELECTION_BOUNDS);
-  return z
-    .string({ error })
-    .regex(/^-?\d{1,10}$/, { error })
-    .transform(Number)
-    .refine((value) => value >= SELECTION_BOUNDS.min && value <= SELECTION_BOUNDS.max, { error })
-    .optional();
-}
 
 function isListOfCards(value: unknown): boolean {
   const isCardId = (one: unknown) => Number.isSafeInteger(one) && (one as number) >= CARD_ID_BOUNDS.min;

@@ -1,6 +1,6 @@
 // `cardpoll alerts rules`: list, show, create, update and delete alert rules.
-import type { AlertRuleRequest } from '../../api/client.ts';
-import { duration, fraction, integer, oneOf, text } from '../../config/kinds.ts';
+import type { AlertRuleBody, AlertRuleRequest } from '../../api/client.ts';
+import { duration, fraction, oneOf, text } from '../../config/kinds.ts';
 import {
   COMPARISONS,
   COOLDOWN_SECONDS_BOUNDS,
@@ -14,16 +14,20 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { findAlertRule } from '../named.ts';
 import { conditionText, ruleFields, ruleTable } from '../output/alert-tables.ts';
+import { type Change, tellChange } from '../output/change.ts';
 import { printAnswer, printList } from '../output/print.ts';
+import { span } from '../output/style.ts';
 import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
 
-const ID: ArgumentSpec = {
-  name: '<id>',
-  doc: 'number of the alert rule, from `cardpoll alerts rules`',
-  kind: integer({ min: 1, max: 2 ** 31 - 1 }),
+const RULE: ArgumentSpec = {
+  name: '<rule>',
+  doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
+  kind: text('number or name'),
+  names: 'alert_rules',
 };
 const EXAMPLES = [
   ['cardpoll alerts rules', 'all alert rules'],
@@ -76,12 +80,17 @@ async function list(context: CommandContext, { page, pageSize }: PageOptions): P
   return EXIT_OK;
 }
 
-const show = defineCommand<[number], unknown>({
+function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
+  return ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
+}
+
+export const show = defineCommand<[string], unknown>({
   name: 'show',
   summary: 'Show one rule in full',
   examples: EXAMPLES,
-  arguments: [ID],
-  run: async (context, { args: [id] }) => {
+  arguments: [RULE],
+  run: async (context, { args: [given] }) => {
+    const { id } = await find(context, given);
     const answer = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
     await printAnswer(context, answer, ruleFields);
     return EXIT_OK;
@@ -130,7 +139,7 @@ interface Switches {
   readonly withoutWebhook?: boolean;
 }
 
-const update = defineCommand<[number], RuleOptions & Switches>({
+const update = defineCommand<[string], RuleOptions & Switches>({
   name: 'update',
   summary: 'Change an alert rule; what is not named stays as it is',
   examples: [
@@ -138,14 +147,14 @@ const update = defineCommand<[number], RuleOptions & Switches>({
     ['cardpoll alerts rules update 3 --disable', 'switch it off'],
     ['cardpoll alerts rules update 3 --without-webhook', 'history and log only'],
   ],
-  arguments: [ID],
+  arguments: [RULE],
   options: [
     ...ruleOptions(false),
     { flags: '--enable', doc: 'switch it on' },
     { flags: '--disable', doc: 'switch it off' },
     { flags: '--without-webhook', doc: 'tell no webhook' },
   ],
-  run: async (context, { args: [id], options }) => {
+  run: async (context, { args: [given], options }) => {
     const patch = { ...requestOf(options), ...switchesOf(options) };
     if (Object.keys(patch).length === 0) {
       throw new CardpollError(
@@ -154,15 +163,22 @@ const update = defineCommand<[number], RuleOptions & Switches>({
         'say what to change, for example --threshold 80000',
       );
     }
+    const before = await find(context, given);
     const answer = await ask(context, 'changing the alert rule', (client) =>
-      client.updateAlertRule(id, patch),
+      client.updateAlertRule(before.id, patch),
+    );
+    tellChange(
+      context.io,
+      `alert rule ${before.id} "${before.name}"`,
+      changesBetween(before, answer.body),
+      null,
     );
     await printAnswer(context, answer, ruleFields);
     return EXIT_OK;
   },
 });
 
-const remove = defineCommand<[number], ConfirmOptions>({
+const remove = defineCommand<[string], ConfirmOptions>({
   name: 'delete',
   summary: 'Delete an alert rule; its history stays',
   examples: [
@@ -170,21 +186,34 @@ const remove = defineCommand<[number], ConfirmOptions>({
     ['cardpoll alerts rules delete 3 --dry-run', 'shows what would happen'],
     ['cardpoll alerts rules delete 3 --yes', 'for scripts'],
   ],
-  arguments: [ID],
+  arguments: [RULE],
   options: CONFIRM_OPTIONS,
-  run: async (context, { args: [id], options }) => {
-    const plan = options.yes === true && options.dryRun !== true ? [] : await deletionPlan(context, id);
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+  run: async (context, { args: [given], options }) => {
+    const rule = await find(context, given);
+    const { id } = rule;
+    const plan = deletionPlan(rule);
+    if (!(await confirm(context, plan, options))) return declined(options);
     await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
     context.io.stderr.write(`alert rule ${id} is deleted\n`);
     return EXIT_OK;
   },
 });
 
-async function deletionPlan(context: CommandContext, id: number): Promise<string[]> {
-  const { body } = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
+function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
   return [
-    `Delete alert rule ${id} "${body.name}": ${body.task_type} ${conditionText(body)}.`,
+    ['name', before.name, after.name],
+    ['task', before.task_type, after.task_type],
+    ['fires when', conditionText(before), conditionText(after)],
+    ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
+    ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
+    ['webhook URL', before.webhook_url, after.webhook_url],
+    ['enabled', before.is_enabled, after.is_enabled],
+  ];
+}
+
+function deletionPlan(rule: AlertRuleBody): string[] {
+  return [
+    `Delete alert rule ${rule.id} "${rule.name}": ${rule.task_type} ${conditionText(rule)}.`,
     'What it fired stays in the history; an alert that is open is resolved.',
   ];
 }

@@ -5,12 +5,12 @@ import { text } from '../../config/kinds.ts';
 import { recommendedAlerts } from '../../domain/recommended-alerts.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
+import { everyItem } from '../every-page.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { conditionText } from '../output/alert-tables.ts';
 import { printAnswer } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
-import { LARGEST_PAGE_SIZE } from '../page-options.ts';
 
 interface Recommendation
   extends Pick<AlertRuleBody, 'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold'> {
@@ -50,12 +50,13 @@ async function recommend(
   client: ApiClient,
   { apply, webhookUrl }: RecommendedOptions,
 ): Promise<Recommendation[]> {
-  const idOf = new Map((await allRules(client)).map(({ name, id }) => [name, id]));
+  const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
+  const idOf = new Map(present.map(({ name, id }) => [name, id]));
   const items: Recommendation[] = [];
   for (const { ruleType: rule_type, taskType: task_type, ...rest } of recommendedAlerts()) {
     const rule = { ...rest, rule_type, task_type };
-    const present = idOf.get(rule.name);
-    if (present !== undefined) items.push({ ...rule, state: 'present', id: present });
+    const known = idOf.get(rule.name);
+    if (known !== undefined) items.push({ ...rule, state: 'present', id: known });
     else if (apply !== true) items.push({ ...rule, state: 'missing', id: null });
     else {
       const notify =
@@ -67,15 +68,6 @@ async function recommend(
     }
   }
   return items;
-}
-
-async function allRules(client: ApiClient): Promise<AlertRuleBody[]> {
-  const rules: AlertRuleBody[] = [];
-  for (let page = 1; ; page += 1) {
-    const { body } = await client.alertRules(page, LARGEST_PAGE_SIZE);
-    rules.push(...body.items);
-    if (body.items.length < LARGEST_PAGE_SIZE) return rules;
-  }
 }
 
 async function print(context: CommandContext, items: readonly Recommendation[]): Promise<void> {

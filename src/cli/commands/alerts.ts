@@ -6,7 +6,7 @@ import { EXIT_OK } from '../exit-codes.ts';
 import { historyTable } from '../output/alert-tables.ts';
 import { printList } from '../output/print.ts';
 import { type PageOptions, pageOptions } from '../page-options.ts';
-import { rules } from './alert-rules.ts';
+import { rules, show } from './alert-rules.ts';
 import { recommended } from './alerts-recommended.ts';
 
 const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
@@ -46,5 +46,5 @@ export const alerts: CommandSpec = {
     ['cardpoll alerts history', 'what fired lately'],
     ['cardpoll alerts recommended --apply', 'create the recommended rules'],
   ],
-  subcommands: [rules, history, recommended],
+  subcommands: [rules, show, history, recommended],
 };

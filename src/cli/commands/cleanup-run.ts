@@ -3,7 +3,7 @@
 import type { Answer, CleanupProgressBody } from '../../api/client.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import { follow } from '../follow.ts';
 import { previewTable, progressTable } from '../output/cleanup-tables.ts';
@@ -49,7 +49,7 @@ export const cleanupRun = defineCommand<[], RunOptions>({
   ],
   run: async (context, { options }) => {
     const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+    if (!(await confirm(context, plan, options))) return declined(options);
     const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
     if (options.wait !== true) {
       await printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
@@ -72,17 +72,19 @@ async function planOf(context: CommandContext): Promise<string[]> {
 async function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
   let bar: ProgressBar | null = null;
   try {
-    return await follow(
-      context,
-      (client) => client.cleanupProgress(),
-      ({ run_id: current, status, items, deleted }) => {
+    return await follow(context, {
+      read: (client) => client.cleanupProgress(),
+      isDone: ({ run_id: current, status, items, deleted }) => {
         const total = items.reduce((sum, item) => sum + item.total, 0);
         bar ??= new ProgressBar(context.io, 'cleaning', total);
         bar.update(deleted);
         // A later run can only have begun after this one ended.
         return current !== runId || status !== 'running';
       },
-    );
+      goesOn:
+        `cleanup ${runId} goes on without you: \`cardpoll cleanup progress\` shows how far it is, ` +
+        '`cardpoll cleanup cancel` ends it',
+    });
   } finally {
     (bar as ProgressBar | null)?.clear();
   }

@@ -5,8 +5,8 @@ import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { tellChange } from '../output/change.ts';
 import { adviceFor, adviceTable } from '../output/concurrency-advice.ts';
 import { printAnswer } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
@@ -43,9 +43,13 @@ const set = defineCommand<[TaskType, number], unknown>({
     },
   ],
   run: async (context, { args: [taskType, limit] }) => {
+    const before = await ask(context, 'reading the queues', (client) => client.queues());
+    const queue = before.body.items.find((item) => item.task_type === taskType);
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
+    const change = ['limit', queue?.concurrency.max ?? null, answer.body.max_concurrency] as const;
+    tellChange(context.io, taskType, [change], queue?.scheduled_cards ?? null);
     await printAnswer(context, answer, (body, style) => limitTable([body], style));
     return 0;
   },
@@ -63,7 +67,7 @@ const reset = defineCommand<[TaskType], ConfirmOptions>({
   options: CONFIRM_OPTIONS,
   run: async (context, { args: [taskType], options }) => {
     const plan = options.yes === true && options.dryRun !== true ? [] : await resetPlan(context, taskType);
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? 0 : EXIT_NEGATIVE;
+    if (!(await confirm(context, plan, options))) return declined(options);
     const answer = await ask(context, 'resetting', (client) => client.resetConcurrency(taskType));
     await printAnswer(context, answer, (body, style) =>
       renderTable(

@@ -1,5 +1,5 @@
 // `cardpoll configs`: which cards are polled how often.
-import type { ConfigRequest } from '../../api/client.ts';
+import type { ConfigBody, ConfigRequest } from '../../api/client.ts';
 import { duration, integer, oneOf, text } from '../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { CARD_CONDITIONS, type CardCondition } from '../../domain/polling-config.ts';
@@ -7,20 +7,24 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { EXIT_OK } from '../exit-codes.ts';
+import { findConfig } from '../named.ts';
+import { type Change, cardCount, tellChange } from '../output/change.ts';
 import { configTable, selectionText } from '../output/config-tables.ts';
 import { printAnswer, printList } from '../output/print.ts';
+import { span } from '../output/style.ts';
 import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
 
-const ID: ArgumentSpec = {
-  name: '<id>',
-  doc: 'number of the polling config',
-  kind: integer({ min: 1, max: 2 ** 31 - 1 }),
+const CONFIG: ArgumentSpec = {
+  name: '<config>',
+  doc: 'number or name of the polling config, from `cardpoll configs`',
+  kind: text('number or name'),
+  names: 'configs',
 };
 const EXAMPLES = [
   ['cardpoll configs', 'all polling configs'],
-  ['cardpoll configs disable 3', 'stop polling its cards'],
+  ['cardpoll configs disable "Package check"', 'stop polling its cards; asks first'],
   ['cardpoll configs set 3 --interval-seconds 900', 'poll them every 15 minutes'],
   [
     'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
@@ -40,29 +44,74 @@ async function list(context: CommandContext, { page, pageSize }: PageOptions): P
   return EXIT_OK;
 }
 
-async function update(context: CommandContext, id: number, patch: Partial<ConfigRequest>): Promise<number> {
-  const answer = await ask(context, 'changing the polling config', (client) =>
-    client.updateConfig(id, patch),
-  );
-  await printAnswer(context, answer, (body, style) => configTable([body], style));
-  return 0;
+function find(context: CommandContext, given: string): Promise<ConfigBody> {
+  return ask(context, 'reading the polling config', (client) => findConfig(client, given));
 }
 
-const enable = defineCommand<[number], unknown>({
+async function update(
+  context: CommandContext,
+  before: ConfigBody,
+  patch: Partial<ConfigRequest>,
+): Promise<number> {
+  const answer = await ask(context, 'changing the polling config', (client) =>
+    client.updateConfig(before.id, patch),
+  );
+  const what = `config ${before.id} "${before.name}"`;
+  tellChange(context.io, what, changesBetween(before, answer.body), before.members);
+  await printAnswer(context, answer, (body, style) => configTable([body], style));
+  return EXIT_OK;
+}
+
+function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
+  return [
+    ['name', before.name, after.name],
+    ['task', before.task_type, after.task_type],
+    ['cards', before.card_condition, after.card_condition],
+    ['carrier', before.carrier_id ?? 'all', after.carrier_id ?? 'all'],
+    ['interval', span(before.interval_seconds), span(after.interval_seconds)],
+    ['priority', before.priority, after.priority],
+    ['status', wordFor(before.status), wordFor(after.status)],
+  ];
+}
+
+function wordFor(status: ConfigBody['status']): string {
+  return status === 1 ? 'enabled' : 'disabled';
+}
+
+const enable = defineCommand<[string], unknown>({
   name: 'enable',
   summary: 'Poll the cards of a config',
   examples: EXAMPLES,
-  arguments: [ID],
-  run: (context, { args: [id] }) => update(context, id, { status: 1 }),
+  arguments: [CONFIG],
+  run: async (context, { args: [given] }) => update(context, await find(context, given), { status: 1 }),
 });
 
-const disable = defineCommand<[number], unknown>({
+const disable = defineCommand<[string], ConfirmOptions>({
   name: 'disable',
   summary: 'Stop polling the cards of a config',
-  examples: EXAMPLES,
-  arguments: [ID],
-  run: (context, { args: [id] }) => update(context, id, { status: 0 }),
+  examples: [
+    ['cardpoll configs disable 3', 'asks first'],
+    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it concerns'],
+    ['cardpoll configs disable 3 --yes', 'for scripts'],
+  ],
+  arguments: [CONFIG],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given], options }) => {
+    const config = await find(context, given);
+    if (!(await confirm(context, disablingPlan(config), options))) return declined(options);
+    return update(context, config, { status: 0 });
+  },
 });
+
+function disablingPlan(config: ConfigBody): string[] {
+  const { id, name, task_type: task, members } = config;
+  const cards =
+    members === null ? 'Its cards are' : `Its ${cardCount(members)} ${members === 1 ? 'is' : 'are'}`;
+  return [
+    `Disable polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
+    `${cards} polled for ${task} no more until it is enabled again.`,
+  ];
+}
 
 interface ConfigOptions {
   readonly name?: string;
@@ -102,7 +151,7 @@ function configOptions(required: boolean): readonly OptionSpec[] {
   ];
 }
 
-const set = defineCommand<[number], ConfigOptions>({
+const set = defineCommand<[string], ConfigOptions>({
   name: 'set',
   summary: 'Change a config; what is not named stays as it is',
   examples: [
@@ -110,9 +159,9 @@ const set = defineCommand<[number], ConfigOptions>({
     ['cardpoll configs set 3 --carrier-id 7', 'only those of one carrier'],
     ['cardpoll configs set 3 --all-carriers', 'those of all carriers again'],
   ],
-  arguments: [ID],
+  arguments: [CONFIG],
   options: [...configOptions(false), { flags: '--all-carriers', doc: 'cards of all carriers' }],
-  run: async (context, { args: [id], options }) => {
+  run: async (context, { args: [given], options }) => {
     const patch = requestOf(options);
     if (Object.keys(patch).length === 0) {
       throw new CardpollError(
@@ -121,7 +170,7 @@ const set = defineCommand<[number], ConfigOptions>({
         'say what to change, for example --interval-seconds 900',
       );
     }
-    return update(context, id, patch);
+    return update(context, await find(context, given), patch);
   },
 });
 
@@ -149,7 +198,7 @@ const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }
   },
 });
 
-const remove = defineCommand<[number], ConfirmOptions>({
+const remove = defineCommand<[string], ConfirmOptions>({
   name: 'delete',
   summary: 'Delete a config; its cards go to the next one that matches them',
   examples: [
@@ -157,11 +206,12 @@ const remove = defineCommand<[number], ConfirmOptions>({
     ['cardpoll configs delete 5 --dry-run', 'shows what would happen'],
     ['cardpoll configs delete 5 --yes', 'for scripts'],
   ],
-  arguments: [ID],
+  arguments: [CONFIG],
   options: CONFIRM_OPTIONS,
-  run: async (context, { args: [id], options }) => {
-    const plan = options.yes === true && options.dryRun !== true ? [] : await deletionPlan(context, id);
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+  run: async (context, { args: [given], options }) => {
+    const config = await find(context, given);
+    if (!(await confirm(context, deletionPlan(config), options))) return declined(options);
+    const { id } = config;
     const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
     context.io.stderr.write(`polling config ${id} is deleted\n`);
     await printAnswer(context, answer, (body, style) => configTable([body], style));
@@ -169,12 +219,12 @@ const remove = defineCommand<[number], ConfirmOptions>({
   },
 });
 
-async function deletionPlan(context: CommandContext, id: number): Promise<string[]> {
-  const { body } = await ask(context, 'reading the polling config', (client) => client.config(id));
-  const cards = body.members === null ? 'its cards' : `${body.members.toLocaleString('en-US')} cards`;
+function deletionPlan(config: ConfigBody): string[] {
+  const { id, name, task_type: task, members } = config;
+  const cards = members === null ? 'its cards' : cardCount(members);
   return [
-    `Delete polling config ${id} "${body.name}": ${body.task_type}, ${selectionText(body)}.`,
-    `The next config that matches polls ${cards}; without one they are polled for ${body.task_type} no more.`,
+    `Delete polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
+    `The next config that matches polls ${cards}; without one they are polled for ${task} no more.`,
   ];
 }
 

@@ -1,96 +1,89 @@
-// `cardpoll doctor`: looks whether a daemon with this configuration can work here, and whether one does. The launcher
-// looks at the surroundings; configuration and daemon are looked at here. Exit code 1 when something failed.
-import type { HealthReasonBody } from '../../api/client.ts';
+// `cardpoll doctor`: looks whether a daemon with this configuration can work here, and how its fleet does. Without any
+// setting of a daemon it looks only at what a client has. The launcher looks at the surroundings. Exit code 1 when
+// something failed, 2 when something could not be told.
 import { loadDaemonConfig } from '../../config/load-config.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import type { ConfigInputs } from '../../config/reader.ts';
+import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from '../../config/settings.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
+import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import type { DoctorFinding } from '../launchers.ts';
+import { findingText } from '../output/findings.ts';
 import { printAnswer } from '../output/print.ts';
-import type { Colour, Style } from '../output/style.ts';
-import { renderTable } from '../output/table.ts';
 
-const COLOURS: Record<DoctorFinding['status'], Colour> = {
-  ok: 'green',
-  warning: 'yellow',
-  failed: 'red',
-  skipped: 'dim',
-};
+const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'Check configuration, stores, clocks, gateway, directories and the daemon',
+  summary: 'Find what is wrong with a daemon, its surroundings and its fleet, and what to type',
   examples: [
-    ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start'],
-    ['cardpoll doctor --gateway-url http://gateway:8080', 'the embedded stores'],
-    ['cardpoll doctor --config cardpoll.yaml -o json', 'for monitoring; exit code 1 when a check failed'],
+    ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start, or at any time'],
+    ['cardpoll doctor', 'where only the commands are installed: asks the daemon'],
+    [
+      'cardpoll doctor --config cardpoll.yaml -o json',
+      'for monitoring; exit code 1: failed, 2: could not tell',
+    ],
   ],
   settings: Object.values(SETTINGS).filter(
     ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
   ),
   run: async (context) => {
-    const [surroundings, daemon] = await Promise.all([examineSurroundings(context), examineDaemon(context)]);
-    const items = [...surroundings, ...daemon];
-    const healthy = items.every(({ status }) => status !== 'failed');
-    const body = { status: healthy ? 'ok' : 'failed', items };
-    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
-      findingTable(items, style),
-    );
-    return healthy ? EXIT_OK : EXIT_NEGATIVE;
+    const items = await examine(context);
+    const status = verdictOf(items);
+    const body = { status, items };
+    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) => findingText(items, style));
+    return EXIT_CODES[status];
   },
 });
 
-async function examineSurroundings({ configInputs, launchers }: CommandContext): Promise<DoctorFinding[]> {
+async function examine(context: CommandContext): Promise<DoctorFinding[]> {
+  if (!isForDaemon(context.configInputs)) return [...(await daemonFindings(context, null)).items];
+  const file = context.configInputs.flags['--config'];
+  const withFile = file === undefined ? '' : ` --config ${file}`;
+  const daemon = await daemonFindings(context, `cardpoll daemon${withFile}`);
+  const surroundings = await surroundingFindings(context, daemon);
+  return [...surroundings.map((finding) => withConfig(finding, withFile)), ...daemon.items];
+}
+
+/** Whether anything says that a daemon is to run here. */
+function isForDaemon({ flags, env }: ConfigInputs): boolean {
+  const given = (name: string | null) => name !== null && (env[name] ?? '') !== '';
+  if (flags['--config'] !== undefined || given(CONFIG_FILE.env)) return true;
+  return ALL_SETTINGS.some(
+    ({ flag, env: name, scopes }) =>
+      scopes.includes('daemon') && ((flag !== null && flags[flag] !== undefined) || given(name)),
+  );
+}
+
+async function surroundingFindings(
+  { configInputs, launchers }: CommandContext,
+  { answers }: DaemonFindings,
+): Promise<DoctorFinding[]> {
   const check = 'configuration';
   try {
     const config = await loadDaemonConfig(configInputs);
-    const findings = await launchers.doctor(config);
-    return [{ check, status: 'ok', detail: 'can work', hint: null }, ...findings];
+    const findings = await launchers.doctor(config, answers);
+    return [{ check, status: 'ok', detail: 'can work', hint: null, command: null }, ...findings];
   } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    const { message, hint = null } = error;
+    const detail = 'they need a configuration that can work';
     return [
-      failed(check, error),
-      skipped('stores, gateway, directories', 'they need a configuration that can work'),
+      { check, status: 'failed', detail: message, hint, command: 'cardpoll daemon --help' },
+      { check: 'stores, gateway, directories', status: 'skipped', detail, hint: null, command: null },
     ];
   }
 }
 
-/** The daemon, and a finding for everything that keeps its fleet from being well. */
-async function examineDaemon(context: CommandContext): Promise<DoctorFinding[]> {
-  try {
-    const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
-    const { version, health, health_reasons, workers } = body;
-    const detail = `cardpoll ${version} answers; ${workers.length} live, health ${health}`;
-    return [{ check: 'daemon', status: 'ok', detail, hint: null }, ...health_reasons.map(findingOf)];
-  } catch (error) {
-    return [failed('daemon', error)];
-  }
+/** Commands that read the configuration read the same one. */
+function withConfig(finding: DoctorFinding, withFile: string): DoctorFinding {
+  const { command } = finding;
+  const reads = command !== null && /^cardpoll (daemon|migrate)\b/.test(command);
+  return reads ? { ...finding, command: `${command}${withFile}` } : finding;
 }
 
-function findingOf({ code, severity, text, command }: HealthReasonBody): DoctorFinding {
-  const status = severity === 'alert' ? 'failed' : 'warning';
-  return { check: code, status, detail: text, hint: command };
-}
-
-function failed(check: string, error: unknown): DoctorFinding {
-  if (!(error instanceof CardpollError)) throw error;
-  return { check, status: 'failed', detail: error.message, hint: error.hint ?? null };
-}
-
-function skipped(check: string, detail: string): DoctorFinding {
-  return { check, status: 'skipped', detail, hint: null };
-}
-
-function findingTable(items: readonly DoctorFinding[], style: Style): string {
-  const columns = [
-    { header: 'CHECK', cell: ({ check }: DoctorFinding) => style.text(check) },
-    { header: 'STATUS', cell: ({ status }: DoctorFinding) => style.text(status, COLOURS[status]) },
-    {
-      header: 'DETAIL',
-      cell: ({ detail, hint }: DoctorFinding) =>
-        style.text(hint === null ? detail : `${detail} (hint: ${hint})`),
-    },
-  ];
-  return renderTable(items, columns, style);
+function verdictOf(items: readonly DoctorFinding[]): keyof typeof EXIT_CODES {
+  if (items.some(({ status }) => status === 'failed')) return 'failed';
+  return items.some(({ status }) => status === 'unknown') ? 'unknown' : 'ok';
 }

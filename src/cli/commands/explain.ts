@@ -4,7 +4,6 @@ import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
 import { explanationText } from '../output/explanation.ts';
 import { printAnswer } from '../output/print.ts';
-import { widthOf } from '../output/wrap.ts';
 
 export const CARD_ARGUMENT: ArgumentSpec = {
   name: '<card>',
@@ -14,8 +13,7 @@ export const CARD_ARGUMENT: ArgumentSpec = {
 
 export async function explainCard(context: CommandContext, card: string): Promise<number> {
   const answer = await ask(context, 'looking the card up', (client) => client.explain(card));
-  const width = widthOf(context.io.stdout);
-  await printAnswer(context, answer, (body, style) => explanationText(body, style, width));
+  await printAnswer(context, answer, explanationText);
   return 0;
 }
 

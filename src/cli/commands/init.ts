@@ -2,8 +2,8 @@
 import type { InitStateBody } from '../../api/client.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
+import { EXIT_OK } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';
 import { initStateFields } from '../output/stats-tables.ts';
 
@@ -26,7 +26,7 @@ const rebuild = defineCommand<[], ConfirmOptions>({
   options: CONFIRM_OPTIONS,
   run: async (context, { options }) => {
     const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+    if (!(await confirm(context, plan, options))) return declined(options);
     const answer = await ask(context, 'asking the leader', (client) => client.rebuildInit());
     await printAnswer(context, answer, initStateFields);
     return EXIT_OK;

@@ -1,15 +1,16 @@
 // `cardpoll trigger single`, `batch` and `by-condition`: have cards polled now.
 import { readFile } from 'node:fs/promises';
-import type { BatchBody, Selection } from '../../api/client.ts';
+import type { BatchBody, Selection, TriggerBody } from '../../api/client.ts';
 import { integer, listOf, oneOf, text } from '../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
-import { CONFIRM_OPTIONS, type ConfirmOptions, confirm } from '../confirm.ts';
-import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
+import { answerFields, failureFields } from '../output/card-fields.ts';
+import type { FieldsOf } from '../output/table.ts';
 import { selectionText } from '../output/trigger-tables.ts';
 
 const TASK: OptionSpec = {
@@ -20,22 +21,77 @@ const TASK: OptionSpec = {
 };
 const CARD_ID = integer(CARD_ID_BOUNDS);
 
-export const single = defineCommand<[], WaitOptions & { readonly cardId: number; readonly task: TaskType }>({
+interface SingleOptions extends WaitOptions {
+  readonly cardId?: number;
+  readonly iccid?: string;
+  readonly task: TaskType;
+}
+
+export const single = defineCommand<[], SingleOptions>({
   name: 'single',
   summary: 'Poll one card now',
   examples: [
     ['cardpoll trigger single --card-id 42 --task realname', 'check its verification now'],
-    ['cardpoll trigger single --card-id 42 --task carddata --wait', 'and wait for the result'],
+    [
+      'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait',
+      'and wait for the answer',
+    ],
     ['cardpoll trigger single --card-id 42 --task package -o json', 'the trigger for programs'],
   ],
-  options: [{ flags: '--card-id <n>', doc: 'card id', kind: CARD_ID, required: true }, TASK, WAIT_OPTION],
+  options: [
+    { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
+    { flags: '--iccid <digits>', doc: 'or its iccid, 18 to 22 digits', kind: text('iccid') },
+    TASK,
+    WAIT_OPTION,
+  ],
   run: async (context, { options }) => {
+    const cardId = await cardIdOf(context, options);
     const trigger = await ask(context, 'queueing the card', (client) =>
-      client.triggerSingle(options.task, options.cardId),
+      client.triggerSingle(options.task, cardId),
     );
-    return showTrigger(context, trigger, options);
+    return showTrigger(context, trigger, options, (body) => outcomeIfKnown(context, cardId, body));
   },
 });
+
+async function cardIdOf(context: CommandContext, { cardId, iccid }: SingleOptions): Promise<number> {
+  if ((cardId === undefined) === (iccid === undefined)) {
+    throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
+  }
+  if (cardId !== undefined) return cardId;
+  const { body } = await ask(context, 'reading the card', (client) => client.card(iccid ?? ''));
+  return body.card_id;
+}
+
+/** The poll is over whatever becomes of this question: then the trigger is all there is to show. */
+async function outcomeIfKnown(
+  context: CommandContext,
+  cardId: number,
+  trigger: TriggerBody,
+): Promise<FieldsOf> {
+  try {
+    return await outcomeOf(context, cardId, trigger);
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    context.io.stderr.write(`cardpoll: what came of the poll cannot be told: ${error.message}\n`);
+    return () => [];
+  }
+}
+
+/** What the gateway said of the card, or why the poll failed. */
+async function outcomeOf(
+  context: CommandContext,
+  cardId: number,
+  { task_type: task, failed, succeeded }: TriggerBody,
+): Promise<FieldsOf> {
+  if (succeeded > 0) {
+    const { body } = await ask(context, 'reading the card', (client) => client.card(String(cardId)));
+    return (style) => answerFields(task, body, style);
+  }
+  if (failed === 0) return () => [];
+  const { body } = await ask(context, 'reading the failure', (client) => client.explain(String(cardId)));
+  const failure = body.tasks.find((one) => one.task_type === task)?.last_failure ?? null;
+  return (style) => failureFields(failure, style);
+}
 
 interface BatchOptions extends WaitOptions {
   readonly task: TaskType;
@@ -146,7 +202,7 @@ export const byCondition = defineCommand<[], ConditionOptions>({
     const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
     const asks = options.yes !== true || options.dryRun === true;
     const plan = asks ? await planOf(context, options.task, selection) : [];
-    if (!(await confirm(context.io, plan, options))) return options.dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
+    if (!(await confirm(context, plan, options))) return declined(options);
     const trigger = await ask(context, 'queueing the cards', (client) =>
       client.triggerByCondition(options.task, selection),
     );

@@ -1,6 +1,6 @@
 // `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
 import { text } from '../../config/kinds.ts';
-import { ask } from '../ask.ts';
+import { ask, saidNo } from '../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
@@ -19,11 +19,12 @@ const TRIGGER_ID: ArgumentSpec = {
   name: '<trigger_id>',
   doc: 'id of the trigger, from `cardpoll trigger list`',
   kind: text('trigger id'),
+  names: 'triggers',
 };
 
 const cancel = defineCommand<[string], unknown>({
   name: 'cancel',
-  summary: 'Cancel a trigger: cards that wait are not polled any more, running ones are finished',
+  summary: 'Cancel a trigger: waiting cards are not polled any more; exit code 1 when it is over already',
   examples: [
     ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
     ['cardpoll trigger cancel 5f0c2a9be17d4c33 -o json', 'the counts so far, for programs'],
@@ -31,9 +32,13 @@ const cancel = defineCommand<[string], unknown>({
   ],
   arguments: [TRIGGER_ID],
   run: async (context, { args: [triggerId] }) => {
-    const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
-    await printAnswer(context, answer, triggerFields);
-    return EXIT_OK;
+    try {
+      const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
+      await printAnswer(context, answer, (body, style) => triggerFields(body, style));
+      return EXIT_OK;
+    } catch (error) {
+      return saidNo(context, error);
+    }
   },
 });
 

@@ -1,9 +1,11 @@
 // Why a card is or is not polled, as text. Used by the commands explain and cards show -v. Shows what the API says.
 import type { ExplanationBody } from '../../api/client.ts';
+import { sentenceLines } from './sentence.ts';
 import { type Colour, type Style, span } from './style.ts';
-import { wrapped } from './wrap.ts';
 
 type TaskBody = ExplanationBody['tasks'][number];
+
+const INDENT = '  ';
 
 const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colour]> = {
   scheduled: ['●', 'green'],
@@ -18,12 +20,12 @@ const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colou
 };
 
 /** Behind a pipe one line a task type; -o json has the rest. */
-export function explanationText(body: ExplanationBody, style: Style, width: number): string {
+export function explanationText(body: ExplanationBody, style: Style): string {
   if (!style.forPeople) return body.tasks.map((task) => pipedLine(task, style)).join('');
   const parts = [
-    cardLines(body, style, width),
-    ...body.tasks.map((task) => taskLines(task, style, width)),
-    historyLines(body, style, width),
+    cardLines(body, style),
+    ...body.tasks.map((task) => taskLines(task, style)),
+    historyLines(body, style),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -34,7 +36,7 @@ function pipedLine(task: TaskBody, style: Style): string {
   return `${values.map((value) => style.text(value).text).join('\t')}\n`;
 }
 
-function cardLines({ card }: ExplanationBody, style: Style, width: number): string {
+function cardLines({ card }: ExplanationBody, style: Style): string {
   const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
   const facts = [
     `iccid ${card.iccid}`,
@@ -45,21 +47,21 @@ function cardLines({ card }: ExplanationBody, style: Style, width: number): stri
     `used ${card.used_mb_month} of ${allowance} in ${card.usage_month}`,
   ];
   const heading = style.paint(`card ${card.card_id}`, 'bold');
-  return `${heading}\n${wrapped(style.text(facts.join(', ')).text, width, '  ')}`;
+  return textOf([heading, ...sentenceLines(facts.join(', '), style, INDENT)]);
 }
 
-function taskLines(task: TaskBody, style: Style, width: number): string {
+function taskLines(task: TaskBody, style: Style): string {
   const [symbol, colour] = SYMBOLS[task.state];
   const details = [scheduleWords(task), pollWords(task, style), failureWords(task, style)];
   const others = task.other_configs.map(({ id, name, reason }) => `not by config ${id} (${name}): ${reason}`);
   const lines = [...details, ...others].filter((line) => line !== '');
-  const heading = `${task.task_type} ${style.text(task.text).text}`;
-  return [
-    style.paint(wrapped(heading, width, `${symbol} `).trimEnd(), colour),
-    '\n',
-    ...lines.map((line) => wrapped(style.text(line).text, width, '  ')),
-    task.command === null ? '' : `  ${style.paint(style.text(task.command).text, 'bold')}\n`,
-  ].join('');
+  const [first = '', ...more] = sentenceLines(`${task.task_type} ${task.text}`, style, `${symbol} `);
+  return textOf([
+    style.paint(first, colour),
+    ...more,
+    ...lines.flatMap((line) => sentenceLines(line, style, INDENT)),
+    ...(task.command === null ? [] : [`${INDENT}${commandText(task.command, style)}`]),
+  ]);
 }
 
 function scheduleWords({ config, ring, next_due_at: due }: TaskBody): string {
@@ -80,7 +82,7 @@ function failureWords({ last_failure: failure }: TaskBody, style: Style): string
   return `last failure ${style.time(at).text}${times}: ${reason} after ${Math.round(duration_ms)} ms, ${message}`;
 }
 
-function historyLines(body: ExplanationBody, style: Style, width: number): string {
+function historyLines(body: ExplanationBody, style: Style): string {
   const usage = body.usage.map(({ month, used_mb }) => `${month} ${used_mb} MB`).join(', ');
   const stops = body.stops.map(({ at, action, detail }) => `${action} ${style.time(at).text}: ${detail}`);
   const triggers = body.open_triggers.map(
@@ -88,8 +90,18 @@ function historyLines(body: ExplanationBody, style: Style, width: number): strin
       `open trigger ${trigger_id} (${kind}, ${task_type}) of ${style.time(created_at).text}`,
   );
   const lines = [...(usage === '' ? [] : [`usage: ${usage}`]), ...stops, ...triggers];
-  return [
-    ...lines.map((line) => wrapped(style.text(line).text, width, '')),
-    `log lines: ${style.paint(style.text(body.logs_command).text, 'bold')}\n`,
-  ].join('');
+  return textOf([
+    ...lines.flatMap((line) => sentenceLines(line, style)),
+    'log lines:',
+    `${INDENT}${commandText(body.logs_command, style)}`,
+  ]);
+}
+
+/** Whole on one line: it is there to be copied. */
+function commandText(command: string, style: Style): string {
+  return style.paint(style.text(command).text, 'bold');
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }

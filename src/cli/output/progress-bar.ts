@@ -19,26 +19,35 @@ export class ProgressBar {
   constructor(
     private readonly io: Io,
     private readonly label: string,
-    private readonly total: number,
+    /** null: not known. */
+    private readonly total: number | null,
   ) {}
 
-  update(soFar: number): void {
+  /** @param note stands behind the bar. */
+  update(soFar: number, note = ''): void {
     const done = Math.max(soFar, this.#most);
     this.#most = done;
     const nowMs = this.io.clock.monotonic();
     this.#first ??= { done, atMs: nowMs };
     if (this.io.stderr.isTTY !== true || nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
-    const share = this.total === 0 ? 1 : Math.min(1, done / this.total);
     const columns = this.io.stderr.columns || COLUMNS;
+    const line =
+      this.total === null ? this.label : this.#bar(done, this.total, this.#first, columns - note.length);
+    const noted = note === '' ? line : `${line}  ${note}`;
+    this.io.stderr.write(`\r\x1b[K${noted.slice(0, columns - 1)}`);
+  }
+
+  #bar(done: number, total: number, first: { done: number; atMs: number }, columns: number): string {
+    const share = total === 0 ? 1 : Math.min(1, done / total);
     const width = Math.max(0, Math.min(WIDTH, columns - this.label.length - AROUND.length));
     const filled = Math.round(share * width);
-    const gained = done - this.#first.done;
-    const leftSeconds = ((nowMs - this.#first.atMs) / 1000 / gained) * (this.total - done);
+    const gained = done - first.done;
+    const spentSeconds = (this.#drawnMs - first.atMs) / 1000;
+    const leftSeconds = (spentSeconds / gained) * (total - done);
     const eta = gained <= 0 || share === 1 ? '' : `  ${span(Math.round(leftSeconds))} left`;
     const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`;
-    const line = `${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`;
-    this.io.stderr.write(`\r\x1b[K${line.slice(0, columns - 1)}`);
+    return `${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`;
   }
 
   /** Takes the bar off the screen. */

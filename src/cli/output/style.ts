@@ -52,8 +52,7 @@ export class Style {
   ) {}
 
   text(value: string | number | null, colour?: Colour): Cell {
-    // Names come from outside: nothing in them may steer the terminal or break the line.
-    const text = value === null || value === '' ? NOTHING : String(value).replace(STEERING, ' ');
+    const text = value === null || value === '' ? NOTHING : plainText(String(value));
     return colour === undefined ? { text } : { text, colour };
   }
 
@@ -121,6 +120,11 @@ export async function styleFor(io: Io, { wide = false, header = false }: StyleOp
   const { default: widthOf } = await import('string-width');
   const columns = wide ? null : io.stdout.columns || USUAL_COLUMNS;
   return new Style(true, io.clock.now(), chalk, { columns, header, widthOf });
+}
+
+/** What comes from outside, names for instance: nothing in it may steer the terminal or break the line. */
+export function plainText(text: string): string {
+  return text.replace(STEERING, ' ');
 }
 
 /** The two largest units: `2h 5m`. */

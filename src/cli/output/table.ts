@@ -62,11 +62,11 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
   return note.map((line) => style.paint(line, 'dim'));
 }
 
+export type Field = readonly [name: string, value: Cell];
+export type FieldsOf = (style: Style) => readonly Field[];
+
 /** One record with many fields: a name and its value a line. */
-export function renderFields(
-  fields: readonly (readonly [name: string, value: Cell])[],
-  style: Style,
-): string {
+export function renderFields(fields: readonly Field[], style: Style): string {
   if (!style.forPeople) return lines(fields.map(([name, { text }]) => `${name}\t${text}`));
   const { widthOf } = style.layout;
   const width = Math.max(...fields.map(([name]) => widthOf(name)));

@@ -1,7 +1,7 @@
 // Manual triggers as tables. Used by the trigger commands. Shows what the API says.
 import type { TriggerBody } from '../../api/client.ts';
 import type { Cell, Colour, Style } from './style.ts';
-import { type Column, renderFields, renderTable } from './table.ts';
+import { type Column, type Field, renderFields, renderTable } from './table.ts';
 
 const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
 
@@ -21,7 +21,8 @@ export function triggerTable(items: readonly TriggerBody[], style: Style): strin
   return renderTable(items, columns, style);
 }
 
-export function triggerFields(trigger: TriggerBody, style: Style): string {
+/** @param outcome what came of it, once that is known. */
+export function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
   return renderFields(
     [
       ['trigger', style.text(trigger.trigger_id)],
@@ -38,6 +39,7 @@ export function triggerFields(trigger: TriggerBody, style: Style): string {
       ['failed', failedOf(trigger, style)],
       ['created', style.time(trigger.created_at)],
       ['finished', style.time(trigger.finished_at)],
+      ...outcome,
     ],
     style,
   );

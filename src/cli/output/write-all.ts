@@ -21,6 +21,11 @@ export async function writeAll(io: Io, pieces: Iterable<string | Buffer>): Promi
   await write(io, Buffer.concat(batch));
 }
 
+/** The same for what arrives by and by. */
+export async function writeAllAsync(io: Io, pieces: AsyncIterable<string | Buffer>): Promise<void> {
+  for await (const piece of pieces) await write(io, Buffer.from(piece));
+}
+
 async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> {
   const signal = onInterrupt();
   signal.throwIfAborted();

@@ -33,6 +33,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     now: async () => clock.now(),
     // With this process everything in it is gone, and built anew.
     identity: async () => 'embedded',
+    servers: async () => [],
     async close() {},
   };
 }

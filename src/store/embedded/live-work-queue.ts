@@ -12,6 +12,7 @@ import {
   type Pause,
   type PauseRequest,
   type QueueCounts,
+  type RunningCount,
   type Settlement,
   type WorkItem,
   type WorkQueue,
@@ -138,6 +139,13 @@ export class EmbeddedWorkQueue implements WorkQueue {
 
   async place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
     return placeIn(this.#types[taskType], cardId, manualEntries, this.#now());
+  }
+
+  /** Computed from the slots: it cannot differ from them. */
+  async runningCount(taskType: TaskType): Promise<RunningCount> {
+    const { slots } = this.#types[taskType];
+    const { inFlight } = await this.counts(taskType);
+    return { shown: String(slots.size), held: slots.size, live: inFlight };
   }
 
   async setMaxConcurrency(taskType: TaskType, max: number): Promise<void> {

@@ -1,7 +1,14 @@
 // Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
 // touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/card-import.ts.
 import type { CardImport } from '../../domain/card.ts';
-import type { CardImportSession, ImportConflict, ImportCounts } from '../record-store.ts';
+import type {
+  CardImportSession,
+  ImportConflict,
+  ImportCounts,
+  ImportSessionOptions,
+} from '../record-store.ts';
+import checkChunk from './queries/check-chunk.sql';
+import importCandidates from './queries/import-candidates.sql';
 import importChunk from './queries/import-chunk.sql';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from './retry-conflicts.ts';
 import type { SqlClient, SqlTransaction } from './sql-client.ts';
@@ -16,12 +23,19 @@ interface ChunkRow {
 }
 
 export class SqlCardImportSession implements CardImportSession {
-  constructor(private readonly client: SqlClient) {}
+  readonly #sql: string;
+
+  constructor(
+    private readonly client: SqlClient,
+    { dryRun }: ImportSessionOptions,
+  ) {
+    this.#sql = `${importCandidates}${dryRun ? checkChunk : importChunk}`;
+  }
 
   write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }> {
     // A card or iccid that somebody else inserts at this moment is seen, and reported, by the next attempt.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-      this.client.transaction((tx) => writeChunk(tx, rows)),
+      this.client.transaction((tx) => writeChunk(tx, rows, this.#sql)),
     );
   }
 
@@ -30,14 +44,14 @@ export class SqlCardImportSession implements CardImportSession {
   }
 }
 
-async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[]) {
+async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], sql: string) {
   await tx.query(`CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
     position integer, card_id bigint, iccid text, carrier_id integer, status integer,
     allowance_mb double precision, real_name_verified boolean) ON COMMIT DELETE ROWS`);
   await fill(tx, rows);
   // Keys are looked up: for ten thousand of them the planner would rather read all cards, chunk after chunk.
   await tx.script('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
-  const [result] = await tx.query<ChunkRow>(importChunk);
+  const [result] = await tx.query<ChunkRow>(sql);
   const conflicts = toConflicts(result);
   const inserted = result?.inserted ?? 0;
   const updated = result?.updated ?? 0;

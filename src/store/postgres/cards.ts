@@ -5,13 +5,17 @@ import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { UsageMonth } from '../../domain/usage-month.ts';
 import type {
   CardChanges,
+  CardFilter,
   CardImportSession,
   CardRecord,
   CardRecords,
+  CardStretch,
+  ImportSessionOptions,
   MonthlyUsage,
 } from '../record-store.ts';
 import { cardChangesSince, currentMark } from './card-changes.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
+import { cardStretch } from './card-list.ts';
 import { type MembershipRow, toMembership } from './membership-row.ts';
 import cardsByIds from './queries/cards-by-ids.sql';
 import type { PreparedSql, SqlClient } from './sql-client.ts';
@@ -94,8 +98,17 @@ export class SqlCards implements CardRecords {
     return Math.round(perPage * row.pages);
   }
 
-  async openImport(): Promise<CardImportSession> {
-    return new SqlCardImportSession(this.client);
+  list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch> {
+    return cardStretch(this.client, filter, afterId, limit);
+  }
+
+  async lastId(): Promise<number> {
+    const [row] = await this.client.query<{ last: number | null }>('SELECT max(card_id) AS last FROM cards');
+    return row?.last ?? 0;
+  }
+
+  async openImport(options: ImportSessionOptions = { dryRun: false }): Promise<CardImportSession> {
+    return new SqlCardImportSession(this.client, options);
   }
 
   changeMark(): Promise<string> {

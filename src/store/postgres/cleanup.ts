@@ -127,6 +127,18 @@ export class SqlCleanup implements CleanupRecords {
     );
   }
 
+  async cancel(reason: string): Promise<boolean> {
+    // A step that is under way holds the lock of its target's row: what it removes is counted before the row is closed.
+    const runs = await this.client.query(
+      `WITH running AS (SELECT run_id FROM cleanup_runs WHERE status = 'running'), closed AS (
+         UPDATE cleanup_run_items i SET finished = true, error = $1 FROM running r
+         WHERE i.run_id = r.run_id AND NOT i.finished)
+       SELECT 1 FROM running`,
+      [reason],
+    );
+    return runs.length > 0;
+  }
+
   latest(): Promise<CleanupRun | null> {
     return this.#run('ORDER BY started_at DESC LIMIT 1');
   }

@@ -11,6 +11,10 @@ import { SqlResults } from './results.ts';
 import type { SqlClient } from './sql-client.ts';
 import { SqlStops } from './stops.ts';
 import { SqlTriggers } from './triggers.ts';
+import { serverOf } from './vitals.ts';
+
+/** Under which daemons are connected. */
+export const APPLICATION_NAME = 'cardpoll';
 
 export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
   return {
@@ -34,6 +38,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     },
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
+    server: () => serverOf(client, APPLICATION_NAME),
     close: () => client.close(),
   };
 }

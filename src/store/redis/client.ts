@@ -47,10 +47,22 @@ export class RedisClient {
 
   /** INFO server of every server that takes writes. */
   serverInfos(): Promise<string[]> {
-    const masters = this.isCluster
-      ? (this.connection as Cluster).nodes('master')
-      : [this.connection as Redis];
-    return Promise.all(masters.map((master) => this.#answer(master.info('server'))));
+    return Promise.all(this.#masters().map((master) => this.#answer(master.info('server'))));
+  }
+
+  /** All of INFO, of the same servers, with their addresses. */
+  infos(): Promise<Array<{ address: string; info: string }>> {
+    return Promise.all(
+      this.#masters().map(async (master) => {
+        const info = await this.#answer(master.info());
+        const { remoteAddress, remotePort } = master.stream;
+        return { address: `${remoteAddress}:${remotePort}`, info };
+      }),
+    );
+  }
+
+  #masters(): Redis[] {
+    return this.isCluster ? (this.connection as Cluster).nodes('master') : [this.connection as Redis];
   }
 
   close(): void {

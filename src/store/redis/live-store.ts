@@ -10,6 +10,7 @@ import { Keys } from './keys.ts';
 import { RedisRequestClaims } from './request-claims.ts';
 import { RedisRings } from './rings.ts';
 import { RedisPollStats } from './stats.ts';
+import { serversOf } from './vitals.ts';
 import { RedisWorkQueue } from './work-queue.ts';
 
 /**
@@ -39,6 +40,7 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     },
     identity: () => identityOf(client),
+    servers: () => serversOf(client),
     async close() {
       work.close();
       client.close();

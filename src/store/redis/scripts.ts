@@ -32,6 +32,7 @@ import workRelease from './scripts/work-release.lua';
 import workRemoveManual from './scripts/work-remove-manual.lua';
 import workResetSlots from './scripts/work-reset-slots.lua';
 import workResume from './scripts/work-resume.lua';
+import workRunningCount from './scripts/work-running-count.lua';
 import workSettle from './scripts/work-settle.lua';
 import workersHeartbeat from './scripts/workers-heartbeat.lua';
 import workersList from './scripts/workers-list.lua';
@@ -69,6 +70,7 @@ const SOURCES = {
   workRemoveManual,
   workResetSlots,
   workResume,
+  workRunningCount,
   workSettle,
   workersHeartbeat,
   workersList,

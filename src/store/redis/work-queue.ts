@@ -13,6 +13,7 @@ import {
   type Pause,
   type PauseRequest,
   type QueueCounts,
+  type RunningCount,
   type Settlement,
   type WorkItem,
   type WorkQueue,
@@ -174,6 +175,13 @@ export class RedisWorkQueue implements WorkQueue {
 
   place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace> {
     return placeOf(this.client, this.keys, taskType, cardId, manualEntries);
+  }
+
+  async runningCount(taskType: TaskType): Promise<RunningCount> {
+    const names = [this.keys.runningCount(taskType), this.keys.slots(taskType)];
+    const reply = await this.client.script('workRunningCount', names);
+    const [shown, held, live] = reply as [string | null, number, number];
+    return { shown, held, live };
   }
 
   async setMaxConcurrency(taskType: TaskType, max: number): Promise<void> {

@@ -84,13 +84,13 @@ describeRecordStore('history of a card', (db) => {
 
   it('finds them by index among many finished triggers and cards', async () => {
     await db.sql(`INSERT INTO manual_triggers (trigger_id, kind, task_type, status, total, feeding, finished_at)
-      SELECT 'old-' || i, 'single', 'realname', 'completed', 1, false, now() FROM generate_series(1, 20000) AS i`);
+      SELECT 'old-' || i, 'single', 'realname', 'completed', 1, false, now() FROM generate_series(1, 5000) AS i`);
     await db.sql(`INSERT INTO manual_trigger_cards (trigger_id, card_id)
-      SELECT 'old-' || i, i FROM generate_series(1, 5000) AS i`);
+      SELECT 'old-' || i, i FROM generate_series(1, 2000) AS i`);
     await db.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb)
-      SELECT i, '2026-10-01', '1', 2, 1 FROM generate_series(1, 20000) AS i`);
+      SELECT i, '2026-10-01', '1', 2, 1 FROM generate_series(1, 5000) AS i`);
     await db.sql(`INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
-      SELECT i, '2026-10-01', 2, 2, now() FROM generate_series(1, 20000) AS i`);
+      SELECT i, '2026-10-01', 2, 2, now() FROM generate_series(1, 5000) AS i`);
     for (const table of ['manual_triggers', 'manual_trigger_cards', 'card_stops', 'card_usage']) {
       await db.sql(`ANALYZE ${table}`);
     }
@@ -110,5 +110,18 @@ describeRecordStore('history of a card', (db) => {
       'SELECT used_mb FROM card_stops WHERE card_id = 7::bigint ORDER BY month DESC LIMIT 12',
     );
     expect(stops).not.toMatch(/Seq Scan/);
+  });
+});
+
+describeRecordStore('the record store for the doctor', (db) => {
+  it('tells the highest card id, and how the server is', async () => {
+    expect(await db.store.cards.lastId()).toBe(0);
+    await addCards(db.store, 7, 9_007_199_254_740_991, 8);
+    expect(await db.store.cards.lastId()).toBe(9_007_199_254_740_991);
+    const server = await db.store.server();
+    expect(server).toMatchObject({ readOnly: false, waitsForStandby: false, standbys: 0 });
+    expect(server.majorVersion).toBeGreaterThanOrEqual(14);
+    expect(server.connections).toBeLessThanOrEqual(server.maxConnections);
+    expect(server.usageMonths).toEqual(expect.arrayContaining(['2026-09', '2026-10', '2026-11', '2026-12']));
   });
 });

@@ -146,6 +146,37 @@ describeRecordStore('cleanup', (db) => {
     });
   });
 
+  describe('a cancelled run', () => {
+    it('removes no further row, keeps what it counted, and ends as failed', async () => {
+      await stops(CLEANUP_BATCH_ROWS + 7);
+      await begin();
+      while ((await db.store.cleanup.latest())?.batches === 0) await db.store.cleanup.step();
+      expect(await db.store.cleanup.cancel('cancelled')).toBe(true);
+      expect(await db.store.cleanup.step()).toMatchObject({
+        state: 'finished',
+        run: { status: 'failed', batches: 1 },
+      });
+      const run = await db.store.cleanup.latest();
+      expect(run?.items.find(({ target }) => target === 'card_stops')).toEqual({
+        target: 'card_stops',
+        deleted: CLEANUP_BATCH_ROWS,
+        total: CLEANUP_BATCH_ROWS + 7,
+        error: 'cancelled',
+      });
+      expect(run?.items.find(({ target }) => target === 'usage_records')?.error).toBeNull();
+      expect(await rowsOf('card_stops')).toBe(7);
+    });
+
+    it('leaves room for the next one, and nothing is cancelled where none runs', async () => {
+      expect(await db.store.cleanup.cancel('cancelled')).toBe(false);
+      await begin('one');
+      expect(await db.store.cleanup.cancel('cancelled')).toBe(true);
+      await db.store.cleanup.step();
+      await begin('two');
+      expect((await finish()).run.status).toBe('completed');
+    });
+  });
+
   /** Stops of `count` cards in a month, requested at an instant. */
   const stops = (count: number, month = '2025-06-01', requestedAt = daysAgo(400)) =>
     db.sql(

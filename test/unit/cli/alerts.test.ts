@@ -121,8 +121,24 @@ describe('alerts rules', () => {
     ],
   ])('%j sends %s %j', async (argv, line, body) => {
     const { env, requests } = await daemonThatSays(json(RULE, argv.includes('create') ? 201 : 200));
-    expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
-    expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+    expect(await cli(argv, { env })).toMatchObject({ code: 0 });
+    const changes = requests.filter((request) => !request.line.startsWith('GET'));
+    expect(changes.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+  });
+
+  it('tells what has changed, old and new', async () => {
+    const { env } = await daemonThatSays((request, response) =>
+      json(request.line.startsWith('GET') ? RULE : { ...RULE, threshold: 80_000, is_enabled: false })(
+        request,
+        response,
+      ),
+    );
+    const { stderr } = await cli(['alerts', 'rules', 'update', '3', '--threshold', '80000', '--disable'], {
+      env,
+    });
+    expect(stderr).toBe(
+      'alert rule 3 "积压 [31m": fires when queue_backlog > 50000 -> queue_backlog > 80000, enabled true -> false\n',
+    );
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { MigrateAction } from '../../../src/cli/launchers.ts';
 import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { CONFIG, INIT_STATE, OVERVIEW } from './bodies.ts';
+import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-cli-'));
@@ -24,14 +24,8 @@ const LIMIT = { task_type: 'realname', max_concurrency: 150, current: 12 };
 
 describe('requests', () => {
   it.each([
-    [
-      ['concurrency', 'set', 'realname', '150'],
-      'PUT /api/admin/polling-concurrency/realname',
-      { max_concurrency: 150 },
-      LIMIT,
-    ],
     [['configs', 'enable', '3'], 'PUT /api/admin/polling-configs/3', { status: 1 }, CONFIG],
-    [['configs', 'disable', '3'], 'PUT /api/admin/polling-configs/3', { status: 0 }, CONFIG],
+    [['configs', 'disable', '3', '--yes'], 'PUT /api/admin/polling-configs/3', { status: 0 }, CONFIG],
     [
       [
         'configs',
@@ -92,8 +86,109 @@ describe('requests', () => {
     ],
   ])('%j sends %s %j', async (argv, line, body, answer) => {
     const { env, requests } = await daemonThatSays(json(answer));
-    expect(await cli(argv, { env })).toMatchObject({ code: 0, stderr: '' });
-    expect(requests.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+    expect(await cli(argv, { env })).toMatchObject({ code: 0 });
+    const changes = requests.filter((request) => !request.line.startsWith('GET'));
+    expect(changes.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
+  });
+});
+
+describe('what is told about a change', () => {
+  const QUEUES = { items: [task('realname')] };
+  const daemon = (read: unknown, written: unknown) =>
+    daemonThatSays((request, response) =>
+      json(request.line.startsWith('GET') ? read : written)(request, response),
+    );
+
+  it('a limit: old, new, and the cards it concerns', async () => {
+    const { env, requests } = await daemon(QUEUES, LIMIT);
+    const outcome = await cli(['concurrency', 'set', 'realname', '150'], { env });
+    expect(outcome).toMatchObject({
+      code: 0,
+      stderr: 'realname: limit 100 -> 150, concerns 1,000,000 cards\n',
+    });
+    expect(requests.at(-1)).toMatchObject({
+      line: 'PUT /api/admin/polling-concurrency/realname',
+      body: '{"max_concurrency":150}',
+    });
+  });
+
+  it('a polling config: every field that is another one now', async () => {
+    const after = { ...CONFIG, interval_seconds: 900, carrier_id: 7 };
+    const { env } = await daemon(CONFIG, after);
+    const argv = ['configs', 'set', '3', '--interval-seconds', '900', '--carrier-id', '7'];
+    expect((await cli(argv, { env })).stderr).toBe(
+      'config 3 "流量检查 [31m": carrier all -> 7, interval 30m -> 15m, concerns 1,000,000 cards\n',
+    );
+    const same = await daemon(CONFIG, CONFIG);
+    expect((await cli(argv, { env: same.env })).stderr).toBe('config 3 "流量检查 [31m": nothing changed\n');
+  });
+});
+
+describe('names', () => {
+  const named = (id: number, name: string) => ({ ...CONFIG, id, name });
+  const items = [
+    named(3, 'Package check'),
+    named(4, 'VIP'),
+    named(5, 'vip'),
+    named(6, 'Twice'),
+    named(7, 'Twice'),
+  ];
+  const daemon = () =>
+    daemonThatSays((request, response) => {
+      const list = { items, page: 1, page_size: 100, total: items.length };
+      json(request.line.includes('?') ? list : CONFIG)(request, response);
+    });
+
+  it.each([
+    ['Package check', 3],
+    ['package CHECK', 3],
+    ['vip', 5],
+    ['VIP', 4],
+  ])('%j stands for %i', async (name, id) => {
+    const { env, requests } = await daemon();
+    expect(await cli(['configs', 'enable', name], { env })).toMatchObject({ code: 0 });
+    expect(requests.at(-1)?.line).toBe(`PUT /api/admin/polling-configs/${id}`);
+  });
+
+  it.each([
+    ['Pakage check', 1, /there is no polling config "Pakage check" \(did you mean Package check\?\)/],
+    ['Twice', 64, /2 have the name "Twice": 6, 7/],
+    ['Vip', 64, /2 have the name "Vip": 4, 5/],
+  ])('%j: exit code %i, and nothing is changed', async (name, code, said) => {
+    const { env, requests } = await daemon();
+    const outcome = await cli(['configs', 'disable', name, '--yes'], { env });
+    expect(outcome).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(said) });
+    expect(requests.filter(({ line }) => !line.startsWith('GET'))).toEqual([]);
+  });
+});
+
+describe('cleanup set-retention', () => {
+  const retention = { id: 6, target: 'card_stops', retention_days: 365, enabled: true, last_run_at: null };
+  const daemon = (days: number) =>
+    daemonThatSays((request, response) => {
+      const read = { items: [retention], page: 1, page_size: 100, total: 1 };
+      json(request.line.startsWith('GET') ? read : { ...retention, retention_days: days })(request, response);
+    });
+
+  it('asks when data is kept shorter', async () => {
+    const { env, requests } = await daemon(90);
+    const argv = ['cleanup', 'set-retention', 'card_stops', '90'];
+    expect(await cli(argv, { env })).toMatchObject({ code: 64, stdout: '' });
+    const planned = await cli([...argv, '--dry-run'], { env });
+    expect(planned).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Keep card_stops for 90 days instead of 365/),
+    });
+    expect(requests.every(({ line }) => line.startsWith('GET'))).toBe(true);
+    const done = await cli(argv, { env, tty: true, input: 'y\n' });
+    expect([done.code, requests.at(-1)?.line]).toEqual([0, 'PUT /api/admin/data-cleanup-configs/6']);
+    expect(done.stderr).toContain('card_stops: days 365 -> 90\n');
+  });
+
+  it('does not ask when it is kept longer', async () => {
+    const { env, requests } = await daemon(400);
+    expect(await cli(['cleanup', 'set-retention', '6', '400'], { env })).toMatchObject({ code: 0 });
+    expect(requests.at(-1)).toMatchObject({ body: '{"retention_days":400}' });
   });
 });
 
@@ -308,6 +403,7 @@ describe('launched commands', () => {
 
 describe('what asks first', () => {
   it.each([
+    [['configs', 'disable', '3'], 'PUT /api/admin/polling-configs/3', CONFIG],
     [['configs', 'delete', '3'], 'DELETE /api/admin/polling-configs/3', CONFIG],
     [['init', 'rebuild'], 'POST /api/admin/polling-init/rebuild', INIT_STATE],
   ])('%j shows its plan, refuses without a terminal, and does it with --yes', async (argv, line, answer) => {

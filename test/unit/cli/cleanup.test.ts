@@ -113,3 +113,17 @@ describe('cleanup preview', () => {
     );
   });
 });
+
+it.each([
+  [200, progress('running', 10_000, 'cancelled'), 0, /^usage_records\t10000\t2000000\tcancelled\n$/, /^$/],
+  [409, { title: 'Conflict', detail: 'no cleanup is running' }, 1, /^$/, /no cleanup is running/],
+])('cancel: an answer %i %j is exit code %i', async (status, body, code, stdout, stderr) => {
+  const { env, requests } = await daemonThatSays(json(body, status));
+  const outcome = await cli(['cleanup', 'cancel'], { env });
+  expect(outcome).toEqual({
+    code,
+    stdout: expect.stringMatching(stdout),
+    stderr: expect.stringMatching(stderr),
+  });
+  expect(requests.map(({ line }) => line)).toEqual(['POST /api/admin/data-cleanup/cancel']);
+});

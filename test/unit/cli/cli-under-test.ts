@@ -26,6 +26,8 @@ export interface CliOptions {
   readonly columns?: number;
   /** What is typed. */
   readonly input?: string;
+  /** Instead of `input`. */
+  readonly stdin?: Readable;
   readonly launchers?: Partial<Launchers>;
   readonly signal?: AbortSignal;
 }
@@ -59,7 +61,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
   const stdout = new Sink(tty, columns);
   const stderr = new Sink(tty, columns);
   const io: Io = {
-    stdin: Object.assign(Readable.from([input]), { isTTY: tty }),
+    stdin: Object.assign(options.stdin ?? Readable.from([input]), { isTTY: tty }),
     stdout,
     stderr,
     env,

@@ -1,35 +1,45 @@
 // `cardpoll doctor`: what it prints and how it ends, with prepared findings and a prepared daemon.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DoctorFinding } from '../../../src/cli/launchers.ts';
+import { VERSION } from '../../../src/cli/version.ts';
 import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-const REDIS: DoctorFinding = { check: 'redis', status: 'ok', detail: 'answers', hint: null };
+const REDIS: DoctorFinding = { check: 'redis', status: 'ok', detail: 'answers', hint: null, command: null };
 const SKEW: DoctorFinding = {
   check: 'redis clock',
   status: 'warning',
   detail: '+2000 ms against this machine',
-  hint: 'synchronise',
+  hint: 'synchronise with',
+  command: 'timedatectl set-ntp true',
 };
 const GATEWAY_DOWN: DoctorFinding = {
   check: 'gateway',
   status: 'failed',
   detail: 'nothing answers',
   hint: null,
+  command: null,
+};
+const HIDDEN: DoctorFinding = {
+  check: 'redis memory',
+  status: 'unknown',
+  detail: 'it does not tell',
+  hint: null,
+  command: null,
 };
 const argv = ['doctor', '--gateway-url', 'http://gateway:8080'];
 
 const examined = (...findings: DoctorFinding[]) => ({ doctor: async () => findings });
 
-const WELL = { ...OVERVIEW, health: 'normal', health_reasons: [] };
+const WELL = { ...OVERVIEW, version: VERSION, health: 'normal', health_reasons: [] };
 
 it('ends with 0 when nothing failed; warnings are no failure', async () => {
   const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS, SKEW) });
   expect(stdout).toBe(
-    'configuration\tok\tcan work\nredis\tok\tanswers\n' +
-      'redis clock\twarning\t+2000 ms against this machine (hint: synchronise)\n' +
-      `daemon\tok\tcardpoll ${OVERVIEW.version} answers; ${OVERVIEW.workers.length} live, health normal\n`,
+    'configuration\tok\tcan work\t-\t-\nredis\tok\tanswers\t-\t-\n' +
+      'redis clock\twarning\t+2000 ms against this machine\tsynchronise with\ttimedatectl set-ntp true\n' +
+      `daemon\tok\tanswers; ${OVERVIEW.workers.length} live, health normal\t-\t-\nversion\tok\t${VERSION}\t-\t-\n`,
   );
   expect(code).toBe(0);
 });
@@ -39,7 +49,7 @@ it('ends with 1 when the fleet is not well, and says why and what to type', asyn
   const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS) });
   expect(code).toBe(1);
   expect(stdout).toContain(
-    'paused\tfailed\tpackage: paused for 60 s more by gateway: HTTP 429 (hint: cardpoll resume package)\n',
+    'paused\tfailed\tpackage: paused for 60 s more by gateway: HTTP 429\t-\tcardpoll resume package\n',
   );
 });
 
@@ -47,17 +57,51 @@ it('ends with 1 when a check failed, and says all of it as JSON', async () => {
   const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli([...argv, '-o', 'json'], {
     env,
-    launchers: examined(REDIS, GATEWAY_DOWN),
+    launchers: examined(REDIS, GATEWAY_DOWN, HIDDEN),
   });
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     status: 'failed',
-    items: [{ check: 'configuration', status: 'ok' }, REDIS, GATEWAY_DOWN, { check: 'daemon', status: 'ok' }],
+    items: [
+      { check: 'configuration', status: 'ok' },
+      REDIS,
+      GATEWAY_DOWN,
+      HIDDEN,
+      { check: 'daemon', status: 'ok' },
+      { check: 'version', status: 'ok' },
+    ],
   });
 });
 
-it('tells what is wrong with the configuration and with the daemon, and looks at nothing else', async () => {
-  const env = { CARDPOLL_URL: 'http://127.0.0.1:1' };
+it('ends with 2 when it could not tell', async () => {
+  const { env } = await daemonThatSays(json(WELL));
+  const { code, stdout } = await cli([...argv, '-o', 'json'], { env, launchers: examined(REDIS, HIDDEN) });
+  expect([code, JSON.parse(stdout).status]).toEqual([2, 'unknown']);
+});
+
+it('says for people what was found, what to do and what to type, the command whole', async () => {
+  const { env } = await daemonThatSays(json(WELL));
+  const long: DoctorFinding = {
+    check: 'redis',
+    status: 'failed',
+    detail: `\x1b[2J${'evicts '.repeat(20)}`,
+    hint: null,
+    command: `redis-cli ${'-x '.repeat(40)}`,
+  };
+  const launchers = examined(long, SKEW, HIDDEN);
+  const { stdout } = await cli(argv, { env: { ...env, NO_COLOR: '1' }, launchers, tty: true });
+  const lines = stdout.split('\n');
+  expect(stdout).toContain('✖ failed');
+  expect(stdout).toContain('? unknown');
+  expect(lines).toContain('  timedatectl set-ntp true');
+  expect(lines).toContain(`  ${long.command}`);
+  expect(lines.filter((line) => line.length > 80)).toEqual([`  ${long.command}`]);
+  expect(stdout).not.toContain('\x1b');
+  expect(lines.at(-2)).toBe('3 ok, 1 warning, 1 failed, 1 unknown');
+});
+
+it('tells what is wrong with the configuration, and looks at nothing else', async () => {
+  const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli(['doctor', '--redis-url', 'redis://r', '-o', 'json'], { env });
   expect(code).toBe(1);
   expect(JSON.parse(stdout).items).toMatchObject([
@@ -67,6 +111,54 @@ it('tells what is wrong with the configuration and with the daemon, and looks at
       detail: expect.stringMatching(/database_url.*gateway URL/s),
     },
     { status: 'skipped' },
-    { check: 'daemon', status: 'failed', detail: expect.stringContaining('cannot reach') },
+    { check: 'daemon', status: 'ok' },
+    { check: 'version', status: 'ok' },
   ]);
+});
+
+it('does not mind that no daemon runs yet, and says what starts it', async () => {
+  const env = { CARDPOLL_URL: 'http://127.0.0.1:1' };
+  let daemonAnswers: boolean | null = null;
+  const launchers = {
+    doctor: async (_: unknown, answers: boolean) => {
+      daemonAnswers = answers;
+      return [REDIS];
+    },
+  };
+  const { code, stdout } = await cli([...argv, '-o', 'json'], { env, launchers });
+  expect([code, daemonAnswers]).toEqual([0, false]);
+  expect(JSON.parse(stdout).items.at(-1)).toMatchObject({
+    check: 'daemon',
+    status: 'warning',
+    command: 'cardpoll daemon',
+  });
+});
+
+// Nothing says that a daemon is to run: a launcher that is called fails the test.
+describe('on a client', () => {
+  it('looks on a client only at the daemon, its version and its health', async () => {
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, version: '9.9.9' }));
+    const { code, stdout } = await cli(['doctor', '-o', 'json'], { env });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).items).toMatchObject([
+      { check: 'daemon', status: 'ok' },
+      { check: 'version', status: 'warning', detail: `the daemon is 9.9.9, this command is ${VERSION}` },
+      { check: 'paused', status: 'failed', command: 'cardpoll resume package' },
+    ]);
+  });
+
+  it('fails on a client whose daemon is away, or does not take its token', async () => {
+    const away = await cli(['doctor', '-o', 'json'], { env: { CARDPOLL_URL: 'http://127.0.0.1:1' } });
+    expect(away.code).toBe(1);
+    expect(JSON.parse(away.stdout).items).toMatchObject([{ check: 'daemon', status: 'failed' }]);
+    const { env } = await daemonThatSays(
+      json(
+        { title: 'Unauthorized', status: 401, code: 'unauthorized', detail: 'the token is not known' },
+        401,
+      ),
+    );
+    const refused = await cli(['doctor', '-o', 'json'], { env });
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stdout).items).toMatchObject([{ check: 'token', status: 'failed' }]);
+  });
 });

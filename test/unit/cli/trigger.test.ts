@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { TriggerBody } from '../../../src/api/client.ts';
+import { Interruption } from '../../../src/cli/io.ts';
+import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-trigger-'));
@@ -188,5 +190,93 @@ describe('tables', () => {
     );
     const people = await cli(['trigger', 'list', '-o', 'wide', '--page-size', '5'], { env, tty: true });
     expect(people.stdout).toMatch(/TRIGGER[\s\S]*by_condition +carddata +running +~1,000/);
+  });
+});
+
+describe('a single card', () => {
+  const ONE: TriggerBody = {
+    ...TRIGGER,
+    kind: 'single',
+    selection: null,
+    total: 1,
+    total_estimated: false,
+    waiting: 0,
+  };
+  const over = { ...ONE, status: 'completed', running: 0, succeeded: 1, failed: 0 } as const;
+  const FAILURE = {
+    at: '2026-11-21T10:00:00.000Z',
+    reason: 'timeout',
+    message: 'no answer within 5000 ms',
+    duration_ms: 5_000,
+    attempts: 3,
+    next_try_at: null,
+  };
+
+  function daemon(trigger: TriggerBody) {
+    const explanation = { logs_command: '', tasks: [{ task_type: 'carddata', last_failure: FAILURE }] };
+    return daemonThatSays((request, response) => {
+      const [, path = ''] = request.line.split(' ');
+      const body = path.endsWith('/explain') ? explanation : path.includes('/cards/') ? CARD : trigger;
+      json(body, request.line.startsWith('POST') ? 202 : 200)(request, response);
+    });
+  }
+
+  it('may be named by its iccid', async () => {
+    const { env, requests } = await daemon(over);
+    const outcome = await cli(['trigger', 'single', '--iccid', CARD.iccid, '--task', 'carddata'], { env });
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(requests[0]?.line).toBe(`GET /api/admin/cards/${CARD.iccid}`);
+    expect(JSON.parse(requests[1]?.body ?? '')).toEqual({ card_id: CARD.card_id, task_type: 'carddata' });
+  });
+
+  it.each([[[]], [['--iccid', CARD.iccid, '--card-id', '42']]])('is named once: %j', async (named) => {
+    const outcome = await cli(['trigger', 'single', ...named, '--task', 'carddata']);
+    expect(outcome).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('either --card-id or --iccid'),
+    });
+  });
+
+  it.each([
+    ['realname', /^real name verified\tyes$/m],
+    ['carddata', /^used 2026-11\t12\.5 MB$/m],
+    ['package', /^stopped\tyes\nused 2026-11\t12\.5 MB\nallowance\tunlimited$/m],
+  ] as const)('shows after --wait what %s found out', async (task, answer) => {
+    const { env } = await daemon({ ...over, task_type: task });
+    const outcome = await cli(['trigger', 'single', '--card-id', '42', '--task', task, '--wait'], { env });
+    expect(outcome).toMatchObject({ code: 0, stdout: expect.stringMatching(answer) });
+  });
+
+  it('shows after --wait why the poll failed', async () => {
+    const { env } = await daemon({ ...over, succeeded: 0, failed: 1 });
+    const argv = ['trigger', 'single', '--card-id', '42', '--task', 'carddata', '--wait'];
+    const { code, stdout } = await cli(argv, { env });
+    expect(code).toBe(1);
+    expect(stdout).toContain('\nreason\ttimeout\nmessage\tno answer within 5000 ms\ntook\t5000 ms\n');
+    expect((await cli([...argv, '-o', 'json'], { env })).stdout).not.toContain('timeout');
+  });
+
+  it('says on Ctrl-C in --wait that it goes on, how to follow and how to end it', async () => {
+    const interrupt = new AbortController();
+    const { env, requests } = await daemonThatSays((request, response) => {
+      if (requests.length === 2) interrupt.abort(new Interruption(130));
+      json(ONE, 202)(request, response);
+    });
+    const argv = ['trigger', 'single', '--card-id', '42', '--task', 'carddata', '--wait'];
+    const { code, stderr } = await cli(argv, { env, signal: interrupt.signal });
+    expect(code).toBe(130);
+    expect(stderr).toContain(`trigger ${ONE.trigger_id} goes on`);
+    expect(stderr).toContain(`cardpoll trigger status ${ONE.trigger_id} --wait`);
+    expect(stderr).toContain(`cardpoll trigger cancel ${ONE.trigger_id}`);
+  });
+});
+
+it('to cancel what is over already is exit code 1', async () => {
+  const problem = { title: 'Conflict', detail: 'manual trigger x is over already', code: 'trigger_finished' };
+  const { env } = await daemonThatSays(json(problem, 409));
+  expect(await cli(['trigger', 'cancel', 'x'], { env })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'cardpoll: manual trigger x is over already\n',
   });
 });

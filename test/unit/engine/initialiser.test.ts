@@ -283,6 +283,31 @@ describe('reconciliation', () => {
     expect((await live.coordination.initProgress()).reason).toBe('build');
   });
 
+  it('counts the members anew after a repair that was cut off before it was written down', async () => {
+    await runUntilCompleted();
+    await live.rings.remove(ringOf(ALL), [1, 3]);
+    let cutOff = false;
+    const recounted: number[] = [];
+    const rings = overriding(live.rings, {
+      add: async (ring, cardIds) => {
+        const added = await live.rings.add(ring, cardIds);
+        if (cardIds.length === 0 || cutOff) return added;
+        cutOff = true;
+        throw new Error('the connection broke');
+      },
+      recount: async (ring) => {
+        recounted.push(ring.configId);
+        return live.rings.recount(ring);
+      },
+    });
+    initialiser = makeInitialiser(overriding(live, { rings }));
+    while (!cutOff) await initialiser.runOnce().catch(() => {});
+    initialiser = makeInitialiser(overriding(live, { rings }));
+    await runUntilSwept();
+    expect(recounted).toEqual([ALL.id]);
+    expect(await live.coordination.reconciliation()).toMatchObject({ healed: 0 });
+  });
+
   it('counts nothing for a card that changed while it was looked at', async () => {
     configs = [ALL, OWN];
     await runUntilCompleted();

@@ -20,6 +20,8 @@ const FINE: TaskHealthInputs = {
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   unconfirmedStops: 0,
+  failedBy: {},
+  drainSeconds: 0,
   remedy: null,
   pauses: [],
   breakers: [],
@@ -149,22 +151,42 @@ describe('reasons of a task type', () => {
 
 describe('reasons of the fleet', () => {
   it('name the task type', () => {
-    const reasons = taskReasons({ ...FINE, successRate: 92 });
+    const failedBy = { connect: 30, timeout: 812, http: 1, malformed: 2 };
+    const reasons = taskReasons({ ...FINE, successRate: 92, failedBy });
     expect(
-      fleetReasons({ tasks: [{ taskType: 'realname', reasons }], workers: 1, initStuck: false }),
+      fleetReasons({
+        tasks: [{ taskType: 'realname', reasons }],
+        workers: 1,
+        schedulers: 1,
+        initStuck: false,
+      }),
     ).toEqual([
       {
         code: 'success_rate',
         severity: 'warning',
-        text: 'realname: 92 % of the polls succeed',
-        command: 'cardpoll stats tasks',
+        text: 'realname: 92 % of the polls succeed; others fail by timeout 812, connect 30, malformed 2',
+        command: 'cardpoll stats failures',
       },
     ]);
   });
 
   it('tell that nobody polls, and that the initialisation is stuck', () => {
-    const reasons = fleetReasons({ tasks: [], workers: 0, initStuck: true });
+    const reasons = fleetReasons({ tasks: [], workers: 0, schedulers: 0, initStuck: true });
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
     expect(healthOfReasons(reasons)).toBe('alert');
+    expect(reasons[1]?.command).toBe('cardpoll daemon --roles scheduler');
+    const led = fleetReasons({ tasks: [], workers: 1, schedulers: 1, initStuck: true });
+    expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
+  });
+
+  it.each<[Partial<TaskHealthInputs>, string]>([
+    [{ drainSeconds: 250 }, '60000 cards in the queue, gone in about 5 min'],
+    [{ drainSeconds: null }, '60000 cards in the queue'],
+    [
+      { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
+      '60000 cards in the queue, never gone at this rate',
+    ],
+  ])('tell when a backlog is gone: %j', (change, text) => {
+    expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
   });
 });

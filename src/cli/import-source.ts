@@ -1,0 +1,93 @@
+// What `cardpoll cards import` sends: a file or standard input, its format told from how it begins, in whole lines, so
+// that it may end early without a broken row.
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Readable, Transform, type TransformCallback } from 'node:stream';
+import { CardpollError, messageOf } from '../platform/errors.ts';
+import type { Io } from './io.ts';
+
+export const STANDARD_INPUT = '-';
+
+export interface ImportSource {
+  readonly stream: Readable;
+  readonly format: 'csv' | 'ndjson';
+  /** null: not known before its end. */
+  readonly bytes: number | null;
+}
+
+/** Throws `input_missing` for a file that cannot be read. */
+export async function openImportSource(io: Io, file: string): Promise<ImportSource> {
+  try {
+    const bytes = file === STANDARD_INPUT ? null : (await stat(file)).size;
+    const stream = file === STANDARD_INPUT ? io.stdin : createReadStream(file);
+    return { stream, format: formatOf(await beginningOf(stream)), bytes };
+  } catch (error) {
+    const message = `cannot read ${file}: ${messageOf(error)}`;
+    throw new CardpollError('input_missing', 'file_unreadable', message, { cause: error });
+  }
+}
+
+/** What has arrived first; it stays in the stream. */
+async function beginningOf(input: Readable): Promise<Buffer> {
+  if (input.readableLength === 0 && !input.readableEnded) {
+    await Promise.race([once(input, 'readable'), once(input, 'end')]);
+  }
+  const chunk: Buffer | string | null = input.read();
+  if (chunk === null) return Buffer.alloc(0);
+  input.unshift(chunk);
+  return Buffer.from(chunk);
+}
+
+/** By the first character: a JSON object begins with a brace, a CSV header does not. */
+function formatOf(start: Buffer): ImportSource['format'] {
+  const text = start
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart();
+  return text.startsWith('{') ? 'ndjson' : 'csv';
+}
+
+const NEWLINE = 0x0a;
+/** A line longer than this is no row: it need not be kept whole. */
+const LONGEST_LINE_BYTES = 1024 * 1024;
+
+/** Passes lines on, counts them, and ends behind the last whole one when it is told to stop. */
+export class WholeLines extends Transform {
+  bytes = 0;
+  rows = 0;
+  #rest: Buffer = Buffer.alloc(0);
+  #stopped = false;
+
+  constructor(private readonly onProgress: (lines: WholeLines) => void) {
+    super();
+  }
+
+  /** @param source is not read any further. */
+  stop(source: Readable): void {
+    if (this.writableEnded) return;
+    this.#stopped = true;
+    source.unpipe(this);
+    this.end();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.bytes += chunk.length;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) this.rows += 1;
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    const whole = end === 0 ? Buffer.alloc(0) : Buffer.concat([this.#rest, chunk.subarray(0, end)]);
+    this.#rest = end === 0 ? Buffer.concat([this.#rest, chunk]) : chunk.subarray(end);
+    if (whole.length > 0) this.push(whole);
+    if (this.#rest.length > LONGEST_LINE_BYTES) {
+      this.push(this.#rest);
+      this.#rest = Buffer.alloc(0);
+    }
+    this.onProgress(this);
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (!this.#stopped && this.#rest.length > 0) this.push(this.#rest);
+    done();
+  }
+}

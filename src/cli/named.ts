@@ -1,0 +1,60 @@
+// Finds what a command was given by name or by number: polling configs, alert rules, cleanup configs. Used by commands
+// that show or change one of them.
+import type { AlertRuleBody, ApiClient, ConfigBody, RetentionBody } from '../api/client.ts';
+import { didYouMean } from '../config/suggest.ts';
+import { CardpollError } from '../platform/errors.ts';
+import { everyItem } from './every-page.ts';
+
+/** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for a name of several. */
+export async function findConfig(client: ApiClient, given: string): Promise<ConfigBody> {
+  if (isId(given)) return (await client.config(Number(given))).body;
+  const all = await everyItem((page, pageSize) => client.configs(page, pageSize));
+  return oneNamed(given, all, ({ name }) => name, 'polling config', 'cardpoll configs');
+}
+
+/** As above. */
+export async function findAlertRule(client: ApiClient, given: string): Promise<AlertRuleBody> {
+  if (isId(given)) return (await client.alertRule(Number(given))).body;
+  const all = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
+  return oneNamed(given, all, ({ name }) => name, 'alert rule', 'cardpoll alerts rules');
+}
+
+/** By id or target. */
+export async function findRetention(client: ApiClient, given: string): Promise<RetentionBody> {
+  const { items } = (await client.cleanupConfigs()).body;
+  const known = items.find(({ id }) => String(id) === given);
+  return (
+    known ?? oneNamed(given, items, ({ target }) => target, 'cleanup config', 'cardpoll cleanup configs')
+  );
+}
+
+function isId(given: string): boolean {
+  return /^\d{1,10}$/.test(given);
+}
+
+function oneNamed<Item extends { readonly id: number }>(
+  given: string,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+  what: string,
+  command: string,
+): Item {
+  const exact = items.filter((item) => nameOf(item) === given);
+  const found = exact.length > 0 ? exact : items.filter((item) => folded(nameOf(item)) === folded(given));
+  const [first] = found;
+  if (first === undefined) {
+    const near = didYouMean(given, items.map(nameOf));
+    throw new CardpollError('not_found', 'name_not_found', `there is no ${what} "${given}"${near}`, {
+      hint: `${command} shows them`,
+    });
+  }
+  if (found.length === 1) return first;
+  const ids = found.map(({ id }) => id).join(', ');
+  throw new CardpollError('usage', 'name_ambiguous', `${found.length} have the name "${given}": ${ids}`, {
+    hint: `say which ${what} by its number`,
+  });
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase();
+}

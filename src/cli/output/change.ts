@@ -1,0 +1,29 @@
+// What a command has changed, old -> new, on stderr: the answer itself shows the new values only.
+import type { Io } from '../io.ts';
+import { plainText } from './style.ts';
+
+/** Name, old and new value of something that may have changed. */
+export type Change = readonly [name: string, before: unknown, after: unknown];
+
+/**
+ * `realname: limit 100 -> 150, 1,000,000 cards`
+ * @param cards how many it concerns; null: not known.
+ */
+export function tellChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
+  const changed = changes.filter(([, before, after]) => before !== after);
+  const said = changed.map(([name, before, after]) => `${name} ${shown(before)} -> ${shown(after)}`);
+  const facts = said.length === 0 ? ['nothing changed'] : [...said, ...concerned(cards)];
+  io.stderr.write(`${plainText(what)}: ${facts.join(', ')}\n`);
+}
+
+function concerned(cards: number | null): string[] {
+  return cards === null ? [] : [`concerns ${cardCount(cards)}`];
+}
+
+export function cardCount(cards: number): string {
+  return `${cards.toLocaleString('en-US')} ${cards === 1 ? 'card' : 'cards'}`;
+}
+
+function shown(value: unknown): string {
+  return plainText(value === null ? 'none' : String(value));
+}

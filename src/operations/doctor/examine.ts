@@ -1,0 +1,76 @@
+// What `cardpoll doctor` finds out about a daemon's surroundings, and about the fleet in them. It opens its own connections
+// and changes nothing. The checks that are of no store come from outside (src/doctor.ts).
+import type { Clock } from '../../platform/clock.ts';
+import type { LiveStore } from '../../store/live-store.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { answered, type Finding, skipped, warning } from './finding.ts';
+import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';
+import { type RecordStoreExpectations, recordStoreFindings, recordStoreNotOpened } from './record-store.ts';
+
+export interface Stores {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+}
+
+export interface Surroundings {
+  readonly openLive: () => Promise<LiveStore>;
+  readonly openRecords: () => Promise<RecordStore>;
+  readonly clock: Clock;
+  /** `redis-cli` and how to get to the server. */
+  readonly redisCli: string;
+  readonly database: Omit<RecordStoreExpectations, 'instances'>;
+  /** Checks of no store; told the records where they answer, for a card to ask about. */
+  readonly elsewhere: (records: RecordStore | null) => Promise<Finding[]>;
+  /** Checks of the fleet, where both stores answer and the tables are there. */
+  readonly fleet: (stores: Stores) => Promise<Finding[]>;
+}
+
+/** All findings, in a fixed order. Never throws for what it finds. */
+export async function examine(around: Surroundings): Promise<Finding[]> {
+  const { clock } = around;
+  const records = await around.openRecords();
+  const [live, liveError] = await attempt(around.openLive);
+  try {
+    const [, recordError] = await attempt(() => records.ping());
+    const reachable = recordError === null ? records : null;
+    const migrated = reachable !== null && (await isMigrated(reachable));
+    const [cards] = migrated ? await attempt(() => records.cards.estimate()) : [null];
+    const [workers] = live === null ? [[]] : await attempt(() => live.coordination.workers());
+    const expected = { ...around.database, instances: Math.max(1, workers?.length ?? 0) };
+    const groups = await Promise.all([
+      live === null
+        ? liveStoreNotOpened(liveError, around.redisCli)
+        : answered('redis', () => liveStoreFindings(live, clock, cards)),
+      reachable === null
+        ? recordStoreNotOpened(recordError)
+        : answered('postgresql', () => recordStoreFindings(records, clock, expected)),
+      around.elsewhere(migrated ? records : null),
+      live !== null && migrated
+        ? answered('fleet', () => around.fleet({ live, records }))
+        : [skipped('fleet', 'it needs both stores, and the migrations')],
+    ]);
+    return groups.flat();
+  } finally {
+    await Promise.all([live?.close(), records.close()]);
+  }
+}
+
+/** For a daemon without Redis and PostgreSQL: its stores exist only inside it. */
+export async function examineEmbedded(elsewhere: () => Promise<Finding[]>): Promise<Finding[]> {
+  const detail = 'the embedded store is used, which is for trying out only';
+  const remedy = { hint: 'configure Redis and PostgreSQL for a fleet' };
+  return [warning('redis', detail, remedy), warning('postgresql', detail, remedy), ...(await elsewhere())];
+}
+
+async function isMigrated(records: RecordStore): Promise<boolean> {
+  const [states] = await attempt(() => records.migrations.status());
+  return states?.every(({ appliedAtMs }) => appliedAtMs !== null) ?? false;
+}
+
+async function attempt<T>(work: () => Promise<T>): Promise<[T, null] | [null, unknown]> {
+  try {
+    return [await work(), null];
+  } catch (error) {
+    return [null, error];
+  }
+}

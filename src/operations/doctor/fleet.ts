@@ -1,0 +1,49 @@
+// What the doctor looks at where both stores answer: the fleet they hold, whether or not an instance of it is alive. Used by
+// examine.ts.
+import type { Clock } from '../../platform/clock.ts';
+import type { LiveStore } from '../../store/live-store.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import type { Overview } from '../stats.ts';
+import { answered, type Finding, ok, skipped } from './finding.ts';
+import { healthFindings } from './health.ts';
+import { instanceFindings } from './instances.ts';
+import { ringSampleFindings } from './ring-sample.ts';
+import { runningCountFindings } from './running-counts.ts';
+import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
+
+export interface FleetFacts {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Waits for as long as a changed card takes to its rings. */
+  readonly settle: () => Promise<void>;
+  readonly upkeep: UpkeepSettings;
+  /** null: the daemon tells how the fleet does. */
+  readonly overview: (() => Promise<Overview>) | null;
+}
+
+export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
+  const { live, records, clock, random, settle, upkeep } = facts;
+  const progress = await live.coordination.initProgress();
+  const workers = await live.coordination.workers();
+  const groups = await Promise.all([
+    Promise.resolve(instanceFindings(workers)),
+    answered('running counts', () => runningCountFindings(live)),
+    answered('cards in rings', () => ringSampleFindings({ live, records }, progress, random, settle)),
+    answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
+    answered('fleet', () => aliveFindings(facts, workers.length)),
+  ]);
+  return groups.flat();
+}
+
+/** How the fleet does, from its stores: asked for where no daemon answers. Before its first start there is none. */
+async function aliveFindings({ overview, live }: FleetFacts, instances: number): Promise<Finding[]> {
+  if (overview === null) return [];
+  const { status, updatedAtMs } = await live.coordination.initProgress();
+  if (instances === 0 && status === 'pending' && updatedAtMs === null) {
+    return [skipped('fleet', 'no instance ever polled')];
+  }
+  const found = healthFindings((await overview()).healthReasons);
+  return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;
+}

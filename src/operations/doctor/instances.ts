@@ -1,0 +1,20 @@
+// The instances of the fleet: which are alive, and whether they are of one version. Used by fleet.ts. Pure.
+import type { WorkerInfo } from '../../store/live-store.ts';
+import { type Finding, ok, skipped, warning } from './finding.ts';
+
+export function instanceFindings(workers: readonly WorkerInfo[]): Finding[] {
+  const check = 'instances';
+  if (workers.length === 0) return [skipped(check, 'none is alive')];
+  const versions = new Map<string, string[]>();
+  for (const { version, workerId } of workers) {
+    versions.set(version, [...(versions.get(version) ?? []), workerId]);
+  }
+  const said = [...versions].map(([version, ids]) => `${ids.length} of ${version}`).join(', ');
+  if (versions.size === 1) return [ok(check, said)];
+  return [
+    warning(check, `${said}: the versions differ, which is meant for the time of an update only`, {
+      hint: 'update those that are behind',
+      command: 'cardpoll stats instances',
+    }),
+  ];
+}

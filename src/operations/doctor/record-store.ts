@@ -1,0 +1,124 @@
+// What the doctor looks at in the record store: the server, its schema, its clock. Used by examine.ts.
+import { MonthCalendar } from '../../domain/usage-month.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { RecordServer, RecordStore } from '../../store/record-store.ts';
+import { clockFinding } from './clock-skew.ts';
+import { type Finding, failed, failure, ok, skipped, warning } from './finding.ts';
+
+const LEAST_MAJOR_VERSION = 14;
+const MONTHS_AHEAD = 3;
+const CHECKS = [
+  'postgresql version',
+  'postgresql connections',
+  'postgresql replication',
+  'migrations',
+  'usage partitions',
+  'postgresql clock',
+];
+
+export interface RecordStoreExpectations {
+  readonly connectionsPerInstance: number;
+  /** Live instances; at least the one that is to be started. */
+  readonly instances: number;
+  readonly timeZone: string;
+  /** `psql` and how to get to this database, without the password. */
+  readonly psql: string;
+}
+
+export function recordStoreNotOpened(error: unknown): Finding[] {
+  return [failure('postgresql', error), ...CHECKS.map((check) => skipped(check, 'see above'))];
+}
+
+export async function recordStoreFindings(
+  records: RecordStore,
+  clock: Clock,
+  expected: RecordStoreExpectations,
+): Promise<Finding[]> {
+  const server = await records.server();
+  const migrations = await migrationFinding(records);
+  return [
+    ok('postgresql', 'answers'),
+    versionFinding(server),
+    connectionFinding(server, expected),
+    replicationFinding(server, expected.psql),
+    migrations,
+    migrations.status === 'ok'
+      ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
+      : skipped('usage partitions', 'see above'),
+    await clockFinding('postgresql clock', () => records.now(), clock),
+  ];
+}
+
+function versionFinding({ majorVersion }: RecordServer): Finding {
+  const check = 'postgresql version';
+  return majorVersion >= LEAST_MAJOR_VERSION
+    ? ok(check, String(majorVersion))
+    : failed(check, `${majorVersion} lacks what the statements use`, {
+        hint: `update it to ${LEAST_MAJOR_VERSION} or later`,
+      });
+}
+
+function connectionFinding(
+  { maxConnections, connections, ownConnections }: RecordServer,
+  { connectionsPerInstance, instances, psql }: RecordStoreExpectations,
+): Finding {
+  const check = 'postgresql connections';
+  const wanted = connectionsPerInstance * instances;
+  const others = Math.max(0, connections - ownConnections);
+  const detail =
+    `${wanted} for ${instances} ${instances === 1 ? 'instance' : 'instances'} and ${others} of others, ` +
+    `of ${maxConnections}`;
+  if (wanted + others <= maxConnections) return ok(check, detail);
+  const needed = Math.ceil((wanted + others) * 1.2);
+  return failed(check, `${detail}: instances would be refused connections`, {
+    hint: 'lower database_max_connections, or restart PostgreSQL after',
+    command: `${psql} -c 'ALTER SYSTEM SET max_connections = ${needed}'`,
+  });
+}
+
+function replicationFinding({ readOnly, waitsForStandby, standbys }: RecordServer, psql: string): Finding {
+  const check = 'postgresql replication';
+  if (readOnly) {
+    return failed(check, 'it takes no writes: a standby, or set to read only', {
+      hint: 'point database_url to the primary, or promote this one',
+      command: `${psql} -c 'SELECT pg_promote()'`,
+    });
+  }
+  if (waitsForStandby && standbys === 0) {
+    return failed(check, 'commits wait for a standby, and none is connected: nothing can be written', {
+      hint: 'bring the standby back, or go on without it',
+      command: `${psql} -c "ALTER SYSTEM SET synchronous_standby_names = ''" -c 'SELECT pg_reload_conf()'`,
+    });
+  }
+  return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
+}
+
+async function migrationFinding(records: RecordStore): Promise<Finding> {
+  const check = 'migrations';
+  try {
+    const states = await records.migrations.status();
+    const missing = states.filter(({ appliedAtMs }) => appliedAtMs === null).map(({ id }) => id);
+    if (missing.length === 0) return ok(check, `all ${states.length} applied`);
+    return warning(check, `missing: ${missing.join(', ')}; the next daemon that starts applies them`, {
+      command: 'cardpoll migrate up',
+    });
+  } catch (error) {
+    return failure(check, error);
+  }
+}
+
+/** Whoever leads makes them; a month without is one whose usage cannot be written. */
+function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar, nowMs: number): Finding {
+  const check = 'usage partitions';
+  const present = calendar.monthOf(nowMs);
+  const ahead = usageMonths.filter((month) => month > present).length;
+  const covered = usageMonths.includes(present);
+  if (covered && ahead >= MONTHS_AHEAD) return ok(check, `${present} and ${ahead} months ahead`);
+  if (usageMonths.length === 0) return ok(check, 'none yet; the first daemon makes them');
+  const missing = covered ? `only ${ahead} months ahead of ${present}` : `none for ${present}`;
+  const judge = covered ? warning : failed;
+  return judge(check, `${missing}: the leader makes them, and no leader did`, {
+    hint: 'a daemon with the role scheduler makes them when it leads',
+    command: 'cardpoll daemon --roles scheduler',
+  });
+}

@@ -1,0 +1,77 @@
+// Whether cards are in the rings that poll them: looked at for a sample, drawn anew every time, so that it takes as long
+// for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's (docs/decisions/0014).
+import type { CardMembership } from '../../domain/card.ts';
+import { ConfigMatcher } from '../../domain/polling-config.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { InitProgress, LiveStore, RingState } from '../../store/live-store.ts';
+import type { RecordStore } from '../../store/record-store.ts';
+import { countWords } from '../span-words.ts';
+import { type Finding, failed, ok, skipped } from './finding.ts';
+
+const CHECK = 'cards in rings';
+const PLACES = 20;
+const CARDS_A_PLACE = 50;
+
+/**
+ * @param random uniform in [0, 1)
+ * @param settle waits for as long as a changed card takes to its rings
+ */
+export async function ringSampleFindings(
+  { live, records }: { readonly live: LiveStore; readonly records: RecordStore },
+  progress: InitProgress,
+  random: () => number,
+  settle: () => Promise<void>,
+): Promise<Finding[]> {
+  if (progress.status !== 'completed') return [skipped(CHECK, 'they are being loaded, or are to be')];
+  const cards = await sample(records, random);
+  let { places, missing } = await lookUp(live, records, cards);
+  if (missing.size > 0) {
+    await settle();
+    ({ missing } = await lookUp(live, records, await sampleAgain(records, missing)));
+  }
+  if (missing.size === 0)
+    return [ok(CHECK, `${countWords(cards.length, 'card')} looked up, all in their rings`)];
+  const detail = `${countWords(missing.size, 'card')} of ${cards.length} looked up (${places} memberships) are in no ring that polls them`;
+  return [
+    failed(CHECK, detail, {
+      hint: 'have all cards compared with the rings',
+      command: 'cardpoll init rebuild --yes',
+    }),
+  ];
+}
+
+/** @returns how many memberships the cards should have, and the cards that lack one. */
+async function lookUp(live: LiveStore, records: RecordStore, cards: readonly CardMembership[]) {
+  const [configs, rings] = await Promise.all([records.configs.list(), live.rings.list()]);
+  const matcher = new ConfigMatcher(configs);
+  const wanted = new Map<RingState, number[]>();
+  const missing = new Set<number>();
+  let places = 0;
+  for (const card of cards) {
+    for (const taskType of TASK_TYPES) {
+      const config = matcher.match(taskType, card);
+      if (config === null) continue;
+      places += 1;
+      const ring = rings.find((one) => one.configId === config.id && one.taskType === taskType);
+      if (ring === undefined || ring.generation === 0) missing.add(card.cardId);
+      else wanted.set(ring, [...(wanted.get(ring) ?? []), card.cardId]);
+    }
+  }
+  for (const [ring, ids] of wanted) {
+    const members = await live.rings.contains(ring, ids);
+    for (const [i, cardId] of ids.entries()) if (members[i] !== true) missing.add(cardId);
+  }
+  return { places, missing };
+}
+
+async function sample(records: RecordStore, random: () => number): Promise<CardMembership[]> {
+  const last = await records.cards.lastId();
+  const starts = [0, ...Array.from({ length: PLACES - 1 }, () => Math.floor(random() * last))];
+  const pages = await Promise.all(starts.map((after) => records.cards.page(after, CARDS_A_PLACE)));
+  return [...new Map(pages.flat().map((card) => [card.cardId, card])).values()];
+}
+
+/** As they are by now: some may be gone. */
+async function sampleAgain(records: RecordStore, cardIds: ReadonlySet<number>): Promise<CardMembership[]> {
+  return records.cards.byIds([...cardIds]);
+}

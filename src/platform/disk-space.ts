@@ -1,0 +1,45 @@
+// Room on the disk of a directory, and whether it can be written. Used by the doctor: what it made would belong to whoever
+// ran it, so it makes nothing and looks at the nearest directory that is there.
+import { access, constants, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { CardpollError, messageOf } from './errors.ts';
+
+export interface DiskSpace {
+  /** The directory, or the nearest one above it that is there. */
+  readonly existing: string;
+  readonly exists: boolean;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  /** Files that can still be made; null where the file system sets no limit. */
+  readonly freeFiles: number | null;
+}
+
+/** Throws CardpollError `config` / `directory_unusable` where the directory cannot be written or made. */
+export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
+  const wanted = resolve(dir);
+  for (let existing = wanted; ; existing = dirname(existing)) {
+    try {
+      if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a directory`);
+      await access(existing, constants.W_OK | constants.X_OK);
+      const { bavail, bsize, blocks, ffree, files } = await statfs(existing);
+      return {
+        existing,
+        exists: existing === wanted,
+        freeBytes: bavail * bsize,
+        totalBytes: blocks * bsize,
+        freeFiles: files === 0 ? null : ffree,
+      };
+    } catch (error) {
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (missing && existing !== dirname(existing)) continue;
+      throw new CardpollError(
+        'config',
+        'directory_unusable',
+        `${dir} cannot be written: ${messageOf(error)}`,
+        {
+          hint: 'let the user of the daemon write there, or choose another directory',
+        },
+      );
+    }
+  }
+}

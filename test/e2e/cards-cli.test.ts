@@ -1,0 +1,125 @@
+// `cardpoll cards import`, `list` and `export` against the real API over real stores: what goes in comes out again, a dry
+// run writes nothing, an interrupted import keeps what it says.
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Interruption } from '../../src/cli/io.ts';
+import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type ApiUnderTest, startApi } from '../unit/api/api-under-test.ts';
+import { type CliOptions, cli } from '../unit/cli/cli-under-test.ts';
+
+const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified';
+const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;
+const lineOf = (cardId: number, { carrier = 1, status = 1 } = {}) =>
+  `${cardId},${iccidOf(cardId)},${carrier},${status},500,false\n`;
+const fileOf = (lines: readonly string[]) => `${HEADER}\n${lines.join('')}`;
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+let api: ApiUnderTest;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  const redis = await freshRedis();
+  api = await startApi({ redisUrl: redis.url, databaseUrl: await freshDatabase() });
+  env = { CARDPOLL_URL: `http://${api.server.address}` };
+});
+afterAll(() => api.close());
+
+const cards = (argv: readonly string[], options: CliOptions = {}) =>
+  cli(['cards', ...argv], { env, ...options });
+const idsOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => Number(line.split('\t')[0]));
+
+describe('import and export', () => {
+  it('bring out what was brought in, through standard input and output', async () => {
+    const file = fileOf(numbers(3_000).map((id) => lineOf(id, { carrier: id % 3, status: id % 2 })));
+    const imported = await cards(['import', '-'], { input: file });
+    expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining('inserted\t3000\n') });
+    const exported = await cards(['export']);
+    expect(exported).toEqual({ code: 0, stdout: file, stderr: '' });
+    const again = await cards(['import', '-'], { input: exported.stdout });
+    expect(again.stdout).toContain('unchanged\t3000\n');
+    const lines = (await cards(['export', '-o', 'jsonl'])).stdout;
+    expect((await cards(['import', '-'], { input: lines })).stdout).toContain('unchanged\t3000\n');
+    const some = await cards(['export', '--carrier-id', '2', '--status', '1']);
+    expect(
+      some.stdout
+        .split('\n')
+        .slice(1, -1)
+        .every((line) => line.includes(',2,1,500,false')),
+    ).toBe(true);
+    expect(some.stdout.split('\n')).toHaveLength(500 + 2);
+  });
+
+  it('say with --dry-run what would be done, and do nothing', async () => {
+    const before = (await cards(['export'])).stdout;
+    const lines = [
+      lineOf(1, { carrier: 1, status: 1 }), // as it is
+      lineOf(2, { carrier: 9 }), // another carrier
+      lineOf(5_001), // new
+      `5002,${iccidOf(3)},1,1,500,false\n`, // somebody else's iccid
+      'x,y\n',
+    ];
+    const outcome = await cards(['import', '--dry-run', '-'], { input: fileOf(lines) });
+    expect(outcome.code).toBe(65);
+    expect(outcome.stdout).toBe('received\t5\ninserted\t1\nupdated\t1\nunchanged\t1\nrejected\t2\n');
+    expect(outcome.stderr).toMatch(/line 5: iccid \d+ belongs[\s\S]*line 6: [\s\S]*nothing was written/);
+    expect((await cards(['export'])).stdout).toBe(before);
+  });
+});
+
+describe('list', () => {
+  it('shows cards in id order, and how to go on', async () => {
+    expect(idsOf((await cards(['list', '--limit', '3'])).stdout)).toEqual([1, 2, 3]);
+    const page = await cards(['list', '--limit', '3', '--after-id', '3'], { tty: true });
+    expect(page.stdout).toMatch(/more: --after-id 6/);
+    const carrier = await cards(['list', '--carrier-id', '2', '--after-id', '2990']);
+    expect(idsOf(carrier.stdout)).toEqual([2_993, 2_996, 2_999]);
+    expect((await cards(['list', '--stopped', 'yes'], { tty: true })).stdout).toMatch(/^no card matches/);
+    expect(await cards(['list', '--stopped', 'maybe'])).toMatchObject({ code: 64 });
+  });
+
+  it('finds the few that match among many that do not', async () => {
+    const far = numbers(45_000).map((i) => i + 10_000);
+    const file = fileOf(far.map((id) => lineOf(id, { status: id === 30_000 || id === 55_000 ? 77 : 1 })));
+    expect((await cards(['import', '-'], { input: file })).code).toBe(0);
+    const found = await cards(['list', '--status', '77', '-o', 'json']);
+    const { items, next_after_id } = JSON.parse(found.stdout);
+    expect(items.map(({ card_id }: { card_id: number }) => card_id)).toEqual([30_000, 55_000]);
+    expect(next_after_id).toBeNull();
+  });
+});
+
+describe('Ctrl-C in an import', () => {
+  const FIRST = 1_000_000;
+  beforeEach(async () => {
+    expect(await api.records.cards.find(String(FIRST + 1))).toBeNull();
+  });
+
+  it('ends it behind a whole row, keeps what it says is kept, and ends with 130', async () => {
+    const interrupt = new AbortController();
+    async function* endless(): AsyncGenerator<string> {
+      yield `${HEADER}\n`;
+      for (let i = 1; ; i += 1) {
+        // Every piece ends in the middle of a row.
+        yield `${i === 1 ? '' : '0,false\n'}${lineOf(FIRST + i).slice(0, -'0,false\n'.length)}`;
+        if (i % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    const running = cards(['import', '-'], { stdin: Readable.from(endless()), signal: interrupt.signal });
+    // Some of it is in the database before it is interrupted.
+    await waitFor(async () => (await api.records.cards.find(String(FIRST + 1))) !== null);
+    interrupt.abort(new Interruption(130));
+    const { code, stdout, stderr } = await running;
+    expect(code).toBe(130);
+    const kept = Number(/^inserted\t(\d+)$/m.exec(stdout)?.[1]);
+    expect(kept).toBeGreaterThanOrEqual(10_000);
+    expect(stdout).toContain('rejected\t0\n');
+    expect(stderr).toContain(`interrupted: the first ${kept.toLocaleString('en-US')} rows are kept`);
+    expect(await api.records.cards.find(String(FIRST + kept))).not.toBeNull();
+    expect(await api.records.cards.find(String(FIRST + kept + 1))).toBeNull();
+  });
+});

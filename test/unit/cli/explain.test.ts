@@ -1,0 +1,109 @@
+// `cardpoll explain` and `cards show -v`: what they print, for people and for programs.
+import { expect, it } from 'vitest';
+import type { ExplanationBody } from '../../../src/api/client.ts';
+import { cli, daemonThatSays, json } from './cli-under-test.ts';
+
+const AT = '2026-11-21T09:58:00.000Z';
+const HOSTILE = `VIP \x1b[2J\u202eevil ${'long '.repeat(30)}`;
+
+const task = (over: Partial<ExplanationBody['tasks'][number]>): ExplanationBody['tasks'][number] => ({
+  task_type: 'realname',
+  state: 'scheduled',
+  text: 'is due in 58 s',
+  command: null,
+  config: { id: 1, name: HOSTILE, interval_seconds: 60 },
+  other_configs: [{ id: 2, name: '认证', reason: 'is for verified cards, the card is not verified' }],
+  ring: { bucket: 12, buckets: 1_024, member: true },
+  next_due_at: AT,
+  overdue_seconds: null,
+  cards_before: null,
+  expected_in_seconds: null,
+  last_succeeded_at: null,
+  last_failure: null,
+  ...over,
+});
+
+const BODY: ExplanationBody = {
+  generated_at: '2026-11-21T10:00:00.000Z',
+  card: {
+    card_id: 42,
+    iccid: '89860000000000000042',
+    carrier_id: 1,
+    status: 1,
+    real_name_verified: false,
+    stopped: true,
+    allowance_mb: 500,
+    used_mb_month: 501.5,
+    usage_month: '2026-11',
+    last_polled_at: { realname: null, carddata: AT, package: null },
+    next_due_at: { realname: null, carddata: AT, package: null },
+  },
+  tasks: [
+    task({
+      state: 'due',
+      text: 'is overdue 38 s: 10,434 cards are before it, about 2 min',
+      command: 'cardpoll concurrency advise',
+      last_failure: {
+        at: AT,
+        reason: 'timeout',
+        message: 'no answer\nwithin the deadline',
+        duration_ms: 5_000.4,
+        attempts: 3,
+        next_try_at: null,
+      },
+    }),
+    task({ task_type: 'carddata', last_succeeded_at: AT }),
+    task({ task_type: 'package', state: 'unmatched', config: null, ring: null, next_due_at: null }),
+  ],
+  usage: [{ month: '2026-11', used_mb: 501.5 }],
+  stops: [{ at: AT, action: 'stopped', detail: '501.5 of 500 MB used in 2026-11' }],
+  open_triggers: [{ trigger_id: 't-1', kind: 'single', task_type: 'realname', created_at: AT }],
+  logs_command: 'cardpoll logs --iccid 89860000000000000042',
+};
+
+it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
+  '%j tells people everything',
+  async (argv) => {
+    const { env, requests } = await daemonThatSays(json(BODY));
+    const { code, stdout } = await cli(argv, { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect([code, requests.map(({ line }) => line)]).toEqual([0, ['GET /api/admin/cards/42/explain']]);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toBe('card 42');
+    expect(stdout).toContain('STOPPED');
+    expect(lines).toContain('▲ realname is overdue 38 s: 10,434 cards are before it, about 2 min');
+    expect(lines).toContain('  cardpoll concurrency advise');
+    expect(stdout).toContain('last failure 2m ago, 3 in a row: timeout after 5000 ms');
+    expect(stdout).toContain('not by config 2 (认证)');
+    expect(lines).toContain('● carddata is due in 58 s');
+    expect(stdout).toMatch(/stopped 2m ago: 501.5 of 500 MB/);
+    expect(stdout).toContain('open trigger t-1 (single, realname)');
+    expect(lines).toContain('  cardpoll logs --iccid 89860000000000000042');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).not.toContain('\x1b');
+    expect(stdout).not.toContain('\u202e');
+  },
+);
+
+it('is one line a task type behind a pipe, and the whole answer as JSON', async () => {
+  const { env } = await daemonThatSays(json(BODY));
+  const { stdout } = await cli(['explain', '42'], { env });
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'));
+  expect(rows.map(([taskType, state]) => [taskType, state])).toEqual([
+    ['realname', 'due'],
+    ['carddata', 'scheduled'],
+    ['package', 'unmatched'],
+  ]);
+  expect(rows.every((row) => row.length === 6)).toBe(true);
+  expect(JSON.parse((await cli(['explain', '42', '-o', 'json'], { env })).stdout)).toEqual(BODY);
+});
+
+it('ends with 1 for a card there is not', async () => {
+  const problem = { title: 'Not Found', status: 404, code: 'card_not_found', detail: 'there is no card 7' };
+  const { env } = await daemonThatSays(json(problem, 404));
+  const { code, stdout, stderr } = await cli(['explain', '7'], { env });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/there is no card 7/);
+});

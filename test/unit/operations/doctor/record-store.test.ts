@@ -1,0 +1,82 @@
+// What the doctor says of a record store: a real PostgreSQL, and clocks that are wrong.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordStoreFindings } from '../../../../src/operations/doctor/record-store.ts';
+import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
+import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
+import type { RecordStore } from '../../../../src/store/record-store.ts';
+import { freshDatabase } from '../../../support/fresh-stores.ts';
+
+const DAY_MS = 86_400_000;
+const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', psql: 'psql' };
+
+let url: string;
+let records: RecordStore;
+beforeAll(async () => {
+  url = await freshDatabase();
+  records = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+});
+afterAll(() => records.close());
+
+const ahead = (ms: number): Clock => ({ ...systemClock, now: () => Date.now() + ms });
+async function found(check: string, clock: Clock = systemClock, expected = EXPECTED) {
+  const findings = await recordStoreFindings(records, clock, expected);
+  return findings.find((finding) => finding.check === check);
+}
+
+it('migrations that are missing, and partitions that nobody can make before', async () => {
+  expect(await found('migrations')).toMatchObject({ status: 'warning', command: 'cardpoll migrate up' });
+  expect((await found('usage partitions'))?.status).toBe('skipped');
+  await records.migrations.up();
+  expect((await found('migrations'))?.status).toBe('ok');
+  expect((await found('usage partitions'))?.detail).toMatch(/the first daemon makes them/);
+});
+
+it('usage partitions: three months ahead, fewer, none for the present one', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  await records.results.ensurePartitions(month);
+  expect(await found('usage partitions')).toMatchObject({
+    status: 'ok',
+    detail: `${month} and 3 months ahead`,
+  });
+  const clock = (days: number) => ahead(days * DAY_MS);
+  expect((await found('usage partitions', clock(62)))?.status).toBe('warning');
+  expect(await found('usage partitions', clock(200))).toMatchObject({
+    status: 'failed',
+    command: 'cardpoll daemon --roles scheduler',
+  });
+});
+
+it('a clock that is off', async () => {
+  expect((await found('postgresql clock'))?.status).toBe('ok');
+  expect((await found('postgresql clock', ahead(5_000)))?.status).toBe('warning');
+  const off = await found('postgresql clock', ahead(-60_000));
+  expect(off).toMatchObject({ status: 'failed', command: 'timedatectl set-ntp true' });
+  expect(off?.detail).toMatch(/^\+(59|60)\d{3} ms against this machine/);
+});
+
+it('connections of all instances and of others', async () => {
+  expect((await found('postgresql connections'))?.status).toBe('ok');
+  const many = await found('postgresql connections', systemClock, { ...EXPECTED, instances: 500 });
+  expect(many?.status).toBe('failed');
+  expect(many?.detail).toMatch(/^5000 for 500 instances and \d+ of others, of \d+/);
+});
+
+it('a database that takes no writes', async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const name = new URL(url).pathname.slice(1);
+    expect((await found('postgresql replication'))?.status).toBe('ok');
+    await client.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
+    const reopened = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+    const findings = await recordStoreFindings(reopened, systemClock, EXPECTED);
+    await reopened.close();
+    expect(findings.find(({ check }) => check === 'postgresql replication')).toMatchObject({
+      status: 'failed',
+      command: `psql -c 'SELECT pg_promote()'`,
+    });
+  } finally {
+    await client.end();
+  }
+});
