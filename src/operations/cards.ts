@@ -35,6 +35,8 @@ export interface CardReport {
   readonly nextDueAt: Record<TaskType, Date | null>;
 }
 
+export type { CardFilter } from '../store/record-store.ts';
+
 export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
 
 export interface CardListReport {
