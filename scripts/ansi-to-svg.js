@@ -13,6 +13,10 @@ const COLOURS = [
 ];
 const PLAIN = { colour: null, bold: false, dim: false, inverse: false };
 
+const ESCAPE = String.fromCharCode(27);
+const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
+const STYLE = new RegExp(`^${ESCAPE}\\[([\\d;]*)m$`);
+
 /** @param title said to whoever cannot see the picture. */
 export function ansiToSvg(screen, { columns, rows, title }) {
   const width = columns * CELL.width + 2 * PADDING;
@@ -41,11 +45,11 @@ function runsOf(line, before) {
   let style = before;
   let column = 0;
   const runs = [];
-  for (const part of line.split(/(\x1b\[[\d;]*m)/)) {
-    const codes = /^\x1b\[([\d;]*)m$/.exec(part);
+  for (const part of line.split(STYLES)) {
+    const codes = STYLE.exec(part);
     if (codes !== null) style = styled(style, codes[1]);
     else if (part !== '') {
-      if (part.includes('\x1b')) throw new Error(`unknown sequence in ${JSON.stringify(part)}`);
+      if (part.includes(ESCAPE)) throw new Error(`unknown sequence in ${JSON.stringify(part)}`);
       runs.push({ text: part, column, style });
       column += [...part].length;
     }
@@ -54,21 +58,22 @@ function runsOf(line, before) {
 }
 
 function styled(before, codes) {
-  return (codes === '' ? '0' : codes)
-    .split(';')
-    .map(Number)
-    .reduce((style, code) => {
-      if (code === 0) return PLAIN;
-      if (code === 1) return { ...style, bold: true };
-      if (code === 2) return { ...style, dim: true };
-      if (code === 22) return { ...style, bold: false, dim: false };
-      if (code === 7) return { ...style, inverse: true };
-      if (code === 27) return { ...style, inverse: false };
-      if (code === 39) return { ...style, colour: null };
-      if (code >= 30 && code <= 37) return { ...style, colour: COLOURS[code - 30] };
-      if (code >= 90 && code <= 97) return { ...style, colour: COLOURS[code - 90 + 8] };
-      throw new Error(`unknown style ${code}`);
-    }, before);
+  let style = before;
+  for (const code of codes.split(';').map(Number)) style = { ...style, ...changeOf(code) };
+  return style;
+}
+
+function changeOf(code) {
+  if (code === 0) return PLAIN;
+  if (code === 1) return { bold: true };
+  if (code === 2) return { dim: true };
+  if (code === 22) return { bold: false, dim: false };
+  if (code === 7) return { inverse: true };
+  if (code === 27) return { inverse: false };
+  if (code === 39) return { colour: null };
+  if (code >= 30 && code <= 37) return { colour: COLOURS[code - 30] };
+  if (code >= 90 && code <= 97) return { colour: COLOURS[code - 90 + 8] };
+  throw new Error(`unknown style ${code}`);
 }
 
 /** Its width is said, so that no font moves what stands beside it. */
