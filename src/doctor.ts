@@ -3,10 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
+import type { Card } from './domain/card.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
-import { type Finding, failed, failure, ok, warning } from './operations/doctor/finding.ts';
+import { type Finding, failed, failure, ok, unknown, warning } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
@@ -22,8 +23,8 @@ const IN_MEMORY = ':memory:';
 const SETTLE_MS = 3_000;
 const MIB = 1_048_576;
 const DISK_PERCENT = { warningBelow: 10, failedBelow: 2 };
-/** No card has it: what a gateway says to it tells whether it speaks the profile. */
-const NOBODYS_CARD = { cardId: 0, iccid: '8986000000000000000' };
+/** One may be unknown to the gateway. */
+const CARDS_ASKED_ABOUT = 3;
 
 /** @param daemonAnswers whether the daemon tells how the fleet does; else its stores are asked */
 export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise<Finding[]> {
@@ -80,13 +81,16 @@ async function gatewayFindings(
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const known = (await someCard(records)) ?? null;
-    const profile = gatewayProfile(gateway);
-    const options = { known: known !== null, clock: systemClock };
-    const results = await probeProfile(profile, known ?? NOBODYS_CARD, options);
+    const results = await probeProfile(gatewayProfile(gateway), await someCards(records), systemClock);
     return results.map(({ interface: name, outcome, detail }) => {
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);
+      if (outcome === 'unclear') {
+        return unknown(check, `${detail}, to a card nobody has`, {
+          hint: 'import cards, and look again',
+          command: 'cardpoll cards import FILE',
+        });
+      }
       const judge = outcome === 'refused' ? warning : failed;
       return judge(check, detail, {
         hint: 'compare gateway.url, its credentials and gateway.interfaces with what the gateway offers',
@@ -98,11 +102,11 @@ async function gatewayFindings(
   }
 }
 
-/** A card the gateway should know. */
-async function someCard(records: RecordStore | null) {
-  if (records === null) return null;
-  const [first] = await records.cards.page(0, 1);
-  return first === undefined ? null : (await records.cards.byIds([first.cardId]))[0];
+/** Cards the gateway should know. */
+async function someCards(records: RecordStore | null): Promise<readonly Card[]> {
+  if (records === null) return [];
+  const first = await records.cards.page(0, CARDS_ASKED_ABOUT);
+  return records.cards.byIds(first.map(({ cardId }) => cardId));
 }
 
 async function directoryFindings(logDir: string | null): Promise<Finding[]> {

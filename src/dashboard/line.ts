@@ -13,7 +13,8 @@ export type Line = readonly Span[];
 
 export const EMPTY: Line = [];
 const ELLIPSIS = '…';
-const ASCII = /^[\x20-\x7e]*$/;
+/** Of one unit, one column and no power over a terminal: ASCII, and what charts and marks are made of. */
+const SIMPLE = /^[\x20-\x7e\u2500-\u259f\u2800-\u28ff●▲■▸✖…→←↑↓]*$/;
 /** Controls, and what has no width of its own but changes how the rest is shown (direction marks, joiners). */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
@@ -28,7 +29,7 @@ export function plain(text: string, tone?: Tone): Line {
 
 /** Columns on a terminal. */
 export function widthOf(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text);
+  return SIMPLE.test(text) ? text.length : stringWidth(text);
 }
 
 export function lineWidth(line: Line): number {
@@ -37,7 +38,7 @@ export function lineWidth(line: Line): number {
 
 /** The text without anything a terminal would obey. Names, reasons and messages come from outside. */
 export function harmless(text: string): string {
-  return ASCII.test(text) ? text : text.replace(STEERING, ' ');
+  return SIMPLE.test(text) ? text : text.replace(STEERING, ' ');
 }
 
 /** The line as it is shown: harmless, and cut with an ellipsis where it is wider than the columns. */
@@ -60,7 +61,7 @@ export function fitted(line: Line, columns: number): Line {
 
 /** As much of the text as fits. */
 function cut(text: string, columns: number): string {
-  if (ASCII.test(text)) return text.slice(0, Math.max(0, columns));
+  if (SIMPLE.test(text)) return text.slice(0, Math.max(0, columns));
   let kept = '';
   let width = 0;
   for (const character of text) {

@@ -27,13 +27,26 @@ export function seriesOf(
   const stepSeconds = history?.step_seconds ?? 1;
   const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));
   const series: (number | null)[] = Array.from({ length }, () => null);
-  const newestMs = Date.parse(history?.items.at(-1)?.at ?? '');
-  for (const { at, tasks } of history?.items ?? []) {
-    const back = Math.round((newestMs - Date.parse(at)) / (1000 * stepSeconds));
+  if (history === null) return series;
+  const times = timesOf(history);
+  const newestMs = times.at(-1) ?? 0;
+  for (const [i, { tasks }] of history.items.entries()) {
+    const back = Math.round((newestMs - (times[i] ?? 0)) / (1000 * stepSeconds));
     const sample = tasks.find(({ task_type }) => task_type === taskType);
     if (sample !== undefined && back >= 0 && back < length) series[length - 1 - back] = pick(sample);
   }
   return series;
+}
+
+const TIMES = new WeakMap<HistoryBody, readonly number[]>();
+
+/** Read once for all charts and frames of the same history. */
+function timesOf(history: HistoryBody): readonly number[] {
+  const known = TIMES.get(history);
+  if (known !== undefined) return known;
+  const times = history.items.map(({ at }) => Date.parse(at));
+  TIMES.set(history, times);
+  return times;
 }
 
 /** What is kept of the older samples together with newer ones; both oldest first. */

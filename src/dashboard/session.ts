@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { perform, planOf } from './actions.ts';
-import { renderLines } from './frames.tsx';
+import { FrameRenderer } from './frames.tsx';
 import { keyOfPending, keysIn } from './keys.ts';
 import { reduce } from './model.ts';
 import { SnapshotFeed } from './snapshot-feed.ts';
@@ -20,8 +20,9 @@ export interface SessionDependencies {
   readonly hasToken: boolean;
 }
 
-/** Data that comes in parts is drawn together. */
-const DATA_FRAME_MS = 60;
+/** What nobody pressed a key for: all of it that comes within a moment is drawn together. */
+const LEISURELY: ReadonlySet<Event['type']> = new Set(['tick', 'received', 'failed']);
+const LEISURE_MS = 80;
 /** A key that begins like a sequence is Esc when nothing follows for so long. */
 const ESCAPE_MS = 25;
 /** No trigger has this id, so cancelling it changes nothing: it tells whether the token may change anything at all. */
@@ -29,6 +30,7 @@ const NO_TRIGGER = 'no-such-trigger';
 
 export class Session {
   readonly #feed: SnapshotFeed;
+  readonly #renderer = new FrameRenderer();
   #state: State;
   #frameTimer: NodeJS.Timeout | null = null;
   #escapeTimer: NodeJS.Timeout | null = null;
@@ -114,7 +116,7 @@ export class Session {
     if (after.job !== null && after.job !== before.job) void this.#carryOut(after.job);
     if (after.redraws !== before.redraws) this.deps.terminal.clear();
     if (event.type === 'received' && event.reading.source === 'overview') this.#learnRole();
-    if (event.type === 'received' || event.type === 'failed') this.#drawSoon();
+    if (LEISURELY.has(event.type)) this.#drawSoon();
     else this.#draw();
   }
 
@@ -147,13 +149,13 @@ export class Session {
   }
 
   #drawSoon(): void {
-    this.#frameTimer ??= setTimeout(() => this.#guarded(() => this.#draw()), DATA_FRAME_MS);
+    this.#frameTimer ??= setTimeout(() => this.#guarded(() => this.#draw()), LEISURE_MS);
   }
 
   #draw(): void {
     if (this.#frameTimer !== null) clearTimeout(this.#frameTimer);
     this.#frameTimer = null;
-    this.deps.terminal.paint(renderLines(frameLines(this.#state), this.#state.columns));
+    this.deps.terminal.paint(this.#renderer.render(frameLines(this.#state), this.#state.columns));
   }
 
   #cancelTimers(): void {

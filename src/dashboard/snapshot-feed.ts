@@ -119,6 +119,7 @@ export class SnapshotFeed {
     } finally {
       attempt.isUnderWay = false;
     }
+    if (attempt.nextAtMs === 0 && this.#timer !== null) this.#askDue();
   }
 
   #read(source: Source): Promise<Received> {

@@ -8,6 +8,7 @@ export interface BreakerReport {
   readonly interface: string;
   /** half_open from the first probe until calls are unlimited again. */
   readonly state: BreakerState;
+  /** Since when it holds calls back, however many probes failed; while closed, since when it is. */
   readonly sinceMs: number;
   /** Why it is in this state; null while closed. */
   readonly reason: string | null;

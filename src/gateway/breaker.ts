@@ -53,7 +53,10 @@ const FULL_ALLOWANCE = 1_024;
 export class Breaker {
   #phase: BreakerPhase = 'closed';
   #reason: string | null = null;
+  /** Since when it is closed, or is not. */
   #sinceMs: number;
+  /** What was wrong with the last call that was a fault. */
+  #lastFault: string | null = null;
   readonly #evidence = new Evidence();
   /** Failed attempts since the breaker was last closed. */
   #attempts = 0;
@@ -121,19 +124,25 @@ export class Breaker {
     return true;
   }
 
-  /** @param failing the card's last poll failed too */
-  record(interfaceName: InterfaceName, outcome: CallOutcome, failing: boolean): void {
+  /** @param failing the card's last poll failed too. @param fault what was wrong, for whoever reads the reason */
+  record(
+    interfaceName: InterfaceName,
+    outcome: CallOutcome,
+    failing: boolean,
+    fault: string | null = null,
+  ): void {
     const now = this.deps.clock.monotonic();
     this.#advance(now);
+    this.#lastFault = fault ?? this.#lastFault;
     if (this.#phase === 'open') return;
     if (this.#phase === 'half_open') {
       this.#judgeProbe(outcome === 'fault' && failing && !this.#anyCardProbes ? 'nothing' : outcome, now);
       return;
     }
-    const fault = outcome === 'fault';
-    if (outcome === 'nothing' || (fault && failing)) return;
-    this.#evidence.add(interfaceName, now, fault);
-    if (!fault) return;
+    const isFault = outcome === 'fault';
+    if (outcome === 'nothing' || (isFault && failing)) return;
+    this.#evidence.add(interfaceName, now, isFault);
+    if (!isFault) return;
     const broken = this.#evidence.verdict(now);
     if (broken !== null) this.#open(now, broken);
   }
@@ -185,18 +194,21 @@ export class Breaker {
     this.#attempts += 1;
     this.#reopenAt = now + openMs;
     this.#evidence.clear();
-    this.#change('open', `${reason}; next probe in ${openMs} ms`);
+    const why = this.#lastFault === null ? reason : `${reason}: ${this.#lastFault}`;
+    this.#change('open', why, `${why}; next probe in ${openMs} ms`);
   }
 
   #slowStartLimit(now: number): number {
     return 2 ** Math.floor((now - this.#slowStartAt) / DOUBLING_MS);
   }
 
-  #change(phase: BreakerPhase, reason: string): void {
+  /** @param logged the reason as of this moment */
+  #change(phase: BreakerPhase, reason: string, logged = reason): void {
+    // An outage is one, however many probes it fails.
+    if (phase === 'closed' || this.#phase === 'closed') this.#sinceMs = this.deps.clock.now();
     this.#phase = phase;
     this.#reason = phase === 'closed' ? null : reason;
-    this.#sinceMs = this.deps.clock.now();
-    this.deps.onChange(phase, reason);
+    this.deps.onChange(phase, logged);
   }
 }
 

@@ -77,10 +77,16 @@ export class GatewayFlow implements FlowControl {
       return;
     }
     const wideFault = error?.isGatewayWide ?? false;
-    this.#gateway.record(interfaceName, wideFault ? 'fault' : 'ok', failing);
+    const said = error?.message ?? null;
+    this.#gateway.record(interfaceName, wideFault ? 'fault' : 'ok', failing, wideFault ? said : null);
     if (wideFault && this.#gateway.phase !== 'closed') return;
     const fault = error?.isGatewayFault ?? false;
-    this.#interfaces[interfaceName].record(interfaceName, fault ? 'fault' : 'ok', failing);
+    this.#interfaces[interfaceName].record(
+      interfaceName,
+      fault ? 'fault' : 'ok',
+      failing,
+      fault ? said : null,
+    );
   }
 
   breakers(): BreakerReport[] {

@@ -1,5 +1,5 @@
-// Whether the gateway speaks the configured profile: one call of every interface that only reads, for one card. Used by
-// the doctor. Stops no card, and shows no credentials.
+// Whether the gateway speaks the configured profile: a call of every interface that only reads, for a card. Used by the
+// doctor. Stops no card, and shows no credentials.
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { silentLogger } from '../platform/logger.ts';
@@ -11,34 +11,39 @@ const READING: readonly InterfaceName[] = ['realname', 'flow', 'card_status'];
 
 export interface ProbeResult {
   readonly interface: InterfaceName;
-  /** refused: it speaks the profile, and takes no calls now. */
-  readonly outcome: 'answers' | 'refused' | 'fails';
+  /** refused: it speaks the profile, and takes no calls now. unclear: it may do so for cards that there are. */
+  readonly outcome: 'answers' | 'refused' | 'fails' | 'unclear';
   /** What was called, and what came of it. */
   readonly detail: string;
 }
 
-/** @param known whether the gateway should know the card; one that it does not know it may answer as it likes */
+/** In place of a card of the fleet: what a gateway says to it tells little. */
+const NOBODYS_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000' };
+
+/** @param cards of the fleet, asked about in turn until the gateway knows one of them */
 export async function probeProfile(
   profile: GatewayProfile,
-  card: CalledCard,
-  { known, clock }: { readonly known: boolean; readonly clock: Clock },
+  cards: readonly CalledCard[],
+  clock: Clock,
 ): Promise<ProbeResult[]> {
   const client = openGatewayClient(profile, { log: silentLogger(), clock });
+  const known = cards.length > 0;
   try {
     return await Promise.all(
       READING.map(async (name): Promise<ProbeResult> => {
         const { method, path } = profile.interfaces[name];
         const what = `${method} ${profile.baseUrl.replace(/\/+$/, '')}${path}`;
-        try {
-          const { durationMs } = await client.call(name, card, profile.timeoutMs);
-          return { interface: name, outcome: 'answers', detail: `${what}: answers in ${durationMs} ms` };
-        } catch (error) {
-          return {
-            interface: name,
-            outcome: outcomeOf(error, known),
-            detail: `${what}: ${messageOf(error)}`,
-          };
+        let last: unknown = null;
+        for (const card of known ? cards : [NOBODYS_CARD]) {
+          try {
+            const { durationMs } = await client.call(name, card, profile.timeoutMs);
+            return { interface: name, outcome: 'answers', detail: `${what}: answers in ${durationMs} ms` };
+          } catch (error) {
+            last = error;
+            if (!(error instanceof GatewayError) || !error.isCardFault) break;
+          }
         }
+        return { interface: name, outcome: outcomeOf(last, known), detail: `${what}: ${messageOf(last)}` };
       }),
     );
   } finally {
@@ -51,5 +56,5 @@ function outcomeOf(error: unknown, known: boolean): ProbeResult['outcome'] {
   if (failure === 'backpressure') return 'refused';
   // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
   if (failure === 'business') return known ? 'refused' : 'answers';
-  return 'fails';
+  return failure === 'card' && !known ? 'unclear' : 'fails';
 }

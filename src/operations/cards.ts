@@ -8,13 +8,11 @@ import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type MonthCalendar, usedInMonth } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/live-store.ts';
+import type { LiveStore, RingState } from '../store/live-store.ts';
 import type { CardFilter, ListedCard, RecordStore } from '../store/record-store.ts';
 import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import type { CardTotal } from './card-total.ts';
-
-export type { CardFilter } from '../store/record-store.ts';
 
 export interface CardReport {
   readonly cardId: number;
@@ -30,9 +28,14 @@ export interface CardReport {
   readonly usageMonth: string;
   /** null: never polled. */
   readonly lastPolledAt: Record<TaskType, Date | null>;
-  /** When the schedule queues the card next; in the past while the schedule lags. null: its config is disabled or it is not loaded yet. */
+  /**
+   * When the card is due next; in the past while it waits in the queue, or its schedule lags. null: its config is disabled
+   * or it is not loaded yet.
+   */
   readonly nextDueAt: Record<TaskType, Date | null>;
 }
+
+export type { CardFilter } from '../store/record-store.ts';
 
 export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
 
@@ -113,14 +116,29 @@ export class CardOperations {
     ]);
     const matcher = new ConfigMatcher(configs);
     const due = perTaskType<Date | null>(() => null);
-    for (const taskType of TASK_TYPES) {
-      const config = matcher.match(taskType, card);
-      const ring = rings.find((one) => one.configId === config?.id && one.taskType === taskType);
-      if (config?.status !== 1 || ring === undefined || !ring.enabled || ring.generation === 0) continue;
-      const [member] = await this.deps.live.rings.contains(ring, [card.cardId]);
-      if (member === true) due[taskType] = new Date(nextDueAt(ring, card.cardId));
-    }
+    await Promise.all(
+      TASK_TYPES.map(async (taskType) => {
+        const config = matcher.match(taskType, card);
+        const ring = rings.find((one) => one.configId === config?.id && one.taskType === taskType);
+        due[taskType] = dateOf(
+          await this.#dueMs(taskType, card.cardId, config?.status === 1 ? ring : undefined),
+        );
+      }),
+    );
     return due;
+  }
+
+  /** What is queued or waits for a retry is polled whatever became of its config; else its ring tells. */
+  async #dueMs(taskType: TaskType, cardId: number, ring: RingState | undefined): Promise<number | undefined> {
+    const { rings, work } = this.deps.live;
+    const runs = ring?.enabled === true && ring.generation > 0;
+    const [{ queued, retry }, [member]] = await Promise.all([
+      work.place(taskType, cardId, []),
+      runs ? rings.contains(ring, [cardId]) : [false],
+    ]);
+    if (queued !== null) return queued.dueAtMs;
+    if (retry !== null) return retry.atMs;
+    return runs && member === true ? nextDueAt(ring, cardId) : undefined;
   }
 }
 

@@ -299,7 +299,7 @@ describe('a fleet that is not well', () => {
     await becomes('cards in rings', 'ok');
   });
 
-  it('a pause of the gateway: the command ends it', async () => {
+  it('a pause: the command ends it', async () => {
     await fleet.cli('pause', 'realname', '--for', '1h', '--reason', 'maintenance');
     const { found } = await examine();
     expect(found('paused')).toMatchObject({
@@ -334,11 +334,11 @@ describe('a fleet that is not well', () => {
       timeoutMs: 120_000,
       what: 'the instances to be given up',
     });
-    const longAgo = String(Date.now() - 600_000);
+    const longAgo = new Date(Date.now() - 600_000).toISOString();
     await fleet.redis.hset('polling:init:progress', {
       status: 'running',
-      finished_at_ms: '',
-      updated_at_ms: longAgo,
+      finished_at: '',
+      updated_at: longAgo,
       last_card_id: 100,
       loaded: 100,
     });

@@ -3,6 +3,7 @@
 // worked out from what was written. Knows only the controls that a progress line needs, and refuses others.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { isRunning, spawnOwned } from './owned-process.ts';
 import { programPath } from './provision.ts';
 import { waitFor } from './wait-for.ts';
@@ -32,6 +33,12 @@ export class Terminal {
       this.written += text;
     });
     this.#child.stdin?.on('error', () => {}); // it may end before it has read every key
+  }
+
+  /** Process id of the command itself. */
+  get commandPid(): number {
+    const pid = this.#child.pid ?? 0;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
   }
 
   press(keys: string): void {

@@ -16,7 +16,7 @@ export interface TaskTables {
 
 /** Rates, success, durations, and how full the limit is. @param short: with what waits, as there is no second table. */
 export function paceTable({ tasks, history, picked, columns }: TaskTables, short: boolean): Line[] {
-  const sparkColumns = columns < 80 ? 7 : Math.min(60, columns - 70);
+  const sparkColumns = columns < 80 ? 7 : Math.max(10, Math.min(60, columns - 80));
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
   const wanted: Column<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },

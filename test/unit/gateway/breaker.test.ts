@@ -262,7 +262,7 @@ it('tells its state', () => {
     interface: 'flow',
     state: 'open',
     sinceMs: 1_000_007,
-    reason: '20 of 20 calls in 10 s were gateway faults; next probe in 5000 ms',
+    reason: '20 of 20 calls in 10 s were gateway faults',
     nextProbeAtMs: 1_005_007,
   });
   nowMs += 4_000;
@@ -272,6 +272,33 @@ it('tells its state', () => {
   expect(breaker.report('flow')).toMatchObject({ state: 'half_open', reason: 'the probe succeeded' });
   nowMs += 10_000;
   expect(breaker.report('flow')).toMatchObject({ state: 'closed', reason: null });
+});
+
+it('tells since when it holds back, over all its probes, and what was wrong last', () => {
+  nowMs += 7;
+  for (let i = 0; i < 20; i += 1) breaker.record('flow', 'fault', false, `fault ${i}`);
+  const since = nowMs;
+  expect(breaker.report('flow')).toMatchObject({
+    sinceMs: since,
+    reason: '20 of 20 calls in 10 s were gateway faults: fault 19',
+  });
+  expect(changes.at(-1)?.[1]).toBe(
+    '20 of 20 calls in 10 s were gateway faults: fault 19; next probe in 5000 ms',
+  );
+  nowMs += 5_000;
+  probe();
+  breaker.record('flow', 'fault', false, 'ECONNREFUSED');
+  expect(breaker.report('flow')).toMatchObject({
+    state: 'open',
+    sinceMs: since,
+    reason: 'the probe failed: ECONNREFUSED',
+  });
+  nowMs += 10_000;
+  expect(breaker.report('flow')).toMatchObject({ state: 'half_open', sinceMs: since });
+  probe();
+  report('ok');
+  nowMs += 10_000;
+  expect(breaker.report('flow')).toMatchObject({ state: 'closed', sinceMs: nowMs });
 });
 
 describe('slow start', () => {

@@ -1,0 +1,91 @@
+// A screen with its colours (as `tmux capture-pane -e` prints it) as SVG. Used by pictures.js. Knows the sequences that the
+// dashboard uses, and refuses others.
+
+const CELL = { width: 8.4, height: 18 };
+const PADDING = 12;
+const BACKGROUND = '#10141a';
+const FOREGROUND = '#c9d1d9';
+const DIM = '#7d8590';
+/** The sixteen colours of a terminal, bright ones from 8 on. */
+const COLOURS = [
+  ...['#484f58', '#ff7b72', '#3fb950', '#d29922', '#58a6ff', '#bc8cff', '#39c5cf', '#b1bac4'],
+  ...['#6e7681', '#ffa198', '#56d364', '#e3b341', '#79c0ff', '#d2a8ff', '#56d4dd', '#ffffff'],
+];
+const PLAIN = { colour: null, bold: false, dim: false, inverse: false };
+
+/** @param title said to whoever cannot see the picture. */
+export function ansiToSvg(screen, { columns, rows, title }) {
+  const width = columns * CELL.width + 2 * PADDING;
+  const height = rows * CELL.height + 2 * PADDING;
+  let style = PLAIN;
+  const texts = screen
+    .split('\n')
+    .slice(0, rows)
+    .flatMap((line, row) => {
+      const parsed = runsOf(line, style);
+      style = parsed.style;
+      return parsed.runs.map((run) => runSvg(run, row));
+    });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
+<title>${escaped(title)}</title>
+<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
+<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
+${texts.filter((text) => text !== '').join('\n')}
+</g>
+</svg>
+`;
+}
+
+/** Stretches of one style, with the column each begins at. */
+function runsOf(line, before) {
+  let style = before;
+  let column = 0;
+  const runs = [];
+  for (const part of line.split(/(\x1b\[[\d;]*m)/)) {
+    const codes = /^\x1b\[([\d;]*)m$/.exec(part);
+    if (codes !== null) style = styled(style, codes[1]);
+    else if (part !== '') {
+      if (part.includes('\x1b')) throw new Error(`unknown sequence in ${JSON.stringify(part)}`);
+      runs.push({ text: part, column, style });
+      column += [...part].length;
+    }
+  }
+  return { runs, style };
+}
+
+function styled(before, codes) {
+  return (codes === '' ? '0' : codes)
+    .split(';')
+    .map(Number)
+    .reduce((style, code) => {
+      if (code === 0) return PLAIN;
+      if (code === 1) return { ...style, bold: true };
+      if (code === 2) return { ...style, dim: true };
+      if (code === 22) return { ...style, bold: false, dim: false };
+      if (code === 7) return { ...style, inverse: true };
+      if (code === 27) return { ...style, inverse: false };
+      if (code === 39) return { ...style, colour: null };
+      if (code >= 30 && code <= 37) return { ...style, colour: COLOURS[code - 30] };
+      if (code >= 90 && code <= 97) return { ...style, colour: COLOURS[code - 90 + 8] };
+      throw new Error(`unknown style ${code}`);
+    }, before);
+}
+
+/** Its width is said, so that no font moves what stands beside it. */
+function runSvg({ text, column, style }, row) {
+  const x = PADDING + column * CELL.width;
+  const y = PADDING + row * CELL.height;
+  const width = [...text].length * CELL.width;
+  const colour = style.colour ?? (style.dim ? DIM : FOREGROUND);
+  const box = style.inverse
+    ? `<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${CELL.height}" fill="${colour}"/>`
+    : '';
+  if (text.trim() === '') return box;
+  const fill = style.inverse ? BACKGROUND : colour;
+  const bold = style.bold ? ' font-weight="bold"' : '';
+  return `${box}<text x="${x.toFixed(1)}" y="${y + 14}" textLength="${width.toFixed(1)}" lengthAdjust="spacingAndGlyphs" fill="${fill}"${bold}>${escaped(text)}</text>`;
+}
+
+function escaped(text) {
+  return text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
+}

@@ -1,0 +1,61 @@
+// Makes the pictures of the README: real frames of the dashboard over a demo fleet, read off a terminal (tmux) and
+// written as SVG. `npm run pictures`; takes some minutes, so that the charts have something to show.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ansiToSvg } from './ansi-to-svg.js';
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const BINARY = join(ROOT, 'bin/cardpoll.js');
+const SIZE = { columns: 100, rows: 30 };
+/** Until the charts of a task type are worth looking at. */
+const WARM_UP_MS = Number(process.env.WARM_UP_SECONDS ?? 240) * 1000;
+const FRAME_MS = 3_000;
+
+/** Name of the picture -> keys that lead to it from the one before. */
+const PICTURES = {
+  overview: [],
+  task: ['j', 'Enter'],
+  explain: ['/', '4', '2', 'Enter'],
+};
+
+const directory = mkdtempSync(join(tmpdir(), 'cardpoll-pictures-'));
+const port = await freePort();
+const demo = spawn(process.execPath, [BINARY, 'demo', '--listen', `127.0.0.1:${port}`], { stdio: 'ignore' });
+const tmux = (...args) =>
+  execFileSync('tmux', ['-u', '-S', join(directory, 's'), ...args], { encoding: 'utf8' });
+try {
+  await sleep(WARM_UP_MS);
+  const command = `${process.execPath} ${BINARY} dashboard --url http://127.0.0.1:${port}`;
+  const size = ['-x', String(SIZE.columns), '-y', String(SIZE.rows)];
+  tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'screen', ...size, command);
+  for (const [name, keys] of Object.entries(PICTURES)) {
+    for (const key of keys) tmux('send-keys', '-t', 'screen', key);
+    await sleep(FRAME_MS);
+    const frame = tmux('capture-pane', '-p', '-e', '-N', '-t', 'screen');
+    const file = join(ROOT, 'docs/pictures', `${name}.svg`);
+    writeFileSync(file, ansiToSvg(frame, { ...SIZE, title: `cardpoll dashboard: ${name}` }));
+    process.stdout.write(`${file}\n`);
+  }
+} finally {
+  try {
+    tmux('kill-server');
+  } catch {
+    // It never started.
+  }
+  demo.kill();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port: free } = server.address();
+      server.close(() => resolve(free));
+    });
+  });
+}

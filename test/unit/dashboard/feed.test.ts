@@ -1,0 +1,156 @@
+// What the dashboard asks the daemon for, and when: against a server that stands for the daemon, by real time.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { ApiClient } from '../../../src/api/client.ts';
+import { type Action, perform } from '../../../src/dashboard/actions.ts';
+import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts';
+import type { Event } from '../../../src/dashboard/state.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { CONFIG } from '../cli/bodies.ts';
+import { CALM, HISTORY, TRIGGER, troubledState } from './states.ts';
+
+type Answer = (url: string, response: ServerResponse) => void;
+
+const BODIES: readonly (readonly [RegExp, unknown])[] = [
+  [/\/history/, HISTORY],
+  [/\/polling-stats$/, CALM],
+  [/\/explain$/, troubledState().data.card.body],
+];
+const answers: Answer = (url, response) => {
+  const [, body] = BODIES.find(([pattern]) => pattern.test(url)) ?? [];
+  response.end(JSON.stringify(body ?? { items: [] }));
+};
+
+/** A feed that reads what is wished for until the test ends. */
+async function feedOf(wish: Wish, answer: () => Answer) {
+  const seen: string[] = [];
+  const events: Event[] = [];
+  const { client } = await clientOf((url, response) => {
+    seen.push(url.replace('/api/admin/', ''));
+    answer()(url, response);
+  });
+  const feed = new SnapshotFeed({ client, clock: systemClock, emit: (event) => events.push(event) });
+  onTestFinished(() => feed.stop());
+  feed.want(wish);
+  feed.start();
+  const ticks = (n: number) => waitFor(() => events.filter(({ type }) => type === 'tick').length >= n);
+  return { feed, seen, events, ticks };
+}
+
+async function clientOf(
+  answer: (url: string, response: ServerResponse, method: string, body: string) => void,
+) {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    answer(request.url ?? '', response, request.method ?? '', body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const signal = new AbortController().signal;
+  return { client: new ApiClient({ url, token: null, timeoutMs: 60_000, signal }) };
+}
+
+const received = (events: readonly Event[], source: string) =>
+  events.filter((event) => event.type === 'received' && event.reading.source === source);
+
+it('reads all of the history once, then its last minute, and the overview again and again', async () => {
+  const { seen, events, ticks } = await feedOf(
+    { sources: ['overview', 'history'], card: null },
+    () => answers,
+  );
+  await ticks(4);
+  await waitFor(() => received(events, 'history').length >= 2);
+  const histories = seen.filter((url) => url.includes('history'));
+  expect(histories[0]).toBe('polling-stats/history?minutes=15');
+  expect(new Set(histories.slice(1))).toEqual(new Set(['polling-stats/history?minutes=1']));
+  expect(seen.filter((url) => url === 'polling-stats').length).toBeGreaterThan(histories.length);
+});
+
+it('says that a source failed and when it is tried again, and goes on by itself', async () => {
+  let isBroken = true;
+  const { events } = await feedOf({ sources: ['overview'], card: null }, () => (url, response) => {
+    if (isBroken) response.writeHead(503).end();
+    else answers(url, response);
+  });
+  const failures = () => events.filter((event) => event.type === 'failed');
+  await waitFor(() => failures().length >= 2);
+  const [first, second] = failures();
+  expect(first).toMatchObject({ source: 'overview', problem: expect.stringContaining('503') });
+  expect(second?.nextTryAtMs).toBeGreaterThan((first?.nextTryAtMs ?? 0) + 1_000);
+  isBroken = false;
+  await waitFor(() => received(events, 'overview').length > 0);
+});
+
+it('never asks a slow daemon twice at a time', async () => {
+  const { seen, ticks } = await feedOf({ sources: ['overview'], card: null }, () => () => {});
+  await ticks(3);
+  expect(seen).toEqual(['polling-stats']);
+});
+
+it('asks at once for what is wished for newly, and keeps an answer about another card to itself', async () => {
+  const held: ServerResponse[] = [];
+  const { feed, seen, events } = await feedOf({ sources: ['card'], card: '1' }, () => (url, response) => {
+    if (url.includes('/cards/1/')) held.push(response);
+    else answers(url, response);
+  });
+  await waitFor(() => held.length === 1);
+  feed.want({ sources: ['card'], card: '2' });
+  for (const response of held) answers('/cards/1/explain', response);
+  await waitFor(() => received(events, 'card').length === 1);
+  expect(seen).toEqual(['cards/1/explain', 'cards/2/explain']);
+});
+
+const [task] = CALM.tasks;
+if (task === undefined) throw new Error('the fixture has task types');
+
+it.each<[Action, string, unknown]>([
+  [{ kind: 'limit', task, to: 150 }, 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
+  [{ kind: 'reset', task }, 'POST /polling-concurrency/reset', { task_type: 'realname' }],
+  [
+    { kind: 'pause', task, seconds: 90 },
+    'POST /polling-pauses',
+    { task_type: 'realname', seconds: 90, reason: '' },
+  ],
+  [{ kind: 'resume', task, pauses: [], nowMs: 0 }, 'DELETE /polling-pauses?task_type=realname', null],
+  [{ kind: 'switch', config: CONFIG }, 'PUT /polling-configs/3', { status: 0 }],
+  [{ kind: 'switch', config: { ...CONFIG, status: 0 } }, 'PUT /polling-configs/3', { status: 1 }],
+  [{ kind: 'interval', config: CONFIG, to: 900 }, 'PUT /polling-configs/3', { interval_seconds: 900 }],
+  [
+    { kind: 'cancel', trigger: TRIGGER },
+    'POST /polling-manual-trigger/cancel',
+    { trigger_id: TRIGGER.trigger_id },
+  ],
+  [
+    { kind: 'poll', taskType: 'package', cardId: 42 },
+    'POST /polling-manual-trigger/single',
+    { card_id: 42, task_type: 'package' },
+  ],
+  [{ kind: 'cleanup', preview: { items: [], total_rows: 0 } }, 'POST /data-cleanup/trigger', null],
+])('%j is carried out by %s', async (action, line, body) => {
+  const seen: [string, unknown][] = [];
+  const { client } = await clientOf((url, response, method, sent) => {
+    seen.push([`${method} ${url.replace('/api/admin', '')}`, sent === '' ? null : JSON.parse(sent)]);
+    const whole = {
+      ...task,
+      ...CONFIG,
+      ...TRIGGER,
+      items: [],
+      previous: 1,
+      current: 0,
+      max_concurrency: 150,
+      run_id: 'r',
+    };
+    response.end(JSON.stringify(whole));
+  });
+  expect(await perform(client, action)).toMatch(/\w+/);
+  expect(seen).toEqual([[line, body]]);
+});

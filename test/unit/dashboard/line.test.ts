@@ -1,0 +1,61 @@
+// Lines keep to their columns whatever is in them, and hold nothing a terminal would obey.
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import {
+  beside,
+  fitted,
+  harmless,
+  type Line,
+  lineWidth,
+  padded,
+  spread,
+  widthOf,
+  wrapped,
+} from '../../../src/dashboard/line.ts';
+
+const textOf = (line: Line) => line.map(({ text }) => text).join('');
+const of = (...texts: string[]): Line => texts.map((text) => ({ text }));
+
+it.each(['abc', '█░▁▇⣿⠀', '●▲■▸✖…→←↑↓', '流量', '🦊', 'e\u0301', '─'])('knows the width of %j', (text) => {
+  expect(widthOf(text)).toBe(stringWidth(text));
+});
+
+it.each([
+  ['\x1b[2Jx', ' [2Jx'],
+  ['a\r\nb\tc', 'a b c'],
+  ['a\u202eb\u200bc\u2028d', 'a b c d'],
+  ['\x9b31m', ' 31m'],
+  ['流量 █ ok', '流量 █ ok'],
+])('takes what steers out of %j', (text, expected) => {
+  expect(harmless(text)).toBe(expected);
+});
+
+describe('fitted', () => {
+  it.each<[Line, number, string]>([
+    [of('abc', 'def'), 6, 'abcdef'],
+    [of('abc', 'def'), 5, 'abcd…'],
+    [of('abc', 'def'), 4, 'abc…'],
+    [of('流量检查'), 5, '流量…'],
+    [of('流量检查'), 4, '流…'],
+    [of('abc'), 1, '…'],
+    [of('abc'), 0, ''],
+    [of('a\x1b', 'b'), 3, 'a b'],
+  ])('%j to %i columns is %j', (line, columns, expected) => {
+    expect(textOf(fitted(line, columns))).toBe(expected);
+    expect(lineWidth(fitted(line, columns))).toBeLessThanOrEqual(columns);
+  });
+});
+
+it('fills up, spreads and sets beside each other', () => {
+  expect(textOf(padded(of('流'), 4))).toBe('流  ');
+  expect(textOf(padded(of('流'), 4, 'right'))).toBe('  流');
+  expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
+  expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
+  expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');
+  expect(beside([of('a')], [of('b'), of('c')], 3, 1).map(textOf)).toEqual(['a   b', '    c']);
+});
+
+it('wraps between words', () => {
+  expect(wrapped('one two  three', 8).map(textOf)).toEqual(['one two', 'three']);
+  expect(wrapped('a\nb', 80).map(textOf)).toEqual(['a b']);
+});

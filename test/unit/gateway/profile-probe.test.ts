@@ -1,0 +1,68 @@
+// Whether a gateway speaks the profile: gateways that do, real sockets that do not.
+import { afterEach, expect, it } from 'vitest';
+import { gatewayProfile } from '../../../src/gateway/profile.ts';
+import { probeProfile } from '../../../src/gateway/profile-probe.ts';
+import { startSimulator } from '../../../src/gateway/simulator.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
+
+const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}` }));
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+async function probe(url: string, cards = CARDS) {
+  const results = await probeProfile(gatewayProfile({ url }), cards, systemClock);
+  expect(results.map(({ interface: name }) => name)).toEqual(['realname', 'flow', 'card_status']);
+  return { outcomes: [...new Set(results.map(({ outcome }) => outcome))], results };
+}
+
+async function bad(status: number, body: string): Promise<BadGateway> {
+  const gateway = await startBadGateway(answer(status, body));
+  open.push(gateway);
+  return gateway;
+}
+
+it('a gateway that speaks it; nothing is stopped', async () => {
+  const simulator = await startSimulator({ host: '127.0.0.1', port: 0 });
+  open.push(simulator);
+  const { outcomes, results } = await probe(simulator.url);
+  expect(outcomes).toEqual(['answers']);
+  expect(results[1]?.detail).toMatch(/^POST http:\/\/127\.0\.0\.1:\d+\/card\/flow: answers in [\d.]+ ms$/);
+  const stats = (await (await fetch(`${simulator.url}/stats`)).json()) as Record<string, unknown>;
+  expect(stats).toMatchObject({ requests: 3, stops: {}, by_interface: { stop: 0, start: 0 } });
+});
+
+it('a gateway that does not know the first card is asked about the next', async () => {
+  const gateway = await startBadGateway((socket, request) =>
+    answer(
+      200,
+      request.body.includes('"8986000000000000001"')
+        ? '{"code":404,"msg":"no such card"}'
+        : '{"code":200,"data":{"realStatus":true,"used":1,"cardStatus":"active"}}',
+    )(socket, request),
+  );
+  open.push(gateway);
+  expect((await probe(gateway.url)).outcomes).toEqual(['answers']);
+});
+
+it.each([
+  [404, '<html>', 'fails', 'unclear'],
+  [200, '<html>', 'fails', 'fails'],
+  [401, '', 'fails', 'fails'],
+  [503, '', 'refused', 'refused'],
+  [200, '{"code":404,"msg":"no such card"}', 'refused', 'answers'],
+])('HTTP %i %j: %s for cards of the fleet, %s before there are any', async (status, body, known, unknown) => {
+  const { url } = await bad(status, body);
+  expect((await probe(url)).outcomes).toEqual([known]);
+  expect((await probe(url, [])).outcomes).toEqual([unknown]);
+});
+
+it('nothing that listens', async () => {
+  const { url, close } = await startBadGateway(answer(200, ''));
+  await close();
+  const { outcomes, results } = await probe(url);
+  expect(outcomes).toEqual(['fails']);
+  expect(results[0]?.detail).toMatch(/ECONNREFUSED/);
+});
