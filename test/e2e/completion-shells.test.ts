@@ -31,7 +31,7 @@ describe.each(SHELLS)('%s', (shell, flags) => {
   const path = () => programPath(shell);
 
   async function shellWith(url: string): Promise<Terminal> {
-    const env = { PATH, CARDPOLL_URL: url, HOME: dir, XDG_CONFIG_HOME: dir };
+    const env = { PATH, CARDPOLL_URL: url, HOME: dir, XDG_CONFIG_HOME: join(dir, 'config') };
     const terminal = new Terminal(`${path()} ${flags}`, { columns: 120, rows: 40, env });
     terminal.press(`source ${quoted(script)}; echo load''ed\r`);
     await terminal.waitFor(/\bloaded\b/);

@@ -153,6 +153,44 @@ it('stats --watch shows the numbers again until it is interrupted', async () => 
   expect(requests).toHaveLength(2);
 });
 
+describe('stats --watch over a daemon that is away for a while', () => {
+  /** Answers, then not, then again; interrupts with the answer after that. */
+  async function watched(tty: boolean) {
+    const interrupt = new AbortController();
+    const { env, requests } = await daemonThatSays((request, response) => {
+      if (requests.length === 4) interrupt.abort(new Interruption(130));
+      const away = requests.length === 2;
+      json(away ? { title: 'store away' } : OVERVIEW, away ? 503 : 200)(request, response);
+    });
+    const argv = ['stats', '--watch=1'];
+    return cli(argv, { env: { ...env, NO_COLOR: '1' }, tty, signal: interrupt.signal });
+  }
+
+  it('keeps the last answer on a terminal, marked as stale, and draws in place', async () => {
+    const { code, stdout } = await watched(true);
+    expect(code).toBe(130);
+    const [first = '', stale = '', again = ''] = stdout.split(new RegExp(`${ESC}\\[\\d+A\\r`));
+    expect(first).toMatch(/^✖ alert: /);
+    expect(stripVTControlCharacters(stale)).toMatch(
+      /^✖ STALE: no answer for .* since \d\d:\d\d: store away[\s\S]*TASK/,
+    );
+    expect(again).toMatch(/^✖ alert: /);
+    expect(stdout).not.toContain(`${ESC}[3J`);
+    expect(stdout).not.toContain(`${ESC}[2J`);
+  });
+
+  it('says behind a pipe once that it waits, and when it is over', async () => {
+    const { stdout, stderr } = await watched(false);
+    expect(stderr).toBe('cardpoll: store away; waiting for it\ncardpoll: the daemon answers again\n');
+    expect(stdout.match(/^realname/gm)?.length).toBe(2);
+  });
+
+  it('does not begin without an answer', async () => {
+    const { env } = await daemonThatSays(json({ title: 'store away' }, 503));
+    expect(await cli(['stats', '--watch'], { env })).toMatchObject({ code: 69, stdout: '' });
+  });
+});
+
 const LEVEL = { avg_duration_ms: 50, backpressure_percent: 0, at: '2026-11-21T10:00:00.000Z' };
 const KNEE = { ...LEVEL, concurrency: 60, rate_per_second: 1_180 };
 const LIMITS = {

@@ -1,0 +1,58 @@
+// The tour of the README, word for word: every line of it typed on a terminal beside the demo. A question is answered
+// with yes, what goes on until it is ended is ended with Ctrl-C.
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { BINARY, type RunningCli, spawnCli } from '../support/processes.ts';
+import { quoted, Terminal } from '../support/terminal.ts';
+
+const ESC = '\u001b';
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const TOUR = (README.split('\n## A tour\n')[1]?.split('\n## ')[0] ?? '')
+  .split('\n')
+  .flatMap((line) => /^ {4}(cardpoll .*)$/.exec(line)?.[1] ?? []);
+
+const dir = mkdtempSync(join(tmpdir(), 'cardpoll-tour-'));
+let demo: RunningCli;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  symlinkSync(BINARY, join(dir, 'cardpoll'));
+  const listen = `127.0.0.1:${await freePort()}`;
+  demo = spawnCli(['demo', '--listen', listen]);
+  await demo.waitForLine(/^normal .*realname [\d.]+\/s q\d+/, 60_000);
+  env = {
+    PATH: `${dir}:${process.env.PATH}`,
+    CARDPOLL_URL: `http://${listen}`,
+    XDG_CONFIG_HOME: join(dir, 'config'),
+  };
+});
+afterAll(async () => {
+  await demo.stop('SIGINT');
+  rmSync(dir, { recursive: true });
+});
+
+it('has something to show', () => {
+  expect(TOUR.length).toBeGreaterThan(15);
+});
+
+it.each(TOUR)('%s', async (line) => {
+  const terminal = new Terminal(`sh -c ${quoted(line)}`, { columns: 80, rows: 24, env });
+  if (line.includes('--watch')) {
+    await terminal.waitFor(new RegExp(`${ESC}\\[\\d+A\\r`)); // drawn over itself once
+    terminal.press('\x03');
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.written).not.toContain(`${ESC}[3J`);
+    return;
+  }
+  if (/^cardpoll (configs disable|init rebuild)/.test(line)) {
+    await terminal.waitFor(/Go ahead\? \[y\/N\] /);
+    terminal.press('y\r');
+  }
+  const code = await terminal.ended();
+  expect(terminal.written).not.toMatch(/cardpoll: |unexpected error/);
+  // The doctor may well find that something is wrong: that is what it is asked for.
+  expect(line.startsWith('cardpoll doctor') ? [0, 1] : [0], terminal.written).toContain(code);
+});
