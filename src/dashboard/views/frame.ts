@@ -4,7 +4,7 @@ import { seconds } from '../format.ts';
 import { refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
 import { questionOf } from '../prompts.ts';
-import { ageMsOf, isStale, type State, type View } from '../state.ts';
+import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
 import { alertsLines } from './alerts.ts';
 import { cardLines } from './card.ts';
 import { configsLines } from './configs.ts';
@@ -36,14 +36,16 @@ export function frameLines(state: State): Line[] {
   if (columns < SMALLEST.columns || state.rows < SMALLEST.rows) return tooSmall(state, rows);
   const bottom = bottomLines(state);
   const body = bodyLines(state, { columns, rows: rows - 1 - bottom.length });
-  return [headerLine(state), ...body, ...bottom].map((line) => fitted(line, columns));
+  return [headerLine(state, freshness(state)), ...body, ...bottom].map((line) => fitted(line, columns));
 }
 
 /** As text to be kept: the overview without keys, as high as it needs to be within the room. */
 export function stillLines(state: State): Line[] {
   const { columns, rows } = state;
   const body = trimmed(BODIES[state.view](state, { columns, rows: rows - 1 }));
-  return [headerLine(state), ...body].map((line) => fitted(line, columns));
+  // What is kept is not live: it says of when it is.
+  const moment = plain(new Date(dataTimeMs(state)).toISOString().replace(/\.\d+/, ''));
+  return [headerLine(state, moment), ...body].map((line) => fitted(line, columns));
 }
 
 function tooSmall({ columns, rows }: State, height: number): Line[] {
@@ -51,7 +53,7 @@ function tooSmall({ columns, rows }: State, height: number): Line[] {
   return Array.from({ length: height }, (_, i) => fitted(i === 0 ? plain(text) : EMPTY, columns));
 }
 
-function headerLine(state: State): Line {
+function headerLine(state: State, right: Line): Line {
   const version = state.data.overview.body?.version;
   const about = `  ${state.view === 'task' ? state.taskType : state.view}`;
   const left: Line = [
@@ -59,7 +61,7 @@ function headerLine(state: State): Line {
     span(about),
     span(`  ${state.url}${version === undefined ? '' : `  ${version}`}`, 'dim'),
   ];
-  return spread(left, freshness(state), state.columns);
+  return spread(left, right, state.columns);
 }
 
 function freshness(state: State): Line {

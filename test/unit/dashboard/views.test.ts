@@ -169,7 +169,8 @@ it('asks for a larger terminal where it has too little room', () => {
   expect(frameLines(calmState({ columns: 10, rows: 2 })).map(textOf)).toEqual(['need 60x1…']);
 });
 
-it('as text has no keys and no empty end', () => {
+it('as text tells of when it is, and has no keys and no empty end', () => {
   const lines = stillLines(calmState({ columns: 80, rows: 60 })).map(textOf);
+  expect(lines[0]).toMatch(/ 2026-11-21T10:00:00Z$/);
   expect(lines.at(-1)).toMatch(/^cleanup/);
 });
