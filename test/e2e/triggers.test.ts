@@ -304,7 +304,7 @@ describe('the command line', () => {
     expect([byCondition.code, trigger.status, trigger.succeeded]).toEqual([0, 'completed', trigger.total]);
     expect((await cli('status', trigger.trigger_id)).stdout).toContain('status\tcompleted\n');
     expect((await cli('list', '--page-size', '1')).stdout).toMatch(new RegExp(`^${trigger.trigger_id}\t`));
-    expect(await cli('cancel', trigger.trigger_id)).toMatchObject({ code: 75 });
+    expect(await cli('cancel', trigger.trigger_id)).toMatchObject({ code: 1 });
     expect(await cli('cancel', 'nothing')).toMatchObject({ code: 1 });
   });
 
