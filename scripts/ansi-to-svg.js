@@ -71,6 +71,7 @@ function changeOf(code) {
   if (code === 7) return { inverse: true };
   if (code === 27) return { inverse: false };
   if (code === 39) return { colour: null };
+  if (code === 49) return {};
   if (code >= 30 && code <= 37) return { colour: COLOURS[code - 30] };
   if (code >= 90 && code <= 97) return { colour: COLOURS[code - 90 + 8] };
   throw new Error(`unknown style ${code}`);

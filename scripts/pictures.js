@@ -1,7 +1,7 @@
 // Makes the pictures of the README: real frames of the dashboard over a demo fleet, read off a terminal (tmux) and
 // written as SVG. `npm run pictures`; takes some minutes, so that the charts have something to show.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ const PICTURES = {
   explain: ['/', '4', '2', 'Enter'],
 };
 
+mkdirSync(join(ROOT, 'docs/pictures'), { recursive: true });
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-pictures-'));
 const port = await freePort();
 const demo = spawn(process.execPath, [BINARY, 'demo', '--listen', `127.0.0.1:${port}`], { stdio: 'ignore' });

@@ -9,8 +9,8 @@ import { Terminal } from './terminal.ts';
 
 export interface DashboardOptions {
   readonly client: ApiClient;
-  /** Of the daemon, as it is shown. */
-  readonly url: string;
+  /** Whose fleet this is, as it is shown. */
+  readonly daemon: string;
   readonly hasToken: boolean;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
@@ -21,9 +21,9 @@ export interface DashboardOptions {
 
 /** Shows the dashboard until the operator ends it. The terminal is as before when this resolves or rejects. */
 export async function runDashboard(options: DashboardOptions): Promise<'quit' | 'interrupted'> {
-  const { client, url, hasToken, stdin, stdout, clock, signal } = options;
+  const { client, daemon, hasToken, stdin, stdout, clock, signal } = options;
   const terminal = new Terminal(stdin, stdout);
-  const initial = initialState({ url, ...terminal.size, nowMs: clock.monotonic() });
+  const initial = initialState({ daemon, ...terminal.size, nowMs: clock.monotonic() });
   const session = new Session(initial, { client, clock, terminal, hasToken });
   const resized = () => session.resized();
   const continued = () => {

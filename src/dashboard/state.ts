@@ -55,8 +55,8 @@ export type Job =
   | { readonly kind: 'preview-cleanup' };
 
 export interface State {
-  /** Base URL of the daemon. */
-  readonly url: string;
+  /** Whose fleet this is: the base URL, and before it the name of its context where there is one. */
+  readonly daemon: string;
   readonly columns: number;
   readonly rows: number;
   readonly view: View;
@@ -111,7 +111,7 @@ export const STALE_AFTER_MS = 4_000;
 const UNREAD: Reading<never> = { body: null, atMs: null, problem: null };
 
 export function initialState(
-  given: Pick<State, 'url' | 'columns' | 'rows' | 'nowMs'> &
+  given: Pick<State, 'daemon' | 'columns' | 'rows' | 'nowMs'> &
     Partial<Pick<State, 'view' | 'card' | 'taskType'>>,
 ): State {
   return {

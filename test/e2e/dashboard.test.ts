@@ -1,8 +1,11 @@
 // The dashboard on a real terminal over a real daemon: what an operator sees, presses and changes, and that the terminal
 // is as before however it ends.
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
@@ -215,6 +218,15 @@ it('greys what a token that only reads may not do', async () => {
 });
 
 describe('--once', () => {
+  it('says whose fleet it shows', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'cardpoll-dashboard-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const env = { XDG_CONFIG_HOME: home };
+    await runCli(['context', 'add', 'lab', '--url', url], { env });
+    const { stdout } = await runCli(['dashboard', '--once'], { env });
+    expect(stdout).toContain(`lab (${url})`);
+  });
+
   it('prints the first screen without a terminal, within its columns', async () => {
     const { code, stdout, stderr } = await runCli(['dashboard', '--once', '--url', url], {
       env: { COLUMNS: '70' },

@@ -1,6 +1,6 @@
 // `cardpoll dashboard` and `cardpoll top`: the screen for whoever is called at night. Loads it only when it is asked for.
 import type { ReadStream, WriteStream } from 'node:tty';
-import { loadClientConfig } from '../../config/load-config.ts';
+import type { ClientConfig } from '../../config/client-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK, EXIT_SIGHUP, EXIT_SIGINT } from '../exit-codes.ts';
@@ -35,9 +35,9 @@ export const top = declare('top', 'The same as dashboard');
 async function once(context: CommandContext): Promise<number> {
   const { io } = context;
   const { onceText, readOnce } = await import('../../dashboard/once.ts');
-  const { url } = await loadClientConfig(context.configInputs);
+  const config = await context.clientConfig();
   const shown = await readOnce(await context.client(), {
-    url,
+    daemon: nameOf(config),
     ...sizeOf(context),
     nowMs: io.clock.monotonic(),
   });
@@ -67,7 +67,12 @@ async function live(context: CommandContext): Promise<number> {
       hint: 'print it with `cardpoll dashboard --once`',
     });
   }
-  return watch(context, await loadClientConfig(context.configInputs), io.onInterrupt());
+  return watch(context, await context.clientConfig(), io.onInterrupt());
+}
+
+/** With contexts about, it is easily another daemon than the one in mind. */
+function nameOf({ context, url }: ClientConfig): string {
+  return context === null ? url : `${context} (${url})`;
 }
 
 /** Whether there is somebody to look at the screen and to press keys. */
@@ -81,7 +86,7 @@ export function isOnTerminal({ stdin, stdout }: Io): boolean {
  */
 export async function watch(
   { io }: CommandContext,
-  config: Awaited<ReturnType<typeof loadClientConfig>>,
+  config: ClientConfig,
   signal: AbortSignal,
 ): Promise<number> {
   const [{ ApiClient }, { runDashboard }] = await Promise.all([
@@ -96,7 +101,7 @@ export async function watch(
   try {
     const how = await runDashboard({
       client: new ApiClient({ ...config, signal: either }),
-      url: config.url,
+      daemon: nameOf(config),
       hasToken: config.token !== null,
       stdin: io.stdin as ReadStream,
       stdout: io.stdout as WriteStream,

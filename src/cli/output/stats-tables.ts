@@ -72,10 +72,11 @@ function peoplesTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'QUEUE', cell: (task) => style.number(task.queue_length) },
     { header: 'MANUAL', cell: (task) => style.number(task.manual_length), drop: 7 },
     { header: 'BACKOFF', cell: (task) => style.number(task.backoff), drop: 6 },
-    { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 8 },
-    { header: '/S 10S', cell: (task) => style.number(task.rate_per_second_10s, 1), drop: 9 },
+    { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 9 },
+    { header: '/S 10S', cell: (task) => style.number(task.rate_per_second_10s, 1), drop: 10 },
     { header: '/S 5MIN', cell: (task) => style.number(task.rate_per_second, 1), drop: 5 },
-    { header: 'OK %', cell: (task) => style.number(task.success_rate, 1), drop: 10 },
+    { header: 'OK %', cell: (task) => style.number(task.success_rate, 1), drop: 11 },
+    { header: 'P50/P95 MS', cell: (task) => percentilesCell(task, style), drop: 8 },
     { header: 'AVG MS', cell: (task) => style.number(task.avg_duration_ms), drop: 4 },
     { header: 'LAG', cell: (task) => style.seconds(task.schedule_lag_seconds), drop: 3 },
     { header: 'SUCCEEDED', cell: (task) => style.number(task.succeeded), drop: 1 },
@@ -99,7 +100,13 @@ function recordTaskColumns(style: Style): Column<TaskBody>[] {
     { header: 'RATE_10S', cell: (task) => style.number(task.rate_per_second_10s) },
     { header: 'MANUAL', cell: (task) => style.number(task.manual_length) },
     { header: 'BACKOFF', cell: (task) => style.number(task.backoff) },
+    { header: 'P50_MS', cell: (task) => style.number(task.p50_ms) },
+    { header: 'P95_MS', cell: (task) => style.number(task.p95_ms) },
   ];
+}
+
+function percentilesCell({ p50_ms: half, p95_ms: nearly }: TaskBody, style: Style): Cell {
+  return { text: [half, nearly].map((ms) => style.number(ms).text).join('/'), align: 'right' };
 }
 
 /** `60/84 of 100`: what runs, the limit in force, and the configured one where that is another. */

@@ -59,7 +59,7 @@ function headerLine(state: State, right: Line): Line {
   const left: Line = [
     span('cardpoll', 'bold'),
     span(about),
-    span(`  ${state.url}${version === undefined ? '' : `  ${version}`}`, 'dim'),
+    span(`  ${state.daemon}${version === undefined ? '' : `  ${version}`}`, 'dim'),
   ];
   return spread(left, right, state.columns);
 }

@@ -103,4 +103,30 @@ describeRecordStore('cards', (db) => {
     await empty();
     await db.sql('ALTER TABLE cards RESET (autovacuum_enabled)');
   });
+
+  it('lists cards in stretches, all of them or those of a filter', async () => {
+    const session = await db.store.cards.openImport();
+    await session.write(
+      range(30).map((cardId) => ({ ...row(cardId), carrierId: cardId % 3, status: cardId % 2 })),
+    );
+    const open = { carrierId: null, status: null, stopped: null };
+    const listed = async (filter: typeof open | { carrierId: number }, limit: number) => {
+      const seen: number[] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const stretch = await db.store.cards.list({ ...open, ...filter }, after, limit);
+        expect(stretch.cards.length).toBeLessThanOrEqual(limit);
+        seen.push(...stretch.cards.map(({ cardId }) => cardId));
+        after = stretch.nextAfterId;
+      }
+      return seen;
+    };
+    for (const limit of [1, 7, 30, 100]) expect(await listed(open, limit)).toEqual(range(30));
+    expect(await listed({ carrierId: 1 }, 4)).toEqual(range(30).filter((cardId) => cardId % 3 === 1));
+    expect(await listed({ carrierId: 99 }, 4)).toEqual([]);
+    const { cards } = await db.store.cards.list({ ...open, carrierId: 2, status: 1, stopped: false }, 5, 2);
+    expect(cards).toMatchObject([
+      { cardId: 11, iccid: iccidOf(11), carrierId: 2, status: 1, stopped: false },
+      { cardId: 17 },
+    ]);
+  });
 });

@@ -291,7 +291,7 @@ export function typing(text: string): Event[] {
 }
 
 export function emptyState(given: Partial<State> = {}): State {
-  return { ...initialState({ url: URL, columns: 80, rows: 24, nowMs: 0 }), ...given };
+  return { ...initialState({ daemon: URL, columns: 80, rows: 24, nowMs: 0 }), ...given };
 }
 
 export function calmState(given: Partial<State> = {}): State {
