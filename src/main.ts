@@ -9,10 +9,10 @@ import { systemClock } from './platform/clock.ts';
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
 const launchers: Launchers = {
   daemon: async (config, load, listening) => (await import('./wiring.ts')).runDaemon(config, load, listening),
-  demo: async (options, listening) => {
+  demo: async (options, launched) => {
     // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
-    return (await import('./wiring.ts')).runDemo(options, listening);
+    return (await import('./demo.ts')).runDemo(options, launched);
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),

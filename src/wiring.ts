@@ -1,22 +1,18 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
-// reverse order. main.ts calls the four run functions; nobody else builds anything long-lived.
+// reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { AccessSettings } from './api/access.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer } from './api/server.ts';
-import type { DemoOptions, Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
+import type { Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
-import { loadDaemonConfig } from './config/load-config.ts';
-import type { CardImport } from './domain/card.ts';
 import { Engine } from './engine/engine.ts';
 import { openGatewayClient } from './gateway/client.ts';
-import { demoCards } from './gateway/demo-fleet.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
@@ -37,10 +33,6 @@ import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 
-/** What the demo's gateway takes for an answer: enough to see calls in flight. */
-const DEMO_LATENCY_MS = 20;
-const IMPORT_CHUNK_CARDS = 10_000;
-
 /**
  * Runs the daemon until SIGTERM or SIGINT, then drains.
  * @param load reads the configuration anew, for SIGHUP.
@@ -54,25 +46,6 @@ export function runDaemon(
   return run(async (teardown) => {
     await startDaemon(config, teardown, { prepare: async () => {}, load, listening });
   });
-}
-
-/** The daemon with a fleet and a gateway of its own: embedded stores, simulated gateway. Needs nothing installed. */
-export function runDemo(options: DemoOptions, listening: Listening): Promise<number> {
-  return run(async (teardown) => {
-    const simulator = await startSimulator({
-      host: '127.0.0.1',
-      port: 0,
-      cards: options.cards,
-      latencyMs: DEMO_LATENCY_MS,
-    });
-    teardown.add(() => simulator.close());
-    const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
-    teardown.add(() => rm(logDir, { recursive: true, force: true }));
-    const flags = { '--gateway-url': simulator.url, '--data-dir': options.dataDir, '--log-dir': logDir };
-    const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen: options.listen };
-    const prepare = (records: RecordStore) => importDemoFleet(records, options.cards);
-    await startDaemon(config, teardown, { prepare, load: async () => config, listening });
-  }, options.stop);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -89,7 +62,7 @@ export function runSimulator(options: SimulatorOptions, listening: Listening): P
  * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
  * @param stop ends it too.
  */
-async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
+export async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
   const stopSignal = Promise.race([untilStopped(), aborted(stop)]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
@@ -119,7 +92,8 @@ interface DaemonHooks {
   readonly listening: Listening;
 }
 
-async function startDaemon(
+/** Starts a daemon; everything it opens is taken down by `teardown`. */
+export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
   { prepare, load, listening }: DaemonHooks,
@@ -152,20 +126,6 @@ async function startDaemon(
   listening(`http://${server.address}`);
   teardown.add(() => engine.stop());
   await engine.start();
-}
-
-async function importDemoFleet(records: RecordStore, count: number): Promise<void> {
-  const session = await records.cards.openImport();
-  try {
-    const chunk: CardImport[] = [];
-    for (const card of demoCards(count)) {
-      chunk.push(card);
-      if (chunk.length === IMPORT_CHUNK_CARDS) await session.write(chunk.splice(0));
-    }
-    if (chunk.length > 0) await session.write(chunk);
-  } finally {
-    await session.close();
-  }
 }
 
 interface Stores {

@@ -49,10 +49,13 @@ export interface DoctorFinding {
 /** Told the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
+/** Told the base URL and the log directory of the demo once it answers. */
+export type DemoLaunched = (url: string, logDir: string) => void;
+
 export interface Launchers {
   /** @param load reads the configuration anew, for SIGHUP. */
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
-  demo(options: DemoOptions, listening: Listening): Promise<number>;
+  demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
   simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
   /**
    * Looks at the surroundings of a daemon with this configuration.

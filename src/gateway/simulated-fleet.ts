@@ -20,6 +20,11 @@ function hashOf(iccid: string): number {
   return mix32(h) || 1;
 }
 
+/** Whether the card is one of those: always the same ones for a `kind`. @param n absent: none is. */
+export function isOneIn(n: number | undefined, iccid: string, kind: number): boolean {
+  return n !== undefined && mix32(hashOf(iccid) ^ kind) % n === 0;
+}
+
 /** Counts reads per card: an open-addressing table of 32-bit hashes that doubles when it fills up. */
 class ReadCounters {
   #keys: Uint32Array;

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { DelayLine } from './delay-line.ts';
 import { INTERFACE_NAMES, type InterfaceName } from './gateway.ts';
 import { DEFAULT_INTERFACES } from './profile.ts';
-import { SimulatedFleet } from './simulated-fleet.ts';
+import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 export interface SimulatedBehaviour {
   /** Serves this many different cards, the first it is asked about; others are unknown. Absent: any number. */
@@ -28,6 +28,10 @@ export interface SimulatedBehaviour {
   readonly capacity?: number;
   /** Share of flow reads that show new usage; default 0.2. */
   readonly changeRate?: number;
+  /** One card in so many fails every call; default: none. */
+  readonly failingOneIn?: number;
+  /** One card in so many is answered ten times later, if there is a latency; default: none. */
+  readonly slowOneIn?: number;
   /** Decides which calls fail; default 1. */
   readonly seed?: number;
 }
@@ -52,6 +56,10 @@ const MAX_BODY_CHARS = 65_536;
 const DEFAULT_CHANGE_RATE = 0.2;
 /** Without a latency there is nothing that could grow. */
 const CAPACITY_LATENCY_MS = 20;
+const SLOW_TIMES = 10;
+/** Which kind of odd card is asked for: one kind says nothing about the other. */
+const FAILING = 0xfa11;
+const SLOW = 0x510;
 const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, name]));
 
 interface Reply {
@@ -95,7 +103,7 @@ export class SimulatedGateway {
   #rejected = 0;
   #failed = 0;
 
-  constructor(options: SimulatedBehaviour) {
+  constructor(private readonly options: SimulatedBehaviour) {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
     this.#capacity = options.capacity ?? null;
     this.#latencyMs = options.latencyMs ?? (this.#capacity === null ? 0 : CAPACITY_LATENCY_MS);
@@ -138,8 +146,9 @@ export class SimulatedGateway {
       if (body.length <= MAX_BODY_CHARS) body += chunk;
     });
     request.on('end', () => {
-      const reply = this.#serve(name, body);
-      this.#answerLater(() => this.#reply(call, reply));
+      const iccid = iccidOf(body);
+      const reply = this.#serve(name, iccid);
+      this.#answerLater(iccid, () => this.#reply(call, reply));
     });
   }
 
@@ -165,7 +174,11 @@ export class SimulatedGateway {
     this.#delay.clear();
   }
 
-  #answerLater(answer: () => void): void {
+  #answerLater(iccid: string | null, answer: () => void): void {
+    if (iccid !== null && isOneIn(this.options.slowOneIn, iccid, SLOW)) {
+      setTimeout(answer, SLOW_TIMES * this.#latencyMs).unref();
+      return;
+    }
     const load = this.#capacity === null ? 0 : this.#inFlight / this.#capacity;
     // The delay line keeps the order of its calls, which all take the same time; these do not.
     if (load > 1) setTimeout(answer, this.#latencyMs * load).unref();
@@ -212,10 +225,10 @@ export class SimulatedGateway {
     this.#end(call);
   }
 
-  #serve(name: InterfaceName, body: string): Reply {
-    const iccid = iccidOf(body);
+  #serve(name: InterfaceName, iccid: string | null): Reply {
     if (iccid === null) return { status: 400, body: '{"code":400,"msg":"no iccid","data":null}' };
-    if (this.#failureRate > 0 && this.#nextRandom() < this.#failureRate) {
+    const failsByChance = this.#failureRate > 0 && this.#nextRandom() < this.#failureRate;
+    if (failsByChance || isOneIn(this.options.failingOneIn, iccid, FAILING)) {
       this.#failed += 1;
       return FAILED;
     }

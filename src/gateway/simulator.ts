@@ -61,6 +61,8 @@ function checkOptions(options: SimulatorOptions): void {
     ['maxConcurrency', 1, 1_000_000, true],
     ['capacity', 1, 1_000_000, true],
     ['changeRate', 0, 1, false],
+    ['failingOneIn', 1, 1_000_000, true],
+    ['slowOneIn', 1, 1_000_000, true],
     ['seed', 0, 2 ** 32 - 1, true],
   ];
   const fields = bounds.flatMap(([field, min, max, whole]) => {

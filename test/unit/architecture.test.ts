@@ -37,7 +37,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
-  [/^(wiring|signals|reload|doctor)\.ts$/, 'wiring'],
+  [/^(wiring|signals|reload|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 

@@ -50,14 +50,14 @@ export const demo = defineCommand<[], Options>({
     const ended = new AbortController();
     const stop = new AbortController();
     let shown = Promise.resolve();
-    const listening = (url: string) => {
-      context.io.stderr.write(`API on ${url}; Ctrl-C ends it.\n`);
+    const launched = (url: string, logDir: string) => {
+      context.io.stderr.write(`API on ${url}, logs in ${logDir}; Ctrl-C ends it.\n`);
       shown = isOnTerminal(context.io)
         ? showDashboard(context, url, ended.signal).finally(() => stop.abort())
         : printStatus(context, url, ended.signal);
     };
     try {
-      return await context.launchers.demo({ cards, listen, dataDir, stop: stop.signal }, listening);
+      return await context.launchers.demo({ cards, listen, dataDir, stop: stop.signal }, launched);
     } finally {
       ended.abort(new Interruption(EXIT_OK));
       await shown;

@@ -380,14 +380,14 @@ describe('launched commands', () => {
 
   it('tell where the demo answers once it does, and print its state from then on', async () => {
     const daemon = await daemonThatSays(json(OVERVIEW));
-    const demo = async (_options: unknown, listening: (url: string) => void) => {
-      listening(daemon.url);
+    const demo = async (_options: unknown, launched: (url: string, logDir: string) => void) => {
+      launched(daemon.url, '/tmp/demo-logs');
       await waitFor(() => daemon.requests.length > 1);
       return 0;
     };
     const { code, stdout, stderr } = await cli(['demo'], { launchers: { demo } });
     expect(code).toBe(0);
-    expect(stderr).toContain(`API on ${daemon.url};`);
+    expect(stderr).toContain(`API on ${daemon.url}, logs in /tmp/demo-logs;`);
     expect(stdout).toMatch(/^alert .*realname /);
   });
 

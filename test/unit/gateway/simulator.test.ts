@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { demoIccid } from '../../../src/gateway/demo-fleet.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/gateway/simulator.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 
@@ -126,6 +127,25 @@ describe('simulated trouble', () => {
     const failed = statuses.filter((status) => status === 500).length;
     expect(failed).toBeGreaterThan(35);
     expect(failed).toBeLessThan(85);
+  });
+
+  it('has cards that always fail and cards that are always slow', async () => {
+    const simulator = await start({ latencyMs: 10, failingOneIn: 4, slowOneIn: 3 });
+    const iccids = Array.from({ length: 60 }, (_, i) => demoIccid(i + 1));
+    const round = () =>
+      Promise.all(
+        iccids.map(async (iccid) => {
+          const startedAt = performance.now();
+          const { status } = await post(simulator, '/card/flow', iccid);
+          return { status, ms: performance.now() - startedAt };
+        }),
+      );
+    const first = await round();
+    const failing = first.map(({ status }) => status === 500);
+    expect(failing.filter(Boolean).length).toBeGreaterThan(5);
+    expect(failing.filter(Boolean).length).toBeLessThan(30);
+    expect((await round()).map(({ status }) => status === 500)).toEqual(failing);
+    expect(first.filter(({ ms }) => ms >= 99).length).toBeGreaterThan(5);
   });
 
   it('turns calls above its bound away and never carries them out', async () => {

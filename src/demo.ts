@@ -1,0 +1,100 @@
+// The composition root of `cardpoll demo`: the daemon with a fleet and a gateway of its own, embedded stores, nothing
+// installed. It has something to see: cards that are slow, that fail, that are over their package, and a gateway that
+// bears less for a while now and then, so that a queue grows, an alert fires, and both go again.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DemoLaunched, DemoOptions } from './cli/launchers.ts';
+import { loadDaemonConfig } from './config/load-config.ts';
+import type { AlertRuleFields } from './domain/alert-rule.ts';
+import type { CardImport } from './domain/card.ts';
+import type { TaskType } from './domain/task-type.ts';
+import { demoCards } from './gateway/demo-fleet.ts';
+import { type Simulator, startSimulator } from './gateway/simulator.ts';
+import type { Teardown } from './platform/service.ts';
+import type { RecordStore } from './store/record-store.ts';
+import { run, startDaemon } from './wiring.ts';
+
+/** What the gateway takes for an answer: enough to see calls in flight. */
+const LATENCY_MS = 20;
+const ODD_CARDS = { failingOneIn: 500, slowOneIn: 50 };
+/** Those of a fresh database would have new users wait for half an hour. */
+const INTERVAL_SECONDS: Partial<Record<TaskType, number>> = { carddata: 300, package: 120 };
+const TROUBLE = { firstAfterMs: 300_000, everyMs: 300_000, lastsMs: 45_000 };
+/** In trouble the gateway bears one call at a time for so many cards: less than their schedule asks for. */
+const CARDS_A_CALL_IN_TROUBLE = 5_000;
+const RULE: AlertRuleFields = {
+  name: 'Demo: packages wait',
+  ruleType: 'queue_backlog',
+  taskType: 'package',
+  comparison: '>',
+  threshold: 300,
+  isEnabled: true,
+  notifyChannels: [],
+  webhookUrl: null,
+  cooldownSeconds: 0,
+};
+const IMPORT_CHUNK_CARDS = 10_000;
+
+/** @returns the exit code. */
+export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<number> {
+  return run(async (teardown) => {
+    const { cards, listen, dataDir } = options;
+    const simulator = await startSimulator({
+      host: '127.0.0.1',
+      port: 0,
+      cards,
+      latencyMs: LATENCY_MS,
+      ...ODD_CARDS,
+    });
+    teardown.add(() => simulator.close());
+    const logDir = await mkdtemp(join(tmpdir(), 'cardpoll-demo-'));
+    teardown.add(() => rm(logDir, { recursive: true, force: true }));
+    const flags = { '--gateway-url': simulator.url, '--data-dir': dataDir, '--log-dir': logDir };
+    const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
+    const prepare = (records: RecordStore) => prepareFleet(records, cards);
+    const listening = (url: string) => launched(url, logDir);
+    await startDaemon(config, teardown, { prepare, load: async () => config, listening });
+    makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
+  }, options.stop);
+}
+
+async function prepareFleet(records: RecordStore, cards: number): Promise<void> {
+  await importCards(records, cards);
+  const { items } = await records.alerts.rules({ offset: 0, limit: 100 });
+  // Data that was kept from an earlier demo is left as its user made it.
+  if (items.some(({ name }) => name === RULE.name)) return;
+  await records.alerts.createRule(RULE);
+  for (const { id, taskType } of await records.configs.list()) {
+    const intervalSeconds = INTERVAL_SECONDS[taskType];
+    if (intervalSeconds !== undefined) await records.configs.update(id, { intervalSeconds });
+  }
+}
+
+async function importCards(records: RecordStore, count: number): Promise<void> {
+  const session = await records.cards.openImport();
+  try {
+    const chunk: CardImport[] = [];
+    for (const card of demoCards(count)) {
+      chunk.push(card);
+      if (chunk.length === IMPORT_CHUNK_CARDS) await session.write(chunk.splice(0));
+    }
+    if (chunk.length > 0) await session.write(chunk);
+  } finally {
+    await session.close();
+  }
+}
+
+function makeTrouble(simulator: Simulator, capacity: number, teardown: Teardown): void {
+  let timer: NodeJS.Timeout;
+  const begin = () => {
+    simulator.setCapacity(capacity);
+    timer = setTimeout(end, TROUBLE.lastsMs);
+  };
+  const end = () => {
+    simulator.setCapacity(null);
+    timer = setTimeout(begin, TROUBLE.everyMs - TROUBLE.lastsMs);
+  };
+  timer = setTimeout(begin, TROUBLE.firstAfterMs);
+  teardown.add(() => clearTimeout(timer));
+}
