@@ -11,6 +11,8 @@ const COLOURS = [
   ...['#484f58', '#ff7b72', '#3fb950', '#d29922', '#58a6ff', '#bc8cff', '#39c5cf', '#b1bac4'],
   ...['#6e7681', '#ffa198', '#56d364', '#e3b341', '#79c0ff', '#d2a8ff', '#56d4dd', '#ffffff'],
 ];
+/** A space, and the braille sign without a dot. */
+const BLANK = new Set([' ', '\u2800']);
 const PLAIN = { colour: null, bold: false, dim: false, inverse: false };
 
 const ESCAPE = String.fromCharCode(27);
@@ -33,7 +35,7 @@ export function ansiToSvg(screen, { columns, rows, title }) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escaped(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
+<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">
 ${texts.filter((text) => text !== '').join('\n')}
 </g>
 </svg>
@@ -77,19 +79,23 @@ function changeOf(code) {
   throw new Error(`unknown style ${code}`);
 }
 
-/** Its width is said, so that no font moves what stands beside it. */
+/** Every sign has its own place, so that no font moves what stands beside it. */
 function runSvg({ text, column, style }, row) {
-  const x = PADDING + column * CELL.width;
+  const signs = [...text];
+  const xOf = (i) => (PADDING + (column + i) * CELL.width).toFixed(1);
   const y = PADDING + row * CELL.height;
-  const width = [...text].length * CELL.width;
+  const width = (signs.length * CELL.width).toFixed(1);
   const colour = style.colour ?? (style.dim ? DIM : FOREGROUND);
   const box = style.inverse
-    ? `<rect x="${x.toFixed(1)}" y="${y}" width="${width.toFixed(1)}" height="${CELL.height}" fill="${colour}"/>`
+    ? `<rect x="${xOf(0)}" y="${y}" width="${width}" height="${CELL.height}" fill="${colour}"/>`
     : '';
-  if (text.trim() === '') return box;
+  const inked = signs.flatMap((sign, i) => (BLANK.has(sign) ? [] : [{ sign, x: xOf(i) }]));
+  if (inked.length === 0) return box;
+  const xs = inked.map(({ x }) => x).join(' ');
   const fill = style.inverse ? BACKGROUND : colour;
   const bold = style.bold ? ' font-weight="bold"' : '';
-  return `${box}<text x="${x.toFixed(1)}" y="${y + 14}" textLength="${width.toFixed(1)}" lengthAdjust="spacingAndGlyphs" fill="${fill}"${bold}>${escaped(text)}</text>`;
+  const ink = escaped(inked.map(({ sign }) => sign).join(''));
+  return `${box}<text x="${xs}" y="${y + 14}" fill="${fill}"${bold}>${ink}</text>`;
 }
 
 function escaped(text) {
