@@ -79,23 +79,33 @@ function changeOf(code) {
   throw new Error(`unknown style ${code}`);
 }
 
-/** Every sign has its own place, so that no font moves what stands beside it. */
+/** Words have a width, and signs beyond ASCII a place of their own: no font moves what stands beside them. */
 function runSvg({ text, column, style }, row) {
-  const signs = [...text];
   const xOf = (i) => (PADDING + (column + i) * CELL.width).toFixed(1);
+  const widthOf = (signs) => (signs * CELL.width).toFixed(1);
   const y = PADDING + row * CELL.height;
-  const width = (signs.length * CELL.width).toFixed(1);
   const colour = style.colour ?? (style.dim ? DIM : FOREGROUND);
   const box = style.inverse
-    ? `<rect x="${xOf(0)}" y="${y}" width="${width}" height="${CELL.height}" fill="${colour}"/>`
+    ? `<rect x="${xOf(0)}" y="${y}" width="${widthOf([...text].length)}" height="${CELL.height}" fill="${colour}"/>`
     : '';
-  const inked = signs.flatMap((sign, i) => (BLANK.has(sign) ? [] : [{ sign, x: xOf(i) }]));
-  if (inked.length === 0) return box;
-  const xs = inked.map(({ x }) => x).join(' ');
-  const fill = style.inverse ? BACKGROUND : colour;
-  const bold = style.bold ? ' font-weight="bold"' : '';
-  const ink = escaped(inked.map(({ sign }) => sign).join(''));
-  return `${box}<text x="${xs}" y="${y + 14}" fill="${fill}"${bold}>${ink}</text>`;
+  const look = `fill="${style.inverse ? BACKGROUND : colour}"${style.bold ? ' font-weight="bold"' : ''}`;
+  const pieces = piecesOf(text).map(
+    ({ piece, at, signs }) =>
+      `<text x="${xOf(at)}" y="${y + 14}" textLength="${widthOf(signs)}" ${look}>${escaped(piece)}</text>`,
+  );
+  return [box, ...pieces].join('');
+}
+
+/** Words of ASCII, and every other sign by itself, without what is blank. */
+function piecesOf(text) {
+  const pieces = [];
+  let at = 0;
+  for (const piece of text.match(/[\x21-\x7e]+|[^\x21-\x7e]/gu) ?? []) {
+    const signs = [...piece].length;
+    if (!BLANK.has(piece)) pieces.push({ piece, at, signs });
+    at += signs;
+  }
+  return pieces;
 }
 
 function escaped(text) {
