@@ -35,9 +35,9 @@ describe('tables', () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
     const { stdout } = await cli(['stats'], { env });
     expect(stdout.split('\n')).toEqual([
-      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7',
-      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7',
-      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7',
+      'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7\t110\t250.5',
+      'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7\t110\t250.5',
+      'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5',
       '',
     ]);
   });
@@ -59,7 +59,7 @@ describe('tables', () => {
       'realname  ● normal   12,345       5        7   60/100    50.0     55.3  99.0',
       'carddata  ▲ warning  12,345       5        7   60/100    50.0     55.3  99.0',
       'package   ✖ alert    12,345       5        7   60/100    50.0     55.3     -',
-      '-o wide also shows AVG MS, LAG, SUCCEEDED, FAILED',
+      '-o wide also shows P50/P95 MS, AVG MS, LAG, SUCCEEDED, FAILED',
       '',
     ]);
   });
