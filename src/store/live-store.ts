@@ -458,7 +458,7 @@ export interface NotedFailure extends FailureNote {
   readonly inARow: number;
 }
 
-/** Cards whose last failure is remembered, a task type: the latest, about 3 MB. */
+/** Cards whose last failure is remembered, a task type: the latest. */
 export const MAX_FAILURES_NOTED = 10_000;
 
 /** Remembers why polls of single cards failed, for whoever asks about a card. */
