@@ -118,6 +118,11 @@ interface Call {
   readonly timeoutMs?: number | null;
 }
 
+export interface WhoamiBody {
+  readonly name: string;
+  readonly role: string;
+}
+
 const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
@@ -129,6 +134,7 @@ const LARGEST_PAGE_SIZE = 100;
 export class ApiClient {
   constructor(private readonly options: ApiClientOptions) {}
 
+  whoami = () => this.#get<WhoamiBody>('/whoami', 'role');
   overview = () => this.#get<OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
   tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
