@@ -20,6 +20,7 @@ import { refuseOtherMethods } from './method-not-allowed.ts';
 import { type InstanceState, Metrics } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
 import { limitRate } from './rate-limit.ts';
+import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
@@ -154,6 +155,7 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(whoamiRoute());
+      await timed.register(auditRoute(operations.audit));
       await timed.register(cardRoutes(operations.cards, operations.explainer));
     });
   };

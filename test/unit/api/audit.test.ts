@@ -247,3 +247,46 @@ it('whoami tells name and role', async () => {
   const viewer = await send('GET', '/whoami', { headers: { authorization: `Bearer ${VIEWER}` } });
   expect(viewer.body).toEqual({ name: 'viewer/1', role: 'viewer' });
 });
+
+describe('GET /audit', () => {
+  const list = async (query: string) => (await send('GET', `/audit?${query}`)).body;
+
+  it('answers entries as the contract has them, newest first', async () => {
+    await send('PUT', '/polling-concurrency/package', { json: { max_concurrency: 31 } });
+    await send('PUT', '/polling-concurrency/package', { json: { max_concurrency: 32 } });
+    const { items, page, page_size, total } = await list('action=concurrency.set&page_size=2');
+    expect([page, page_size, total > 2]).toEqual([1, 2, true]);
+    expect(items[0]).toEqual({
+      id: expect.any(Number),
+      at: expect.stringMatching(/^20.*Z$/),
+      actor: 'operator/0',
+      role: 'operator',
+      address: '127.0.0.1',
+      request_id: 'req-1',
+      action: 'concurrency.set',
+      object: 'task_type package',
+      before: { max_concurrency: 31 },
+      after: { max_concurrency: 32 },
+    });
+    expect((await list('action=concurrency.set&page_size=1&page=2')).items[0].after).toEqual({
+      max_concurrency: 31,
+    });
+  });
+
+  it('filters by time, actor and action', async () => {
+    const { items } = await list('page_size=100');
+    const middle = items[Math.floor(items.length / 2)].at;
+    const ids = (found: { id: number }[]) => found.map(({ id }) => id);
+    const since = (await list(`page_size=100&since=${middle}`)).items;
+    const until = (await list(`page_size=100&until=${encodeURIComponent(middle.replace('Z', '+00:00'))}`))
+      .items;
+    expect(ids([...since, ...until])).toEqual(ids(items));
+    expect(since.every(({ at }: { at: string }) => at >= middle)).toBe(true);
+    expect((await list('actor=nobody')).total).toBe(0);
+    expect((await list('actor=operator/0')).total).toBeGreaterThan(0);
+  });
+
+  it.each(['since=yesterday', 'until=1h', 'actor=', 'action=%00', 'page=0'])('refuses %s', async (query) => {
+    expect((await send('GET', `/audit?${query}`)).status).toBe(422);
+  });
+});
