@@ -58,7 +58,7 @@ it('asks for what was typed and shows who, what and from what', async () => {
   const argv = ['audit', '--since', '2026-11-21T08:00:00Z', '--actor', 'anna', '--action', 'concurrency'];
   const { code, stdout } = await cli(argv, { env, tty: true, columns: 80 });
   expect(code).toBe(0);
-  const query = new URL(requests[0]?.url ?? '', 'http://x').searchParams;
+  const query = new URL(requests[0]?.line.split(' ')[1] ?? '', 'http://x').searchParams;
   expect(Object.fromEntries(query)).toEqual({
     since: '2026-11-21T08:00:00.000Z',
     actor: 'anna',
