@@ -50,7 +50,8 @@ function versionFinding(version: string): DoctorFinding {
 
 function reasonFinding({ code, severity, text, command, since }: HealthReasonBody): DoctorFinding {
   const status = severity === 'alert' ? 'failed' : 'warning';
-  const detail = since === null ? text : `${text} (since ${since.slice(0, 'YYYY-MM-DDThh:mm'.length)}Z)`;
+  // A daemon of an older version does not tell since when.
+  const detail = since ? `${text} (since ${since.slice(0, 'YYYY-MM-DDThh:mm'.length)}Z)` : text;
   return command === THIS
     ? { check: code, status, detail, hint: 'see what else was found', command: null }
     : { check: code, status, detail, hint: null, command };

@@ -46,7 +46,7 @@ function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Sty
 }
 
 function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
-  const began = since === null ? '' : ` (since ${style.clockTime(since)})`;
+  const began = since ? ` (since ${style.clockTime(since)})` : '';
   return { severity, text: `${text}${began}`, command };
 }
 

@@ -43,7 +43,7 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
 /** The sentence, cut where it leaves no row for the command, and the command: on one line where both fit. */
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
   const { text, command, severity, since } = reason;
-  const held = since === null ? '' : ` (for ${sinceWords(since, nowMs)})`;
+  const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
   const said = wrapped(`${text}${held}`, columns, healthTone(severity));
   if (command === null) return said.slice(0, rows);
   const typed: Line = [span('-> ', 'dim'), span(command, 'accent')];
