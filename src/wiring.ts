@@ -229,6 +229,7 @@ async function startServer(
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    auditLog: logs.audit,
     exactTotals: servesApi,
   });
   const options = {
