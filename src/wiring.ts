@@ -21,14 +21,16 @@ import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
+import { HealthWatch } from './operations/health-watch.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
+import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import { endsWithin } from './platform/ends-within.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { type LiveSettings, Reloader } from './reload.ts';
-import { onSignal, untilStopped } from './signals.ts';
+import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
@@ -37,23 +39,16 @@ import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
+import type { Condition, Overseer } from './supervision/condition.ts';
 
 /** What waits for the audit trail may take this long when the daemon ends. */
 const DIGEST_STOP_MS = 3_000;
+/** What ending takes beside the drain: signing off, requests under way, logs, stores. */
+const TEARDOWN_MS = 30_000;
 
-/**
- * Runs the daemon until SIGTERM or SIGINT, then drains.
- * @param load reads the configuration anew, for SIGHUP.
- * @returns the exit code.
- */
-export function runDaemon(
-  config: DaemonConfig,
-  load: () => Promise<DaemonConfig>,
-  listening: Listening,
-): Promise<number> {
-  return run(async (teardown) => {
-    await startDaemon(config, teardown, { prepare: async () => {}, load, listening });
-  });
+/** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
+export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
+  return run((teardown) => startDaemon(config, teardown, { prepare: async () => {}, ...surroundings }));
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -92,19 +87,26 @@ function aborted(signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-interface DaemonHooks {
-  /** Runs before anything reads the records. */
-  readonly prepare: (records: RecordStore) => Promise<void>;
-  /** Reads the configuration anew. */
+/** What a daemon has to do with outside of its configuration. */
+export interface Surroundings {
+  /** Reads the configuration anew, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
+  readonly hangups: Hangups;
+  /** Who supervises this process; null: nobody. */
+  readonly overseer: Overseer | null;
+}
+
+interface DaemonHooks extends Surroundings {
+  /** Runs before anything reads the records. */
+  readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening }: DaemonHooks,
+  { prepare, load, listening, hangups, overseer }: DaemonHooks,
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
@@ -120,12 +122,11 @@ export async function startDaemon(
     log: logs.worker,
     onChange: (change) => digest?.note(change),
   });
-  teardown.add(
-    onSignal('SIGHUP', () => {
-      logs.reopen();
-      void reloader.reload();
-    }),
-  );
+  const reload = () => {
+    logs.reopen();
+    return reloader.reload();
+  };
+  teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
@@ -135,10 +136,18 @@ export async function startDaemon(
   const parts = { ...stores, audit: operations.audit, digest };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
-  server = await startServer(config, operations, engine, logs, teardown);
+  server = await startServer(config, { ...stores, operations }, engine, logs, teardown);
   listening(`http://${server.address}`);
   teardown.add(() => engine.stop());
   await engine.start();
+  overseer?.watch(() => conditionOf(engine));
+  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + TEARDOWN_MS));
+}
+
+function conditionOf(engine: Engine): Condition {
+  const problems = engine.problems();
+  const [first = 'works'] = [...problems, ...engine.restraints()];
+  return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
 }
 
 function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
@@ -253,7 +262,7 @@ function buildEngine(
 /** The admin API, or where another instance serves it, probes and metrics alone. */
 async function startServer(
   config: DaemonConfig,
-  operations: Operations,
+  { operations, live }: Pick<Stores, 'live'> & { readonly operations: Operations },
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
@@ -277,8 +286,21 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
+  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
+}
+
+async function watchHealth(
+  stats: StatsOperations,
+  { health }: LiveStore,
+  log: Logger,
+  teardown: Teardown,
+): Promise<void> {
+  const onError = new ErrorReporter(log, systemClock).for('health-watch');
+  const watch = new HealthWatch({ stats, health, onError });
+  teardown.add(() => watch.stop());
+  await watch.start();
 }
 
 function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {
