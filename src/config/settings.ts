@@ -116,7 +116,7 @@ const GENERAL = {
     env: 'CARDPOLL_ADMIN_TOKENS',
     file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE' },
     kind: adminTokens(),
-    doc: 'Who may use the admin API: role:token entries, roles viewer and operator.',
+    doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
     scopes: daemon,
   }),
 } as const;

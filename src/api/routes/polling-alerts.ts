@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { AlertOperations } from '../../operations/alerts.ts';
+import { ADMIN_ONLY } from '../access.ts';
 import { alert, alertRule, newAlertRule, ruleId, ruleIdQuery, rulePatch } from '../schemas/alerts.ts';
 import { type PageQuery, pageOf, pageQuery } from '../schemas/page.ts';
 import { toWire, type Wire } from '../wire.ts';
@@ -65,6 +66,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
     app.delete(
       RULE,
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Delete an alert rule; its history stays',

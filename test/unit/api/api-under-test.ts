@@ -2,6 +2,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
+import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -42,10 +43,26 @@ export interface ApiUnderTest {
   close(): Promise<void>;
 }
 
+export interface GivenToken {
+  readonly name?: string;
+  readonly role: AdminToken['role'];
+  /** The token, its hash, with or without a last day: what may stand in an entry. */
+  readonly token: string;
+}
+
+/** As the daemon reads them from its configuration. */
+export function tokensOf(given: readonly GivenToken[]): readonly AdminToken[] {
+  if (given.length === 0) return [];
+  const entries = given.map(({ name, role, token }) => [...(name ? [name] : []), role, token].join(':'));
+  const parsed = adminTokens().parse(entries.join(','));
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.value;
+}
+
 export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  readonly tokens?: readonly AdminToken[];
+  readonly tokens?: readonly GivenToken[];
   /** Default: no limit. */
   readonly rateLimitPerMinute?: number;
 }): Promise<ApiUnderTest> {
@@ -72,7 +89,7 @@ export async function startApi(stores: {
     config: {
       host: '127.0.0.1',
       port: 0,
-      tokens: stores.tokens ?? [],
+      tokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
     },
     operations,

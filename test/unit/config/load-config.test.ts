@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { hashOf } from '../../../src/config/admin-tokens.ts';
 import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 
@@ -263,9 +264,12 @@ describe('admin tokens', () => {
   const tokens = 'viewer:viewer-token-0001,operator:operator:token:01';
 
   it('reads them from the variable and from a file', async () => {
+    const [viewer, operator] = ['viewer-token-0001', 'operator:token:01'].map(hashOf) as [string, string];
+    const forever = { expiresAtMs: null };
     const expected = [
-      { role: 'viewer', token: 'viewer-token-0001' },
-      { role: 'operator', token: 'operator:token:01' },
+      { name: `viewer-${viewer.slice(0, 6)}`, role: 'viewer', hash: viewer, ...forever },
+      // Could do everything before there were admins.
+      { name: `operator-${operator.slice(0, 6)}`, role: 'admin', hash: operator, ...forever },
     ];
     expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS: tokens } })).adminTokens).toEqual(expected);
     const path = file('tokens', `${tokens.replace(',', '\n')}\n`);
@@ -273,13 +277,31 @@ describe('admin tokens', () => {
   });
 
   it.each([
-    ['operator:short', /entry 1 must have at least 16/],
-    ['viewer:viewer-token-0001,admin:0123456789abcdef', /entry 2 does not begin with viewer: or operator:/],
+    ['operator:short', /entry 1 has a token that is not at least 16/],
+    [
+      'viewer:viewer-token-0001,root:0123456789abcdef',
+      /entry 2 does not begin with viewer:, operator:, admin:/,
+    ],
     ['0123456789abcdef', /entry 1 does not begin/],
     ['viewer:viewer-token-0001,operator:viewer-token-0001', /entry 2 repeats/],
+    [`a:viewer:viewer-token-0001,b:admin:sha256:${hashOf('viewer-token-0001')}`, /entry 2 repeats/],
+    ['a b:viewer:viewer-token-0001', /entry 1 begins with a name that is not a name of at most/],
+    ['daemon:viewer:viewer-token-0001', /entry 1 begins with a name that stands for somebody else/],
+    ['a:viewer:viewer-token-0001@2027-02-30', /entry 1 expires on what is not a day as in/],
+    ['a:viewer:sha256:abc', /entry 1 has a hash that is not 64 hexadecimal digits/],
     [',', /there is no entry/],
   ])('refuses %s', async (CARDPOLL_ADMIN_TOKENS, expected) => {
     expect((await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS } }))).message).toMatch(expected);
+  });
+
+  it('have names, hashes and last days', async () => {
+    const hash = hashOf('a-token-of-somebody');
+    const entries = `# rotated in May\nanna:admin:sha256:${hash}@2027-01-31\nben.b-2:operator:with@sign-2027:x\n`;
+    const path = file('named', entries);
+    expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: path } })).adminTokens).toEqual([
+      { name: 'anna', role: 'admin', hash, expiresAtMs: Date.parse('2027-02-01T00:00:00Z') },
+      { name: 'ben.b-2', role: 'operator', hash: hashOf('with@sign-2027:x'), expiresAtMs: null },
+    ]);
   });
 
   it('refuses a file everybody can read, a missing one, and variable and file together', async () => {
