@@ -24,7 +24,7 @@ export const ALERTS = {
   }),
   webhookSecret: optional({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
-    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE' },
+    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
     kind: webhookSecret(),
     doc: 'Key with which webhooks are signed (Standard Webhooks).',
     scopes: daemon,

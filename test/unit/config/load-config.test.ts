@@ -1,9 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
 import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-config-'));
@@ -318,6 +319,56 @@ describe('admin tokens', () => {
     const flags = { '--listen': '0.0.0.0:7480' };
     const error = await refusal(daemon({ flags, env: { CARDPOLL_ADMIN_TOKENS: 'operator:short' } }));
     expect(error.fields).toHaveLength(1);
+  });
+});
+
+describe('secrets in files', () => {
+  const secrets = ALL_SETTINGS.filter(
+    (setting) => setting.file !== null && setting.scopes.includes('daemon'),
+  );
+
+  it('every setting with a password, key or token may stand in one', () => {
+    expect(secrets.map(({ file: where }) => where?.credential).sort()).toEqual([
+      'admin_tokens',
+      'database_url',
+      'gateway.hmac_key',
+      'gateway.token',
+      'redis_url',
+      'webhooks.secret',
+    ]);
+  });
+
+  it('the systemd unit gives every one of them', () => {
+    const unit = readFileSync(new URL('../../../deploy/systemd/cardpoll.service', import.meta.url), 'utf8');
+    const given = [...unit.matchAll(/^LoadCredential=([\w.]+):/gm)].map(([, name]) => name);
+    expect(given.sort()).toEqual(secrets.map(({ file: where }) => where?.credential).sort());
+  });
+
+  it('reads the URLs of the stores from files, their line ends left out', async () => {
+    const env = {
+      CARDPOLL_REDIS_URL_FILE: file('redis', `${REDIS}\n`),
+      CARDPOLL_DATABASE_URL_FILE: file('database', `${DATABASE}\n`),
+    };
+    const stores = { kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE };
+    expect((await daemon({ env })).stores).toEqual(stores);
+  });
+
+  it('reads the credentials systemd gives it, unless something nearer says otherwise', async () => {
+    const credentials = join(directory, 'credentials');
+    mkdirSync(credentials);
+    const give = (name: string, value: string) =>
+      writeFileSync(join(credentials, name), `${value}\n`, { mode: 0o400 });
+    give('redis_url', REDIS);
+    give('database_url', DATABASE);
+    give('gateway.token', 'from-the-credential');
+    give('admin_tokens', 'anna:admin:0123456789abcdef');
+    const env = { CREDENTIALS_DIRECTORY: credentials };
+    const yaml = 'redis_url: redis://of.the.file\ndatabase_url: postgres://of.the.file';
+    const config = await daemon({ env, yaml });
+    expect(config.stores).toEqual({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+    expect([config.gateway.token, config.adminTokens[0]?.name]).toEqual(['from-the-credential', 'anna']);
+    const nearer = await daemon({ env: { ...env, CARDPOLL_GATEWAY_TOKEN: 'of-the-variable' }, yaml });
+    expect(nearer.gateway.token).toBe('of-the-variable');
   });
 });
 
