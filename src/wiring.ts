@@ -11,17 +11,21 @@ import type { Listening, MigrateAction, SimulatorOptions } from './cli/launchers
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
+import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
+import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import type { Audit } from './operations/audit.ts';
 import { HealthWatch } from './operations/health-watch.ts';
-import { openOperations } from './operations/operations.ts';
+import { type Operations, openOperations } from './operations/operations.ts';
 import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
+import { endsWithin } from './platform/ends-within.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
@@ -37,6 +41,8 @@ import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 
+/** What waits for the audit trail may take this long when the daemon ends. */
+const DIGEST_STOP_MS = 3_000;
 /** What ending takes beside the drain: signing off, requests under way, logs, stores. */
 const TEARDOWN_MS = 30_000;
 
@@ -105,6 +111,7 @@ export async function startDaemon(
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
+  let digest: AuditDigest | null = null;
   const reloader = new Reloader({
     config,
     load,
@@ -113,6 +120,7 @@ export async function startDaemon(
       logs.setLevel(settings.logLevel);
     },
     log: logs.worker,
+    onChange: (change) => digest?.note(change),
   });
   const reload = () => {
     logs.reopen();
@@ -123,9 +131,12 @@ export async function startDaemon(
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
-  const engine = buildEngine(config, stores, logs, teardown, () => server?.address ?? null);
+  const operations = buildOperations(config, stores, logs);
+  digest = await startDigest(operations.audit, logs.worker, teardown);
+  const parts = { ...stores, audit: operations.audit, digest };
+  const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
-  server = await startServer(config, stores, engine, logs, teardown);
+  server = await startServer(config, { ...stores, operations }, engine, logs, teardown);
   listening(`http://${server.address}`);
   teardown.add(() => engine.stop());
   await engine.start();
@@ -137,6 +148,32 @@ function conditionOf(engine: Engine): Condition {
   const problems = engine.problems();
   const [first = 'works'] = [...problems, ...engine.restraints()];
   return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
+}
+
+function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+  return openOperations({
+    ...stores,
+    clock: systemClock,
+    timeZone: config.timeZone,
+    version: VERSION,
+    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    auditLog: logs.audit,
+    exactTotals: config.roles.includes('api'),
+  });
+}
+
+/** Stops after the engine, whose last acts it records. A record store that is away holds up no end. */
+async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promise<AuditDigest> {
+  const onError = new ErrorReporter(log, systemClock).for('audit-digest');
+  const digest = new AuditDigest({ audit, clock: systemClock, onError });
+  await digest.start();
+  teardown.add(async () => {
+    await endsWithin(
+      DIGEST_STOP_MS,
+      digest.stop().catch((error) => onError(error, 0)),
+    );
+  });
+  return digest;
 }
 
 interface Stores {
@@ -169,7 +206,7 @@ function openEmbedded(dataDir: string): Promise<RecordStore> {
 
 function buildEngine(
   config: DaemonConfig,
-  stores: Stores,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'digest'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,
@@ -210,7 +247,7 @@ function buildEngine(
       cleanupPauseMs: config.cleanup.pauseMs,
     },
     {
-      ...stores,
+      ...parts,
       gateway,
       probeAddress,
       flow,
@@ -225,21 +262,12 @@ function buildEngine(
 /** The admin API, or where another instance serves it, probes and metrics alone. */
 async function startServer(
   config: DaemonConfig,
-  stores: Stores,
+  { operations, live }: Pick<Stores, 'live'> & { readonly operations: Operations },
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
 ): Promise<ApiServer> {
   const servesApi = config.roles.includes('api');
-  const operations = openOperations({
-    ...stores,
-    clock: systemClock,
-    timeZone: config.timeZone,
-    version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
-    auditLog: logs.audit,
-    exactTotals: servesApi,
-  });
   const options = {
     logs,
     readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
@@ -258,7 +286,7 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
-  if (servesApi) await watchHealth(operations.stats, stores.live, logs.api, teardown);
+  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
 }

@@ -57,6 +57,8 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
     {
       ...{ live, records, gateway, flow, log },
       probeAddress: () => null,
+      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
+      digest: { note: () => {} },
       guard: new SsrfGuard([]),
       clock: systemClock,
       random: Math.random,
