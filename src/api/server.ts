@@ -17,8 +17,9 @@ import { answerClientError, handleErrors, requireHost, sendError } from './error
 import { answerRepeats } from './idempotency.ts';
 import { acceptJson } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
-import { type InstanceState, Metrics } from './metrics.ts';
+import { Metrics, type Siblings } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
+import type { InstanceState } from './own-numbers.ts';
 import { limitRate } from './rate-limit.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
@@ -48,6 +49,7 @@ export interface ServerOptions {
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
+  readonly siblings?: Siblings;
   readonly version: string;
 }
 

@@ -11,6 +11,8 @@ export interface DaemonConfig {
   /** For an instance without the role api; null: the usual address, or a free port after it. */
   readonly probeListen: HostPort | null;
   readonly roles: readonly Role[];
+  /** More than one: they run under a supervisor. */
+  readonly processes: number;
   readonly stores: StoresConfig;
   readonly databaseMaxConnections: number;
   /** IANA name. */
