@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
+import { callWebhook } from '../../../src/engine/webhook-call.ts';
 import { retryPauseMs } from '../../../src/engine/webhook-retry.ts';
 import { WebhookSender } from '../../../src/engine/webhook-sender.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -19,8 +20,12 @@ import {
   garbage,
   hang,
   hangAfterHead,
+  hangUp,
+  promise,
   reset,
   startBadGateway,
+  switchProtocols,
+  trickleHead,
 } from '../../support/bad-gateway.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
@@ -221,6 +226,8 @@ describe('a receiver that fails', () => {
     ['a redirect', answer(302, '', { location: 'http://127.0.0.1:1/' }), /^answered 302$/],
     ['a reset', reset, /socket hang up|ECONNRESET/],
     ['no HTTP', garbage, /./],
+    ['a connection that is closed', hangUp, /socket hang up/],
+    ['an answer in another protocol', switchProtocols, /^answered 101$/],
   ])('is tried again after %s', async (_, behaviour, reason) => {
     const receiving = await receiver(behaviour);
     await fire(receiving.url);
@@ -261,6 +268,41 @@ describe('a receiver that fails', () => {
     expect(await notifications()).toMatchObject([
       { status: 'pending', lastError: 'no answer within 10000 ms' },
     ]);
+  });
+
+  it.each([
+    ['promises an answer for ever', promise],
+    ['never ends its head', trickleHead],
+  ])('is given up when it %s', async (_, behaviour) => {
+    const receiving = await receiver(behaviour);
+    const tooLong = new AbortController();
+    const message = { body: '{}', headers: { 'content-length': '2' } };
+    const call = callWebhook(receiving.url, message, new SsrfGuard(LOOPBACK), tooLong.signal);
+    await expect.poll(() => receiving.requests.length).toBe(1);
+    tooLong.abort(new Error('no answer in time'));
+    await expect(call).rejects.toThrow('no answer in time');
+    await expect.poll(() => receiving.waiting()).toBe(0);
+  });
+
+  it('is given up when its name is never resolved', async () => {
+    const tooLong = new AbortController();
+    const silent = new SsrfGuard(LOOPBACK, () => {});
+    const call = callWebhook('http://hooks.example/', { body: '', headers: {} }, silent, tooLong.signal);
+    tooLong.abort(new Error('no answer in time'));
+    await expect(call).rejects.toThrow('no answer in time');
+  });
+
+  it('by switching protocols stops nobody else, sixteen times over', async () => {
+    const odd = await receiver(switchProtocols);
+    const healthy = await receiver(answer(200, ''));
+    for (let n = 0; n < 16; n += 1) await fire(`${odd.url}/${n}`);
+    const running = sender();
+    await running.start();
+    onTestFinished(() => running.stop());
+    await expect.poll(() => odd.requests.length).toBe(16);
+    await fire(healthy.url);
+    await expect.poll(() => healthy.requests.length).toBe(1);
+    await running.stop();
   });
 
   it('holds up nobody else', async () => {
