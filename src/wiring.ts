@@ -12,6 +12,7 @@ import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { Engine } from './engine/engine.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
@@ -194,7 +195,7 @@ function buildEngine(
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
       alertIntervalMs: config.alerts.intervalMs,
-      webhookSecret: config.webhooks.secret,
+      webhookSecrets: config.webhooks.secrets,
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
@@ -220,12 +221,14 @@ async function startServer(
   teardown: Teardown,
 ): Promise<ApiServer> {
   const servesApi = config.roles.includes('api');
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   const operations = openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     exactTotals: servesApi,
   });
   const options = {

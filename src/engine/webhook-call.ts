@@ -1,4 +1,4 @@
-// One webhook call: POST on a connection of its own to an address the guard permits. Used by webhook-sender.ts. Follows
+// One webhook call: POST on a connection of its own to an address the guard permits. Used by webhook-attempt.ts. Follows
 // no redirect, reads no answer beyond its status, and ends with its signal whatever the receiver does. Node's own
 // client: undici would keep connections, and a kept connection was judged some other time.
 import { request as httpRequest } from 'node:http';

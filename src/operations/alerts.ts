@@ -1,5 +1,5 @@
-// Alert rules and the history of what they fired. Used by the admin API. A rule is checked as a whole, also when only a
-// part of it changes; evaluating and notifying is the engine's work, on whichever instance leads.
+// Alert rules. Used by the admin API. A rule is checked as a whole, also when only a part of it changes; evaluating and
+// notifying is the engine's work, on whichever instance leads. What rules fired is alert-history.ts.
 import {
   type AlertCondition,
   type AlertRule,
@@ -7,15 +7,18 @@ import {
   COOLDOWN_SECONDS_BOUNDS,
   DEFAULT_COOLDOWN_SECONDS,
   type NotifyChannel,
-  type Resolution,
   RULE_NAME_MAX_LENGTH,
   ruleTypeFits,
   thresholdBounds,
 } from '../domain/alert-rule.ts';
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
+import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AlertHistoryItem, AlertNotification, AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { AlertRecords, SliceOf } from '../store/alert-records.ts';
 import { wholeNumberWithin } from './bounds.ts';
+import { type PageRequest, sliceOf } from './page.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** An alert rule as operators read it (03, "Fields"). */
 export interface AlertRuleReport extends AlertCondition {
@@ -24,41 +27,27 @@ export interface AlertRuleReport extends AlertCondition {
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
+  /** Its webhooks are signed with a key of its own; which one, nobody is told. */
+  readonly hasWebhookSecret: boolean;
   readonly cooldownSeconds: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** One alert; condition and name are those of the moment it fired. */
-export interface AlertReport extends AlertCondition {
-  readonly id: number;
-  readonly ruleId: number;
-  readonly ruleName: string;
-  readonly value: number;
-  readonly firedAt: Date;
-  /** Null while it fires. */
-  readonly resolvedAt: Date | null;
-  readonly resolution: Resolution | null;
-  readonly resolvedValue: number | null;
-  readonly notifications: readonly AlertNotification[];
-}
+export type { WebhookTrial } from '../engine/webhook-tester.ts';
 
 /** What makes a new rule; the rest has defaults. */
-export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'cooldownSeconds'> & {
+export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
   readonly webhookUrl?: string | null | undefined;
+  /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
+  readonly webhookSecret?: string | null | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
 
 /** Fields left out stay as they are. */
 export type AlertRulePatch = {
-  readonly [Field in keyof AlertRuleFields]?: AlertRuleFields[Field] | undefined;
+  readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
-
-/** Pages count from 1. */
-export interface PageRequest {
-  readonly page: number;
-  readonly pageSize: number;
-}
 
 const MAX_ID = 2 ** 31 - 1;
 const WEBHOOK_URL_MAX_LENGTH = 2_048;
@@ -66,16 +55,20 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
-    private readonly guard: SsrfGuard,
+    private readonly deps: { readonly guard: SsrfGuard; readonly tester: WebhookTester },
   ) {}
 
   /** Throws `invalid` naming each wrong field. */
-  async create(rule: NewAlertRule): Promise<AlertRuleReport> {
-    const fields = this.#checked({
-      ...rule,
-      webhookUrl: rule.webhookUrl ?? null,
-      cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
-    });
+  async create({ webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
+    const fields = this.#checked(
+      {
+        ...rule,
+        webhookUrl: rule.webhookUrl ?? null,
+        webhookSecrets: [],
+        cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
+      },
+      webhookSecret,
+    );
     return ruleReportOf(await this.records.createRule(fields));
   }
 
@@ -90,11 +83,21 @@ export class AlertOperations {
     return ruleReportOf(await this.#find(id));
   }
 
-  /** Throws `not_found`, or `invalid` naming each field that is wrong in the rule as it would be. */
-  async update(id: number, patch: AlertRulePatch): Promise<AlertRuleReport> {
+  /**
+   * Throws `not_found`, `invalid` naming each field that is wrong in the rule as it would be, `conflict` when the rule is
+   * not in the version expected.
+   */
+  async update(
+    id: number,
+    { webhookSecret, ...patch }: AlertRulePatch,
+    expected: ExpectedVersion,
+  ): Promise<AlertRuleReport> {
     const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const fields = this.#checked({ ...(await this.#find(id)), ...given });
-    const updated = await this.records.updateRule(id, fields);
+    const change = (rule: AlertRule) => {
+      requireVersion(alertRuleVersion(rule), expected);
+      return this.#checked({ ...rule, ...given }, webhookSecret);
+    };
+    const updated = isId(id) ? await this.records.updateRule(id, change) : null;
     if (updated === null) throw ruleNotFound(id);
     return ruleReportOf(updated);
   }
@@ -104,11 +107,15 @@ export class AlertOperations {
     if (!isId(id) || !(await this.records.deleteRule(id))) throw ruleNotFound(id);
   }
 
-  /** Newest first. @param ruleId null: of all rules, also deleted ones. */
-  async history(ruleId: number | null, page: PageRequest): Promise<SliceOf<AlertReport>> {
-    if (ruleId !== null && !isId(ruleId)) return { items: [], total: 0 };
-    const { items, total } = await this.records.history(ruleId, sliceOf(page));
-    return { items: items.map(alertReportOf), total };
+  /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
+  async test(id: number): Promise<WebhookTrial> {
+    const rule = await this.#find(id);
+    if (rule.webhookUrl === null) {
+      throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
+        hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
+      });
+    }
+    return this.deps.tester.test(rule, rule.webhookUrl);
   }
 
   async #find(id: number): Promise<AlertRule> {
@@ -117,9 +124,13 @@ export class AlertOperations {
     return rule;
   }
 
-  #checked(rule: AlertRuleFields): AlertRuleFields {
+  /** @param secret as it was given; undefined: the rule keeps its own. */
+  #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
+    const secrets =
+      secret === undefined ? rule.webhookSecrets : secret === null ? [] : webhookSecretsIn(secret);
     const fields = {
       ...rule,
+      webhookSecrets: secrets ?? [],
       name: rule.name.trim(),
       notifyChannels: [...new Set(rule.notifyChannels)],
     };
@@ -128,6 +139,7 @@ export class AlertOperations {
       problem('taskType', taskTypeProblem(fields)),
       problem('threshold', thresholdProblem(fields)),
       problem('webhookUrl', this.#webhookProblem(fields)),
+      problem('webhookSecret', secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null),
       problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
     ].filter((found) => found !== null);
     if (problems.length === 0) return fields;
@@ -142,8 +154,17 @@ export class AlertOperations {
     }
     if (webhookUrl.length > WEBHOOK_URL_MAX_LENGTH)
       return `must have at most ${WEBHOOK_URL_MAX_LENGTH} characters`;
-    return this.guard.refusalOf(webhookUrl);
+    return this.deps.guard.refusalOf(webhookUrl);
   }
+}
+
+/** Where the version of a rule is made of what everybody may read: URL and secrets are told by the time of the change. */
+export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
+  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const condition = [ruleType, taskType, comparison, threshold];
+  const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
+  return versionOf([id, name, ...condition, isEnabled, notifyChannels, cooldownSeconds, updatedAtMs]);
 }
 
 function nameProblem(name: string): string | null {
@@ -178,24 +199,13 @@ function isId(id: number): boolean {
   return Number.isInteger(id) && id > 0 && id <= MAX_ID;
 }
 
-function sliceOf({ page, pageSize }: PageRequest) {
-  return { offset: (page - 1) * pageSize, limit: pageSize };
-}
-
 function ruleNotFound(id: number): CardpollError {
   return new CardpollError('not_found', 'alert_rule_not_found', `there is no alert rule ${id}`, {
     hint: '`cardpoll alerts rules` shows the ids',
   });
 }
 
-function ruleReportOf({ createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
-  return { ...rule, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
-}
-
-function alertReportOf({ firedAtMs, resolvedAtMs, ...alert }: AlertHistoryItem): AlertReport {
-  return {
-    ...alert,
-    firedAt: new Date(firedAtMs),
-    resolvedAt: resolvedAtMs === null ? null : new Date(resolvedAtMs),
-  };
+function ruleReportOf({ webhookSecrets, createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
+  const hasWebhookSecret = webhookSecrets.length > 0;
+  return { ...rule, hasWebhookSecret, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
 }

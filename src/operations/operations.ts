@@ -1,10 +1,12 @@
 // What an operator can ask or do, built once over the two stores. Opened by wiring; the admin API is a face on it.
 // Holds no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/usage-month.ts';
+import type { WebhookTester } from '../engine/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { AlertHistoryOperations } from './alert-history.ts';
 import { AlertOperations } from './alerts.ts';
 import { CardTotal } from './card-total.ts';
 import { CardOperations } from './cards.ts';
@@ -17,6 +19,7 @@ import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
 import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
+import { SilenceOperations } from './silences.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
 import { UnconfirmedStops } from './unconfirmed-stops.ts';
@@ -31,6 +34,8 @@ export interface Operations {
   readonly init: InitOperations;
   readonly triggers: TriggerOperations;
   readonly alerts: AlertOperations;
+  readonly alertHistory: AlertHistoryOperations;
+  readonly silences: SilenceOperations;
   readonly cards: CardOperations;
   readonly explainer: Explainer;
   readonly cleanup: CleanupOperations;
@@ -46,6 +51,7 @@ export interface OperationsOptions {
   readonly version: string;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  readonly tester: WebhookTester;
   /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
   readonly exactTotals?: boolean;
 }
@@ -57,6 +63,7 @@ export function openOperations({
   timeZone,
   version,
   guard,
+  tester,
   exactTotals = true,
 }: OperationsOptions): Operations {
   const calendar = new MonthCalendar(timeZone);
@@ -83,7 +90,9 @@ export function openOperations({
     configs: new ConfigOperations(records, live, clock),
     init: new InitOperations(live, clock),
     triggers: new TriggerOperations(live, records),
-    alerts: new AlertOperations(records.alerts, guard),
+    alerts: new AlertOperations(records.alerts, { guard, tester }),
+    alertHistory: new AlertHistoryOperations(records.alerts),
+    silences: new SilenceOperations(records.alerts, clock),
     requests: new RepeatableRequests(live),
     cards,
     explainer: new Explainer({ live, records, cards, pauses, clock }),

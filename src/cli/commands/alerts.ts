@@ -25,9 +25,9 @@ const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
     },
     ...pageOptions(20),
   ],
-  run: async (context, { options: { ruleId = null, page, pageSize } }) => {
+  run: async (context, { options: { ruleId, page, pageSize } }) => {
     const answer = await ask(context, 'reading the alert history', (client) =>
-      client.alertHistory(ruleId, page, pageSize),
+      client.alertHistory(ruleId === undefined ? {} : { rule_id: ruleId }, page, pageSize),
     );
     await printList(context, answer, {
       table: historyTable,

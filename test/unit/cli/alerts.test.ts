@@ -14,6 +14,7 @@ const RULE: AlertRuleBody = {
   is_enabled: true,
   notify_channels: ['webhook'],
   webhook_url: 'https://hooks.example/x',
+  has_webhook_secret: false,
   cooldown_seconds: 300,
   created_at: '2026-11-20T10:00:00.000Z',
   updated_at: '2026-11-21T09:00:00.000Z',
@@ -31,6 +32,10 @@ const ALERT: AlertBody = {
   resolved_at: null,
   resolution: null,
   resolved_value: null,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  acknowledged_reason: null,
+  silenced: false,
   notifications: [
     {
       channel: 'webhook',

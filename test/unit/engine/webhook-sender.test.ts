@@ -29,6 +29,7 @@ import {
 } from '../../support/bad-gateway.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
+const ANY = { ruleId: null, state: null };
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`;
 const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
 
@@ -57,12 +58,14 @@ async function receiver(behaviour: Behaviour): Promise<BadGateway> {
   return started;
 }
 
-function sender(over: { guard?: SsrfGuard; secret?: string | null; leads?: boolean } = {}): WebhookSender {
-  const { guard = new SsrfGuard(LOOPBACK), secret = SECRET, leads = true } = over;
+function sender(
+  over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean } = {},
+): WebhookSender {
+  const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true } = over;
   return new WebhookSender({
     outbox: records.alerts.webhooks,
     guard,
-    secret,
+    secrets,
     fence: () => (leads ? 1 : null),
     clock: systemClock,
     random: () => 0.5,
@@ -87,6 +90,7 @@ function ruleFor(webhookUrl: string): AlertRuleFields {
     isEnabled: true,
     notifyChannels: ['webhook'],
     webhookUrl,
+    webhookSecrets: [],
     cooldownSeconds: 0,
   };
 }
@@ -115,7 +119,7 @@ async function resolveAll(): Promise<void> {
 }
 
 async function notifications(): Promise<AlertNotification[]> {
-  const { items } = await records.alerts.history(null, { offset: 0, limit: 100 });
+  const { items } = await records.alerts.history(ANY, { offset: 0, limit: 100 });
   return items.flatMap((item) => item.notifications);
 }
 
@@ -141,7 +145,7 @@ describe('a message', () => {
     expect(fired.headers['content-type']).toBe('application/json');
     const text = (latin1: string) => Buffer.from(latin1, 'latin1').toString('utf8');
     const told = new Webhook(SECRET).verify(text(fired.body), fired.headers);
-    const [alert] = (await records.alerts.history(null, { offset: 0, limit: 1 })).items;
+    const [alert] = (await records.alerts.history(ANY, { offset: 0, limit: 1 })).items;
     expect(told).toEqual({
       event: 'alert.fired',
       id: alert?.id,
@@ -174,7 +178,7 @@ describe('a message', () => {
   it('is not signed without a secret', async () => {
     const receiving = await receiver(answer(200, 'ok'));
     await fire(receiving.url);
-    await pass(sender({ secret: null }));
+    await pass(sender({ secrets: [] }));
     expect(receiving.requests[0]?.headers['webhook-id']).toMatch(/^msg_[0-9a-f-]{36}$/);
     expect(receiving.requests[0]?.headers['webhook-signature']).toBeUndefined();
   });
