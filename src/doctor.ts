@@ -13,6 +13,7 @@ import { fleetFindings } from './operations/doctor/fleet.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
+import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import type { RecordStore } from './store/record-store.ts';
@@ -67,6 +68,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     version: VERSION,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
+    auditLog: silentLogger(),
     exactTotals: false,
   });
   return fleetFindings({

@@ -1,5 +1,6 @@
 // Alert rules. Used by the admin API. A rule is checked as a whole, also when only a part of it changes; evaluating and
 // notifying is the engine's work, on whichever instance leads. What rules fired is alert-history.ts.
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AlertCondition,
   type AlertRule,
@@ -11,11 +12,13 @@ import {
   ruleTypeFits,
   thresholdBounds,
 } from '../domain/alert-rule.ts';
+import type { Actor } from '../domain/audit.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
 import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { Audit } from './audit.ts';
 import { wholeNumberWithin } from './bounds.ts';
 import { type PageRequest, sliceOf } from './page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
@@ -55,11 +58,15 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
-    private readonly deps: { readonly guard: SsrfGuard; readonly tester: WebhookTester },
+    private readonly deps: {
+      readonly guard: SsrfGuard;
+      readonly tester: WebhookTester;
+      readonly audit: Audit;
+    },
   ) {}
 
   /** Throws `invalid` naming each wrong field. */
-  async create({ webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
+  async create(actor: Actor, { webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
     const fields = this.#checked(
       {
         ...rule,
@@ -69,7 +76,12 @@ export class AlertOperations {
       },
       webhookSecret,
     );
-    return ruleReportOf(await this.records.createRule(fields));
+    const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const after = await alerts.createRule(fields);
+      note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
+      return after;
+    });
+    return ruleReportOf(created);
   }
 
   /** By id. */
@@ -80,7 +92,7 @@ export class AlertOperations {
 
   /** Throws `not_found`. */
   async show(id: number): Promise<AlertRuleReport> {
-    return ruleReportOf(await this.#find(id));
+    return ruleReportOf(await find(this.records, id));
   }
 
   /**
@@ -88,40 +100,59 @@ export class AlertOperations {
    * not in the version expected.
    */
   async update(
+    actor: Actor,
     id: number,
     { webhookSecret, ...patch }: AlertRulePatch,
     expected: ExpectedVersion,
   ): Promise<AlertRuleReport> {
     const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const change = (rule: AlertRule) => {
-      requireVersion(alertRuleVersion(rule), expected);
-      return this.#checked({ ...rule, ...given }, webhookSecret);
-    };
-    const updated = isId(id) ? await this.records.updateRule(id, change) : null;
-    if (updated === null) throw ruleNotFound(id);
+    const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      // What is changed is what stands there by then: rules are also changed in plain SQL.
+      const after = await alerts.updateRule(id, (rule) => {
+        requireVersion(alertRuleVersion(rule), expected);
+        return this.#checked({ ...rule, ...given }, webhookSecret);
+      });
+      if (after === null) throw ruleNotFound(id);
+      const changes = {
+        ...(after.webhookUrl === before.webhookUrl ? {} : { webhookUrlChanged: true }),
+        ...(isDeepStrictEqual(after.webhookSecrets, before.webhookSecrets)
+          ? {}
+          : { webhookSecretChanged: true }),
+      };
+      const action = 'alert_rule.update';
+      note({
+        action,
+        object: objectOf(id),
+        before: traceOf(before),
+        after: { ...traceOf(after), ...changes },
+      });
+      return after;
+    });
     return ruleReportOf(updated);
   }
 
   /** The rule's history stays; an alert of it that is open is resolved within an evaluation. Throws `not_found`. */
-  async remove(id: number): Promise<void> {
-    if (!isId(id) || !(await this.records.deleteRule(id))) throw ruleNotFound(id);
+  remove(actor: Actor, id: number): Promise<void> {
+    return this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
+      note({ action: 'alert_rule.delete', object: objectOf(id), before: traceOf(before), after: null });
+    });
   }
 
   /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
-  async test(id: number): Promise<WebhookTrial> {
-    const rule = await this.#find(id);
-    if (rule.webhookUrl === null) {
+  async test(actor: Actor, id: number): Promise<WebhookTrial> {
+    const rule = await find(this.records, id);
+    const { webhookUrl } = rule;
+    if (webhookUrl === null) {
       throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
         hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
       });
     }
-    return this.deps.tester.test(rule, rule.webhookUrl);
-  }
-
-  async #find(id: number): Promise<AlertRule> {
-    const rule = isId(id) ? await this.records.rule(id) : null;
-    if (rule === null) throw ruleNotFound(id);
-    return rule;
+    const after = { webhookUrl: new URL(webhookUrl).origin };
+    const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
+    return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
   }
 
   /** @param secret as it was given; undefined: the rule keeps its own. */
@@ -165,6 +196,35 @@ export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
   const condition = [ruleType, taskType, comparison, threshold];
   const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
   return versionOf([id, name, ...condition, isEnabled, notifyChannels, cooldownSeconds, updatedAtMs]);
+}
+
+async function find(records: AlertRecords, id: number): Promise<AlertRule> {
+  const rule = isId(id) ? await records.rule(id) : null;
+  if (rule === null) throw ruleNotFound(id);
+  return rule;
+}
+
+/** What the audit trail may show of a rule: of its URL, which may hold a secret, no more than where it leads. */
+function traceOf(rule: AlertRule) {
+  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const webhookUrl = rule.webhookUrl === null ? null : new URL(rule.webhookUrl).origin;
+  return {
+    name,
+    ruleType,
+    taskType,
+    comparison,
+    threshold,
+    isEnabled,
+    notifyChannels,
+    webhookUrl,
+    hasWebhookSecret: rule.webhookSecrets.length > 0,
+    cooldownSeconds,
+  };
+}
+
+function objectOf(id: number): string {
+  return `alert_rule ${id}`;
 }
 
 function nameProblem(name: string): string | null {

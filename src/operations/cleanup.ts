@@ -1,16 +1,23 @@
 // Cleanup: retention, what a run would remove, begin one, follow it. Used by the admin API. A run that was begun is
 // carried out by whichever instance leads; nothing here removes a row.
 import { randomUUID } from 'node:crypto';
-import { type CleanupConfig, type CleanupTarget, RETENTION_DAYS_BOUNDS } from '../domain/cleanup.ts';
+import type { Actor } from '../domain/audit.ts';
+import {
+  type CleanupConfig,
+  type CleanupTarget,
+  cleanupBegun,
+  RETENTION_DAYS_BOUNDS,
+} from '../domain/cleanup.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/cleanup-records.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-const MAX_ID = 2 ** 31 - 1;
 /** Stands as the error of the targets that were still to be cleaned. */
 const CANCELLED = 'cancelled';
 
@@ -67,6 +74,7 @@ const IDLE: CleanupProgress = {
 export class CleanupOperations {
   constructor(
     private readonly deps: {
+      readonly audit: Audit;
       readonly live: Pick<LiveStore, 'coordination'>;
       readonly records: Pick<RecordStore, 'cleanup'>;
       readonly clock: Clock;
@@ -79,17 +87,35 @@ export class CleanupOperations {
     return (await this.deps.records.cleanup.configs()).map(toRetention);
   }
 
-  /** In force from the next run on. Throws `not_found` for an unknown id, `invalid` for days out of bounds. */
-  async update(id: number, patch: RetentionPatch): Promise<Retention> {
+  /** Throws `not_found`. */
+  async config(id: number): Promise<Retention> {
+    const found = (await this.configs()).find((config) => config.id === id);
+    if (found === undefined) throw unknown(id);
+    return found;
+  }
+
+  /**
+   * In force from the next run on. Throws `not_found`, `invalid` for days out of bounds, `conflict` when it is not in the
+   * version expected.
+   */
+  async update(
+    actor: Actor,
+    id: number,
+    patch: RetentionPatch,
+    expected: ExpectedVersion,
+  ): Promise<Retention> {
     const { retentionDays } = patch;
     if (retentionDays !== undefined) requireWithin(RETENTION_DAYS_BOUNDS, { retentionDays });
-    const known = Number.isInteger(id) && id > 0 && id <= MAX_ID;
-    const updated = known ? await this.deps.records.cleanup.updateConfig(id, patch) : null;
-    if (updated === null) {
-      throw new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
-        hint: '`cardpoll cleanup configs` shows the ids',
-      });
-    }
+    const updated = await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      const before = (await cleanup.configs()).find((config) => config.id === id);
+      if (before === undefined) throw unknown(id);
+      requireVersion(retentionVersion(before), expected);
+      const after = await cleanup.updateConfig(id, patch);
+      if (after === null) throw unknown(id);
+      const object = `cleanup_config ${id}`;
+      note({ action: 'cleanup_config.update', object, before: traceOf(before), after: traceOf(after) });
+      return after;
+    });
     return toRetention(updated);
   }
 
@@ -110,18 +136,31 @@ export class CleanupOperations {
   }
 
   /** Begins a run. Throws `conflict` while one runs. */
-  async trigger(): Promise<{ runId: string }> {
+  async trigger(actor: Actor): Promise<{ runId: string }> {
     const runId = randomUUID();
-    if (await this.deps.records.cleanup.begin(runId, await this.#plan(), null)) return { runId };
-    throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
-      hint: 'follow it with `cardpoll cleanup progress`',
+    const plan = await this.#plan();
+    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      if (!(await cleanup.begin(runId, plan, null))) {
+        throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
+          hint: 'follow it with `cardpoll cleanup progress`',
+        });
+      }
+      note(cleanupBegun(runId, plan));
     });
+    return { runId };
   }
 
   /** Ends the running run; what it has removed stays removed. Throws `conflict` when none runs. */
-  async cancel(): Promise<CleanupProgress> {
-    if (await this.deps.records.cleanup.cancel(CANCELLED)) return this.progress();
-    throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
+  async cancel(actor: Actor): Promise<CleanupProgress> {
+    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      const run = await cleanup.latest();
+      if (!(await cleanup.cancel(CANCELLED))) {
+        throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
+      }
+      const status = { before: { status: 'running' }, after: { status: CANCELLED } };
+      note({ action: 'cleanup.cancel', object: `cleanup ${run?.runId}`, ...status });
+    });
+    return this.progress();
   }
 
   /** Of the running run, else of the last one. */
@@ -145,6 +184,22 @@ export class CleanupOperations {
     const { changeMark } = await live.coordination.initProgress();
     return records.cleanup.plan({ nowMs: clock.now(), calendar, changeMark: changeMark || null });
   }
+}
+
+/** What the audit trail says of a retention. */
+function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
+  return { target, retentionDays, enabled };
+}
+
+/** Of what a change can change, not of when it ran last. */
+export function retentionVersion({ id, retentionDays, enabled }: CleanupConfig | Retention): string {
+  return versionOf([id, retentionDays, enabled]);
+}
+
+function unknown(id: number): CardpollError {
+  return new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
+    hint: '`cardpoll cleanup configs` shows the ids',
+  });
 }
 
 function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { AlertHistoryOperations } from '../../operations/alert-history.ts';
-import { LOCAL } from '../auth.ts';
 import { acknowledgement, alert, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
@@ -43,8 +42,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
           if (request.body === undefined) request.body = { reason: '' };
         },
       },
-      async ({ params: { id }, body, caller }) =>
-        toWire(await alerts.acknowledge(id, caller ?? LOCAL, body.reason)),
+      async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
     );
     app.post(
       `${HISTORY}/:id/redeliver`,
@@ -56,7 +54,8 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
           response: { 202: alert },
         },
       },
-      async ({ params: { id } }, reply) => reply.code(202).send(toWire(await alerts.redeliver(id))),
+      async ({ actor, params: { id } }, reply) =>
+        reply.code(202).send(toWire(await alerts.redeliver(actor, id))),
     );
   };
 }

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { SilenceOperations } from '../../operations/silences.ts';
-import { LOCAL } from '../auth.ts';
 import { newSilence, silence, silenceId } from '../schemas/silences.ts';
 import { toWire } from '../wire.ts';
 
@@ -32,11 +31,11 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
           response: { 201: silence },
         },
       },
-      async ({ body, caller }, reply) => {
+      async ({ actor, body }, reply) => {
         const { rule_id: ruleId, rule_type: ruleType, task_type: taskType, seconds, reason } = body;
         const until = body.until === null ? null : new Date(body.until);
         const request = { ruleId, ruleType, taskType, seconds, until, reason };
-        return reply.code(201).send(toWire(await silences.create(request, caller ?? LOCAL)));
+        return reply.code(201).send(toWire(await silences.create(actor, request)));
       },
     );
     app.delete(
@@ -49,7 +48,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
           response: { 200: silence },
         },
       },
-      async ({ params }) => toWire(await silences.remove(params.id)),
+      async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
     );
   };
 }

@@ -41,7 +41,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 201: alertRule },
         },
       },
-      async ({ body }, reply) => reply.code(201).send(toWire(await alerts.create(body))),
+      async ({ actor, body }, reply) => reply.code(201).send(toWire(await alerts.create(actor, body))),
     );
     app.get(
       RULE,
@@ -70,8 +70,8 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 200: alertRule },
         },
       },
-      async ({ params, body, headers }, reply) => {
-        const rule = await alerts.update(params.id, body, expectedVersion(headers));
+      async ({ actor, params, body, headers }, reply) => {
+        const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
         return reply.header('etag', etagOf(alertRuleVersion(rule))).send(toWire(rule));
       },
     );
@@ -85,8 +85,8 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 204: z.null() },
         },
       },
-      async ({ params }, reply) => {
-        await alerts.remove(params.id);
+      async ({ actor, params }, reply) => {
+        await alerts.remove(actor, params.id);
         return reply.code(204).send(null);
       },
     );
@@ -106,14 +106,14 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
           response: { 200: webhookTrial },
         },
       },
-      async ({ params }) => toWire(await alerts.test(params.id)),
+      async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
     );
   };
 }
 
 /** The path and query of a webhook URL are where receivers keep their secrets: whoever may only read, reads no secret. */
-function readableBy({ caller }: FastifyRequest, rule: AlertRuleReport): AlertRuleReport {
+function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRuleReport {
   const { webhookUrl } = rule;
-  if (webhookUrl === null || caller?.startsWith('viewer/') !== true) return rule;
+  if (webhookUrl === null || actor.role !== 'viewer') return rule;
   return { ...rule, webhookUrl: `${new URL(webhookUrl).origin}/…` };
 }

@@ -36,6 +36,7 @@ export interface ApiUnderTest {
   readonly operations: Operations;
   readonly accessLog: LogLine[];
   readonly apiLog: LogLine[];
+  readonly auditLog: LogLine[];
   /** What /readyz finds. */
   problems: string[];
   call(method: string, path: string, call?: Call): Promise<Reply>;
@@ -58,6 +59,7 @@ export async function startApi(stores: {
   });
   await records.migrations.up();
   const guard = new SsrfGuard(stores.allowCidrs ?? []);
+  const auditLog: LogLine[] = [];
   const operations = openOperations({
     live,
     records,
@@ -66,6 +68,7 @@ export async function startApi(stores: {
     version: '1.2.3',
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
+    auditLog: collector(auditLog),
   });
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
@@ -90,6 +93,7 @@ export async function startApi(stores: {
     operations,
     accessLog,
     apiLog,
+    auditLog,
     problems: [],
     call: (method, path, call) => send(agent, `http://${server.address}`, method, path, call),
     async close() {
