@@ -14,6 +14,7 @@ import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
@@ -159,12 +160,14 @@ function conditionOf(engine: Engine): Condition {
 }
 
 function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: logs.audit,
     exactTotals: config.roles.includes('api'),
   });
@@ -250,7 +253,7 @@ function buildEngine(
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
       alertIntervalMs: config.alerts.intervalMs,
-      webhookSecret: config.webhooks.secret,
+      webhookSecrets: config.webhooks.secrets,
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
