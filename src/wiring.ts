@@ -1,20 +1,20 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { AccessSettings } from './api/access.ts';
+import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer } from './api/server.ts';
-import type { Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
+import type { Listening, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
@@ -34,21 +34,23 @@ import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
-import { MIGRATIONS } from './store/postgres/migration-list.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
-import type { MigrationState, RecordStore } from './store/record-store.ts';
+import type { RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
+import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
 /** What waits for the audit trail may take this long when the daemon ends. */
 const DIGEST_STOP_MS = 3_000;
 /** What ending takes beside the drain: signing off, requests under way, logs, stores. */
-const TEARDOWN_MS = 30_000;
+export const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
 export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
-  return run((teardown) => startDaemon(config, teardown, { prepare: async () => {}, ...surroundings }));
+  const start = (teardown: Teardown) =>
+    startDaemon(config, teardown, { prepare: async () => {}, ...surroundings });
+  return run(start, surroundings.link?.stop);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -95,6 +97,8 @@ export interface Surroundings {
   readonly hangups: Hangups;
   /** Who supervises this process; null: nobody. */
   readonly overseer: Overseer | null;
+  /** To the supervisor, where this is one of several processes. */
+  readonly link: SupervisorLink | null;
 }
 
 interface DaemonHooks extends Surroundings {
@@ -106,9 +110,9 @@ interface DaemonHooks extends Surroundings {
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening, hangups, overseer }: DaemonHooks,
+  { prepare, load, listening, hangups, overseer, link }: DaemonHooks,
 ): Promise<void> {
-  const logs = openLogs({ dir: config.logDir, level: config.logLevel });
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
   let digest: AuditDigest | null = null;
@@ -136,12 +140,17 @@ export async function startDaemon(
   const parts = { ...stores, audit: operations.audit, digest };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
-  server = await startServer(config, { ...stores, operations }, engine, logs, teardown);
-  listening(`http://${server.address}`);
+  if (link === null || link.number === 0) {
+    server = await startServer(config, { ...stores, operations }, engine, logs, teardown, link);
+    listening(`http://${server.address}`);
+  } else {
+    const numbers = new OwnNumbers(() => stateOf(engine, logs), link.number);
+    link.publish(() => numbers.json());
+  }
   teardown.add(() => engine.stop());
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
-  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + TEARDOWN_MS));
+  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + ENDING_MS));
 }
 
 function conditionOf(engine: Engine): Condition {
@@ -151,12 +160,14 @@ function conditionOf(engine: Engine): Condition {
 }
 
 function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: logs.audit,
     exactTotals: config.roles.includes('api'),
   });
@@ -200,7 +211,7 @@ async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown)
   return { live, records };
 }
 
-function openEmbedded(dataDir: string): Promise<RecordStore> {
+export function openEmbedded(dataDir: string): Promise<RecordStore> {
   return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
 }
 
@@ -242,7 +253,7 @@ function buildEngine(
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
       alertIntervalMs: config.alerts.intervalMs,
-      webhookSecret: config.webhooks.secret,
+      webhookSecrets: config.webhooks.secrets,
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
@@ -266,12 +277,17 @@ async function startServer(
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
+  link: SupervisorLink | null,
 ): Promise<ApiServer> {
   const servesApi = config.roles.includes('api');
   const options = {
     logs,
-    readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
-    instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
+    readiness: async () => ({
+      problems: [...engine.problems(), ...(link?.others.problems ?? [])],
+      restraints: engine.restraints(),
+    }),
+    instance: () => stateOf(engine, logs),
+    ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
   const access = accessOf(config);
@@ -291,6 +307,10 @@ async function startServer(
   return server;
 }
 
+function stateOf({ leads }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines };
+}
+
 async function watchHealth(
   stats: StatsOperations,
   { health }: LiveStore,
@@ -305,32 +325,4 @@ async function watchHealth(
 
 function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {
   return { tokens: adminTokens, rateLimitPerMinute };
-}
-
-export interface MigrateResult {
-  readonly applied: readonly string[];
-  readonly migrations: readonly MigrationState[];
-}
-
-/** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
-export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
-  const { database } = config;
-  // Opening an embedded database creates it: a question must not.
-  if (
-    action === 'status' &&
-    database.kind === 'embedded' &&
-    !existsSync(join(database.dataDir, 'PG_VERSION'))
-  ) {
-    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null })) };
-  }
-  const records =
-    database.kind === 'postgres'
-      ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
-      : await openEmbedded(database.dataDir);
-  try {
-    const applied = action === 'up' ? await records.migrations.up() : [];
-    return { applied, migrations: await records.migrations.status() };
-  } finally {
-    await records.close();
-  }
 }

@@ -31,8 +31,8 @@ export interface EngineSettings {
   readonly initPauseMs: number;
   readonly drainTimeoutMs: number;
   readonly alertIntervalMs: number;
-  /** `whsec_...`; null: webhooks are not signed. */
-  readonly webhookSecret: string | null;
+  /** Sign the webhooks of rules without their own, the newest first; none: they are not signed. */
+  readonly webhookSecrets: readonly string[];
   /** Cron expression, or `off`. */
   readonly cleanupSchedule: string;
   /** Rest between two batches. */

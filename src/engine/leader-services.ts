@@ -125,7 +125,7 @@ export function leaderServices(
     new WebhookSender({
       outbox: records.alerts.webhooks,
       guard: deps.guard,
-      secret: settings.webhookSecret,
+      secrets: settings.webhookSecrets,
       fence,
       clock,
       random: deps.random,

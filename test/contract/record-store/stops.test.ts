@@ -70,6 +70,22 @@ describeRecordStore('stops', (db) => {
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
     expect(await db.store.stops.claim(1, '2026-12', HOUR_MS)).toEqual(GRANTED);
+    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS), 'not done: that was November').toEqual({
+      state: 'held',
+    });
+  });
+
+  it('completes the stop of its own month only', async () => {
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.results.write([
+      reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
+    ]);
+    await db.store.stops.claim(1, '2026-12', HOUR_MS);
+    await db.store.stops.complete(1, '2026-12');
+    expect(await db.sql('SELECT state FROM card_stops ORDER BY month')).toEqual([
+      { state: 'requested' },
+      { state: 'done' },
+    ]);
   });
 
   it.each<[string, string]>([

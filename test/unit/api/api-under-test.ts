@@ -3,9 +3,10 @@ import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
 import { adminTokens } from '../../../src/config/admin-tokens.ts';
+import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
+import { type AddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
@@ -63,6 +64,8 @@ export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
   readonly tokens?: readonly GivenToken[];
+  /** Where webhooks may go although it is not public. */
+  readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
   readonly rateLimitPerMinute?: number;
 }): Promise<ApiUnderTest> {
@@ -72,6 +75,7 @@ export async function startApi(stores: {
     applicationName: 'cardpoll-test',
   });
   await records.migrations.up();
+  const guard = new SsrfGuard(stores.allowCidrs ?? []);
   const auditLog: LogLine[] = [];
   const operations = openOperations({
     live,
@@ -79,7 +83,8 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
-    guard: new SsrfGuard([]),
+    guard,
+    tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),
   });
   const accessLog: LogLine[] = [];

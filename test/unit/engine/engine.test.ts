@@ -52,7 +52,7 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       cleanupSchedule: 'off',
       cleanupPauseMs: 0,
       alertIntervalMs: 5_000,
-      webhookSecret: null,
+      webhookSecrets: [],
     },
     {
       ...{ live, records, gateway, flow, log },
