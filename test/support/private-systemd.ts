@@ -12,11 +12,6 @@ import { waitFor } from './wait-for.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BOOT = fileURLToPath(new URL('./boot-systemd.sh', import.meta.url));
 const NAMESPACES = ['--mount', '--pid', '--cgroup', '--uts', '--ipc'];
-/** Where the hierarchy is in which systemd keeps its units: the named one of version 1, or the only one of version 2. */
-const HIERARCHY = ['/sys/fs/cgroup/systemd', '/sys/fs/cgroup'].find((path) =>
-  existsSync(`${path}/cgroup.procs`),
-);
-
 const run = promisify(execFile);
 
 export interface PrivateSystemd {
@@ -26,17 +21,20 @@ export interface PrivateSystemd {
 }
 
 export async function bootSystemd(): Promise<PrivateSystemd | null> {
-  if (process.getuid?.() !== 0 || HIERARCHY === undefined || !existsSync('/lib/systemd/systemd')) return null;
+  if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd')) return null;
   const dir = mkdtempSync(join(tmpdir(), 'cardpoll-systemd-'));
-  const cgroup = `${HIERARCHY}/cardpoll-test-${process.pid}`;
+  const cgroups = ownGroups().map((path) => `${path}/cardpoll-test-${process.pid}`);
   try {
-    mkdirSync(cgroup);
+    for (const cgroup of cgroups) mkdirSync(cgroup);
   } catch {
+    await removed(cgroups);
     return null;
   }
-  const script = 'echo $$ >"$0/cgroup.procs" && exec unshare "$@"';
+  const enter = cgroups.map((cgroup) => `echo $$ >${cgroup}/cgroup.procs && `).join('');
   const boot = [...NAMESPACES, '--fork', '--kill-child', 'sh', BOOT, dir, ROOT, process.execPath];
-  const child = spawnOwned('sh', ['-c', script, cgroup, ...boot], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawnOwned('sh', ['-c', `${enter} exec unshare "$@"`, 'sh', ...boot], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     errors += chunk;
@@ -47,7 +45,7 @@ export async function bootSystemd(): Promise<PrivateSystemd | null> {
   };
   const stop = async () => {
     await endProcess(child, 'SIGKILL');
-    await waitFor(() => removed(cgroup), { what: 'the control groups to be empty' });
+    await waitFor(() => removed(cgroups), { what: 'the control groups to be empty' });
     rmSync(dir, { recursive: true, force: true });
   };
   const up = () => sh('systemctl is-system-running').then((state) => state === 'running');
@@ -62,6 +60,19 @@ export async function bootSystemd(): Promise<PrivateSystemd | null> {
   return null;
 }
 
+/** The control groups of this process, in whose place systemd sees the root: below them it makes its own, in every hierarchy. */
+function ownGroups(): string[] {
+  const mounted = '/sys/fs/cgroup';
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
+  const groups = lines.map((line) => {
+    const [, controllers = '', path = ''] = line.split(':');
+    const unified = existsSync(`${mounted}/unified`) ? '/unified' : '';
+    return `${mounted}${controllers === '' ? unified : `/${controllers.replace('name=', '')}`}${path}`;
+  });
+  // One of version 1 for CPU sets takes no process until it is set up; systemd leaves it alone.
+  return groups.filter((path) => !path.includes('cpuset') && existsSync(`${path}/cgroup.procs`));
+}
+
 /** PID 1 of the namespaces: the one child of unshare. */
 function initOf(unshare = 0): string {
   return readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8').trim();
@@ -72,7 +83,7 @@ function inside(pid: string): string[] {
 }
 
 /** Removes the control groups that systemd made, from the innermost on. */
-async function removed(cgroup: string): Promise<boolean> {
-  await run('find', [cgroup, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(() => {});
-  return !existsSync(cgroup);
+async function removed(cgroups: readonly string[]): Promise<boolean> {
+  await run('find', [...cgroups, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(() => {});
+  return !cgroups.some((path) => existsSync(path));
 }
