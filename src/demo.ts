@@ -33,6 +33,7 @@ const RULE: AlertRuleFields = {
   isEnabled: true,
   notifyChannels: [],
   webhookUrl: null,
+  webhookSecrets: [],
   cooldownSeconds: 0,
 };
 const IMPORT_CHUNK_CARDS = 10_000;

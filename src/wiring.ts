@@ -10,17 +10,22 @@ import type { Listening, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
+import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
+import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import type { Audit } from './operations/audit.ts';
 import { HealthWatch } from './operations/health-watch.ts';
-import { openOperations } from './operations/operations.ts';
+import { type Operations, openOperations } from './operations/operations.ts';
 import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
+import { endsWithin } from './platform/ends-within.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
@@ -36,6 +41,8 @@ import { openRedisLiveStore } from './store/redis/live-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
+/** What waits for the audit trail may take this long when the daemon ends. */
+const DIGEST_STOP_MS = 3_000;
 /** What ending takes beside the drain: signing off, requests under way, logs, stores. */
 export const ENDING_MS = 30_000;
 
@@ -108,6 +115,7 @@ export async function startDaemon(
   const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
+  let digest: AuditDigest | null = null;
   const reloader = new Reloader({
     config,
     load,
@@ -116,6 +124,7 @@ export async function startDaemon(
       logs.setLevel(settings.logLevel);
     },
     log: logs.worker,
+    onChange: (change) => digest?.note(change),
   });
   const reload = () => {
     logs.reopen();
@@ -126,10 +135,13 @@ export async function startDaemon(
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
-  const engine = buildEngine(config, stores, logs, teardown, () => server?.address ?? null);
+  const operations = buildOperations(config, stores, logs);
+  digest = await startDigest(operations.audit, logs.worker, teardown);
+  const parts = { ...stores, audit: operations.audit, digest };
+  const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
   if (link === null || link.number === 0) {
-    server = await startServer(config, stores, engine, logs, teardown, link);
+    server = await startServer(config, { ...stores, operations }, engine, logs, teardown, link);
     listening(`http://${server.address}`);
   } else {
     const numbers = new OwnNumbers(() => stateOf(engine, logs), link.number);
@@ -145,6 +157,34 @@ function conditionOf(engine: Engine): Condition {
   const problems = engine.problems();
   const [first = 'works'] = [...problems, ...engine.restraints()];
   return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
+}
+
+function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
+  return openOperations({
+    ...stores,
+    clock: systemClock,
+    timeZone: config.timeZone,
+    version: VERSION,
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
+    auditLog: logs.audit,
+    exactTotals: config.roles.includes('api'),
+  });
+}
+
+/** Stops after the engine, whose last acts it records. A record store that is away holds up no end. */
+async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promise<AuditDigest> {
+  const onError = new ErrorReporter(log, systemClock).for('audit-digest');
+  const digest = new AuditDigest({ audit, clock: systemClock, onError });
+  await digest.start();
+  teardown.add(async () => {
+    await endsWithin(
+      DIGEST_STOP_MS,
+      digest.stop().catch((error) => onError(error, 0)),
+    );
+  });
+  return digest;
 }
 
 interface Stores {
@@ -177,7 +217,7 @@ export function openEmbedded(dataDir: string): Promise<RecordStore> {
 
 function buildEngine(
   config: DaemonConfig,
-  stores: Stores,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'digest'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,
@@ -213,12 +253,12 @@ function buildEngine(
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
       alertIntervalMs: config.alerts.intervalMs,
-      webhookSecret: config.webhooks.secret,
+      webhookSecrets: config.webhooks.secrets,
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
     {
-      ...stores,
+      ...parts,
       gateway,
       probeAddress,
       flow,
@@ -233,22 +273,13 @@ function buildEngine(
 /** The admin API, or where another instance serves it, probes and metrics alone. */
 async function startServer(
   config: DaemonConfig,
-  stores: Stores,
+  { operations, live }: Pick<Stores, 'live'> & { readonly operations: Operations },
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
   link: SupervisorLink | null,
 ): Promise<ApiServer> {
   const servesApi = config.roles.includes('api');
-  const operations = openOperations({
-    ...stores,
-    clock: systemClock,
-    timeZone: config.timeZone,
-    version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
-    auditLog: logs.audit,
-    exactTotals: servesApi,
-  });
   const options = {
     logs,
     readiness: async () => ({
@@ -271,7 +302,7 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
-  if (servesApi) await watchHealth(operations.stats, stores.live, logs.api, teardown);
+  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
 }

@@ -27,7 +27,9 @@ import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import { metricsRoute } from './routes/metrics.ts';
-import { pollingAlertRoutes } from './routes/polling-alerts.ts';
+import { pollingAlertHistoryRoutes } from './routes/polling-alert-history.ts';
+import { pollingAlertSilenceRoutes } from './routes/polling-alert-silences.ts';
+import { alertTestRoute, pollingAlertRoutes } from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
@@ -146,6 +148,10 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(cardImportRoute(operations.cards));
     await app.register(cardExportRoute(operations.cards));
+    await app.register(async (unhurried) => {
+      answerRepeats(unhurried, operations.requests, log);
+      await unhurried.register(alertTestRoute(operations.alerts));
+    });
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
       answerRepeats(timed, operations.requests, log);
@@ -155,6 +161,8 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingConfigRoutes(operations.configs));
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
+      await timed.register(pollingAlertHistoryRoutes(operations.alertHistory));
+      await timed.register(pollingAlertSilenceRoutes(operations.silences));
       await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(whoamiRoute());
       await timed.register(auditRoute(operations.audit));

@@ -78,8 +78,8 @@ export interface CleanupSettings {
 export interface WebhookConfig {
   /** Ranges that may be called although they are not public. */
   readonly allowCidrs: readonly AddressRange[];
-  /** `whsec_...`; null: webhooks are not signed. */
-  readonly secret: string | null;
+  /** For rules without their own, the newest first; none: webhooks are not signed. */
+  readonly secrets: readonly string[];
 }
 
 export interface MigrateConfig {

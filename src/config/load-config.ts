@@ -52,7 +52,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     alerts: { intervalMs: reader.read(SETTINGS.alertIntervalMs) },
     webhooks: {
       allowCidrs: reader.read(SETTINGS.webhookAllowCidrs) ?? [],
-      secret: reader.read(SETTINGS.webhookSecret),
+      secrets: reader.read(SETTINGS.webhookSecrets) ?? [],
     },
     cleanup: {
       schedule: reader.read(SETTINGS.cleanupSchedule),

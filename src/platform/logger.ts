@@ -26,10 +26,10 @@ export interface Logs {
   readonly worker: Logger;
   readonly api: Logger;
   readonly access: Logger;
-  /** Takes a line of another process as it is, to where worker logs. */
-  pass(line: string): void;
   /** Lines of the api log that every level keeps. */
   readonly audit: Pick<Logger, 'info'>;
+  /** Takes a line of another process as it is, to where worker logs. */
+  pass(line: string): void;
   /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
   /** Logs what is at least this severe from now on. */

@@ -89,7 +89,7 @@ describe('daemon configuration', () => {
         drainTimeoutMs: 30_000,
       },
       alerts: { intervalMs: 5_000 },
-      webhooks: { allowCidrs: [], secret: null },
+      webhooks: { allowCidrs: [], secrets: [] },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });
