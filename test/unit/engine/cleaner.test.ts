@@ -28,6 +28,7 @@ beforeEach(() => {
   };
   cleaner = new Cleaner({
     cleanup: cleanup as CleanupRecords,
+    audit: { change: () => Promise.reject(new Error('nothing is scheduled')) },
     schedule: new CleanupSchedule('off', 'UTC', clock.now()),
     changeMark: async () => null,
     calendar: new MonthCalendar('UTC'),
