@@ -231,7 +231,11 @@ async function startServer(
   const options = {
     logs,
     readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
-    instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
+    instance: () => ({
+      leads: engine.leads,
+      droppedLogLines: logs.droppedLines,
+      work: engine.workTotals,
+    }),
     version: VERSION,
   };
   const access = accessOf(config);

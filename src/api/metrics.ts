@@ -1,11 +1,12 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker, an
-// initialisation status, an interface, the state of a breaker, the source of a pause, a quantile and the kind of a repair are the only labels, never a card.
+// Used by routes/metrics.ts. What a number means stands in operations/; labels are words of which there are few (a task
+// type, a kind of failure, a worker), never a card.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
-// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own.
+// What the instance knows of itself, cardpoll_process_* and cardpoll_nodejs_* are its own: docs/metrics.md lists all.
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { TASK_TYPES } from '../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { FailureOperations, TaskFailures } from '../operations/failures.ts';
 import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
@@ -17,11 +18,23 @@ export interface InstanceState {
   readonly leads: boolean;
   /** Since its start. */
   readonly droppedLogLines: number;
+  /** What it took from the work queue and gave back, since its start. */
+  readonly work: readonly WorkTotals[];
+}
+
+interface WorkTotals {
+  readonly taskType: TaskType;
+  /** By lane. */
+  readonly claimed: Readonly<Record<string, number>>;
+  /** By verdict. */
+  readonly settled: Readonly<Record<string, number>>;
+  readonly fenced: number;
 }
 
 export interface MetricsSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
+  readonly failures: FailureOperations;
   readonly instance: () => InstanceState;
   readonly version: string;
 }
@@ -35,6 +48,7 @@ const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 interface Fleet {
   readonly overview: Overview;
   readonly reconciliation: ReconciliationReport;
+  readonly failures: readonly TaskFailures[];
 }
 
 export class Metrics {
@@ -54,10 +68,14 @@ export class Metrics {
   }
 
   async #fleet(): Promise<Fleet | null> {
-    const { stats, init } = this.sources;
+    const { stats, init, failures } = this.sources;
     try {
-      const [overview, { reconciliation }] = await Promise.all([stats.overview(), init.progress()]);
-      return { overview, reconciliation };
+      const [overview, { reconciliation }, failing] = await Promise.all([
+        stats.overview(),
+        init.progress(),
+        failures.list(),
+      ]);
+      return { overview, reconciliation, failures: failing };
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;
@@ -66,18 +84,19 @@ export class Metrics {
 
   #instance(storesUp: boolean): Registry {
     const page = new Page();
-    const { leads, droppedLogLines } = this.sources.instance();
+    const { leads, droppedLogLines, work } = this.sources.instance();
     page
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
     page.gauge('leader', '1 while this instance advances the schedules').set(leads ? 1 : 0);
     page.counter('log_lines_dropped_total', 'Log lines this instance could not write').inc(droppedLogLines);
+    addWork(page, work);
     return page.registry;
   }
 }
 
-function fleetMetrics({ overview, reconciliation }: Fleet): Registry {
+function fleetMetrics({ overview, reconciliation, failures }: Fleet): Registry {
   const page = new Page();
   const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
     const gauge = page.gauge(name, help, ['task_type']);
@@ -148,7 +167,37 @@ function fleetMetrics({ overview, reconciliation }: Fleet): Registry {
   addStops(page, overview);
   addInit(page, overview);
   addRepairs(page, reconciliation);
+  addFailures(page, failures);
   return page.registry;
+}
+
+/** What this instance took from the work queue and gave back. */
+function addWork(page: Page, work: readonly WorkTotals[]): void {
+  const claims = page.counter('claims_total', 'Work this instance claimed', ['task_type', 'lane']);
+  const settled = page.counter('settlements_total', 'Work this instance settled', ['task_type', 'verdict']);
+  const fenced = page.counter(
+    'fenced_total',
+    'Results of this instance that came after their lease was over',
+    ['task_type'],
+  );
+  for (const totals of work) {
+    const task_type = totals.taskType;
+    for (const [lane, count] of Object.entries(totals.claimed)) claims.inc({ task_type, lane }, count);
+    for (const [verdict, count] of Object.entries(totals.settled)) settled.inc({ task_type, verdict }, count);
+    fenced.inc({ task_type }, totals.fenced);
+  }
+}
+
+function addFailures(page: Page, failures: readonly TaskFailures[]): void {
+  const cards = page.gauge('failing_cards', 'Cards whose last scheduled poll failed', ['task_type']);
+  const recent = page.gauge('recent_failures', 'Polls of the last five minutes that failed', [
+    'task_type',
+    'reason',
+  ]);
+  for (const { taskType, failingCards, reasons } of failures) {
+    cards.set({ task_type: taskType }, failingCards);
+    for (const { reason, count } of reasons) recent.set({ task_type: taskType, reason }, count);
+  }
 }
 
 /** What holds polling back: breakers and pauses. */

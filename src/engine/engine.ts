@@ -23,6 +23,7 @@ import { CarddataTask } from './tasks/carddata.ts';
 import { PackageTask } from './tasks/package.ts';
 import { RealnameTask } from './tasks/realname.ts';
 import type { Task } from './tasks/task.ts';
+import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
 /** A claim loop without an answer for this long is not alive. */
@@ -41,6 +42,7 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
+  readonly #counts = new WorkCounts();
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
@@ -84,6 +86,11 @@ export class Engine implements Service {
   /** True while this instance advances the schedules of the fleet. */
   get leads(): boolean {
     return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
+  }
+
+  /** What this instance has claimed and settled. */
+  get workTotals(): readonly WorkTotals[] {
+    return this.#counts.totals;
   }
 
   describe(): WorkerInfo {
@@ -181,7 +188,7 @@ export class Engine implements Service {
   #makeWriter(): ResultWriter {
     const { live, records, random, log } = this.deps;
     return new ResultWriter({
-      work: live.work,
+      work: this.#counts.counted(live.work),
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
@@ -205,6 +212,7 @@ export class Engine implements Service {
     const { live, gateway, flow, clock, log, records } = this.deps;
     const { leaseMs, claimBatch, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
+    const work = this.#counts.counted(live.work);
     const tasks: Task[] = [
       new RealnameTask({ gateway }),
       new CarddataTask({ gateway, calendar }),
@@ -222,7 +230,7 @@ export class Engine implements Service {
         new Worker({
           task,
           workerId: this.settings.workerId,
-          work: live.work,
+          work,
           reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,

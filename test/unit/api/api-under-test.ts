@@ -2,6 +2,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
+import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -62,6 +63,7 @@ export async function startApi(stores: {
     version: '1.2.3',
     guard: new SsrfGuard([]),
   });
+  const work = new WorkCounts();
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
   const agent = new Agent();
@@ -75,7 +77,7 @@ export async function startApi(stores: {
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems, restraints: [] }),
-    instance: () => ({ leads: true, droppedLogLines: 3 }),
+    instance: () => ({ leads: true, droppedLogLines: 3, work: work.totals }),
     version: '1.2.3',
   });
   const api: ApiUnderTest = {

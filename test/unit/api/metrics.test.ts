@@ -52,6 +52,12 @@ describe('before anything was polled', () => {
       for (const result of ['succeeded', 'failed']) {
         expect(values.get(`cardpoll_polls_total{task_type="${type}",result="${result}"}`)).toBe(0);
       }
+      for (const lane of ['schedule', 'retry', 'manual']) {
+        expect(values.get(`cardpoll_claims_total{task_type="${type}",lane="${lane}"}`)).toBe(0);
+      }
+      expect(values.get(`cardpoll_settlements_total{task_type="${type}",verdict="returned"}`)).toBe(0);
+      expect(values.get(`cardpoll_fenced_total{task_type="${type}"}`)).toBe(0);
+      expect(values.get(`cardpoll_failing_cards{task_type="${type}"}`)).toBe(0);
       expect(values.get(`cardpoll_queue_length{task_type="${type}"}`)).toBe(0);
       expect(values.has(`cardpoll_poll_success_ratio{task_type="${type}"}`)).toBe(false);
     }
@@ -80,14 +86,28 @@ describe('names', () => {
         (label) => !/^(le|quantile|type|space|kind|version|major|minor|patch)$/.test(label ?? ''),
       ),
     );
-    expect([...ours].sort()).toEqual(['interface', 'result', 'source', 'state', 'status', 'task_type']);
+    expect([...ours].sort()).toEqual([
+      'interface',
+      'lane',
+      'result',
+      'source',
+      'state',
+      'status',
+      'task_type',
+      'verdict',
+    ]);
   });
 });
 
 describe('after polls', () => {
   it('tells what polling-stats tells, in base units', async () => {
     const { live } = api;
-    await live.stats.record('carddata', 'w1', 1, { succeeded: 9, failed: 1, durationMs: 5_000 });
+    await live.stats.record('carddata', 'w1', 1, {
+      succeeded: 9,
+      failed: 1,
+      durationMs: 5_000,
+      reasons: { timeout: 1 },
+    });
     await live.work.setMaxConcurrency('carddata', 4);
     await live.work.pushManual('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
@@ -109,6 +129,7 @@ describe('after polls', () => {
       'cardpoll_polls_total{task_type="carddata",result="failed"}': 1,
       'cardpoll_poll_success_ratio{task_type="carddata"}': 0.9,
       'cardpoll_poll_duration_mean_seconds{task_type="carddata"}': 0.5,
+      'cardpoll_recent_failures{task_type="carddata",reason="timeout"}': 1,
       'cardpoll_in_flight{task_type="carddata"}': 1,
       'cardpoll_concurrency_limit{task_type="carddata"}': 4,
       'cardpoll_concurrency_usage_ratio{task_type="carddata"}': 0.25,

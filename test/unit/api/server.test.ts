@@ -35,7 +35,7 @@ describe('opening', () => {
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),
-      instance: () => ({ leads: false, droppedLogLines: 0 }),
+      instance: () => ({ leads: false, droppedLogLines: 0, work: [] }),
       version: '1.2.3',
     });
 
