@@ -197,6 +197,7 @@ describe('what is shipped', () => {
     interface Panel {
       readonly id: number;
       readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+      readonly type: string;
       readonly targets: ReadonlyArray<{ readonly expr: string }>;
     }
     const { panels, title } = JSON.parse(read('grafana/cardpoll.json')) as { panels: Panel[]; title: string };
@@ -207,11 +208,20 @@ describe('what is shipped', () => {
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
     );
     expect(new Set(cells).size).toBe(cells.length);
-    for (const { targets } of panels) {
+    expect(panels[0]?.type).toBe('row');
+    for (const { type, targets } of panels) {
+      expect(targets.length === 0).toBe(type === 'row');
       for (const { expr } of targets) {
         expect(namesIn(expr)).not.toEqual([]);
         for (const name of namesIn(expr)) expect(types.has(name), name).toBe(true);
       }
     }
+  });
+
+  it('docs/metrics.md has every exported metric, and no other', async () => {
+    const text = readFileSync(fileURLToPath(new URL('../../../docs/metrics.md', import.meta.url)), 'utf8');
+    const rows = [...text.matchAll(/^\| `(cardpoll_\w+)` +\| (\S.*?) +\| (\S.*?) +\|$/gm)];
+    const { types } = await scrape(api);
+    expect(rows.map(([, name]) => name).sort()).toEqual([...types.keys()].sort());
   });
 });
