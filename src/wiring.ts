@@ -12,18 +12,21 @@ import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { Engine } from './engine/engine.ts';
+import { ErrorReporter } from './engine/error-reporter.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import { HealthWatch } from './operations/health-watch.ts';
 import { openOperations } from './operations/operations.ts';
+import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { type LiveSettings, Reloader } from './reload.ts';
-import { onSignal, untilStopped } from './signals.ts';
+import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
@@ -32,20 +35,14 @@ import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
+import type { Condition, Overseer } from './supervision/condition.ts';
 
-/**
- * Runs the daemon until SIGTERM or SIGINT, then drains.
- * @param load reads the configuration anew, for SIGHUP.
- * @returns the exit code.
- */
-export function runDaemon(
-  config: DaemonConfig,
-  load: () => Promise<DaemonConfig>,
-  listening: Listening,
-): Promise<number> {
-  return run(async (teardown) => {
-    await startDaemon(config, teardown, { prepare: async () => {}, load, listening });
-  });
+/** What ending takes beside the drain: signing off, requests under way, logs, stores. */
+const TEARDOWN_MS = 30_000;
+
+/** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
+export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
+  return run((teardown) => startDaemon(config, teardown, { prepare: async () => {}, ...surroundings }));
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -84,19 +81,26 @@ function aborted(signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-interface DaemonHooks {
-  /** Runs before anything reads the records. */
-  readonly prepare: (records: RecordStore) => Promise<void>;
-  /** Reads the configuration anew. */
+/** What a daemon has to do with outside of its configuration. */
+export interface Surroundings {
+  /** Reads the configuration anew, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
+  readonly hangups: Hangups;
+  /** Who supervises this process; null: nobody. */
+  readonly overseer: Overseer | null;
+}
+
+interface DaemonHooks extends Surroundings {
+  /** Runs before anything reads the records. */
+  readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening }: DaemonHooks,
+  { prepare, load, listening, hangups, overseer }: DaemonHooks,
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
@@ -110,12 +114,11 @@ export async function startDaemon(
     },
     log: logs.worker,
   });
-  teardown.add(
-    onSignal('SIGHUP', () => {
-      logs.reopen();
-      void reloader.reload();
-    }),
-  );
+  const reload = () => {
+    logs.reopen();
+    return reloader.reload();
+  };
+  teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
@@ -126,6 +129,14 @@ export async function startDaemon(
   listening(`http://${server.address}`);
   teardown.add(() => engine.stop());
   await engine.start();
+  overseer?.watch(() => conditionOf(engine));
+  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + TEARDOWN_MS));
+}
+
+function conditionOf(engine: Engine): Condition {
+  const problems = engine.problems();
+  const [first = 'works'] = [...problems, ...engine.restraints()];
+  return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
 }
 
 interface Stores {
@@ -226,6 +237,7 @@ async function startServer(
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    auditLog: logs.audit,
     exactTotals: servesApi,
   });
   const options = {
@@ -250,8 +262,21 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
+  if (servesApi) await watchHealth(operations.stats, stores.live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
+}
+
+async function watchHealth(
+  stats: StatsOperations,
+  { health }: LiveStore,
+  log: Logger,
+  teardown: Teardown,
+): Promise<void> {
+  const onError = new ErrorReporter(log, systemClock).for('health-watch');
+  const watch = new HealthWatch({ stats, health, onError });
+  teardown.add(() => watch.stop());
+  await watch.start();
 }
 
 function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {

@@ -55,7 +55,8 @@ export class Access {
     const { authorization, host, origin } = headers;
     this.#refuseGuessers(ip, reply);
     try {
-      request.caller = this.#authenticate({ method, authorization, host, origin });
+      const caller = this.#authenticate({ method, authorization, host, origin });
+      request.actor = { ...caller, address: ip, requestId: request.id };
     } catch (error) {
       if (error instanceof CardpollError && error.code === UNAUTHENTICATED) {
         this.#failures.set(ip, (this.#failures.get(ip) ?? 0) + 1);

@@ -14,7 +14,7 @@ export async function limitRate(app: FastifyInstance, perMinute: () => number): 
     timeWindow: WINDOW_MS,
     max: () => perMinute(),
     allowList: () => perMinute() === 0,
-    keyGenerator: (request) => `${request.caller} ${request.caller === LOCAL ? request.ip : ''}`,
+    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
     enableDraftSpec: true,
     errorResponseBuilder: (_request, { max }) => tooManyRequests(`more than ${max} requests a minute`),
   });

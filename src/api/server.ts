@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
+import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -19,6 +20,7 @@ import { refuseOtherMethods } from './method-not-allowed.ts';
 import { type InstanceState, Metrics } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
 import { limitRate } from './rate-limit.ts';
+import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
@@ -31,6 +33,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
+import { whoamiRoute } from './routes/whoami.ts';
 
 export interface ServerOptions {
   readonly config: {
@@ -124,7 +127,7 @@ function createApp({ logs }: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
-  app.decorateRequest('caller', undefined);
+  app.decorateRequest<Actor | null>('actor', null);
   app.addHook('onRequest', async (request, reply) => {
     observe(logs.access, request, reply);
     requireHost(request);
@@ -151,6 +154,8 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(dataCleanupRoutes(operations.cleanup));
+      await timed.register(whoamiRoute());
+      await timed.register(auditRoute(operations.audit));
       await timed.register(cardRoutes(operations.cards, operations.explainer));
     });
   };

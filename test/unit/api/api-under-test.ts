@@ -36,6 +36,7 @@ export interface ApiUnderTest {
   readonly operations: Operations;
   readonly accessLog: LogLine[];
   readonly apiLog: LogLine[];
+  readonly auditLog: LogLine[];
   /** What /readyz finds. */
   problems: string[];
   call(method: string, path: string, call?: Call): Promise<Reply>;
@@ -55,6 +56,7 @@ export async function startApi(stores: {
     applicationName: 'cardpoll-test',
   });
   await records.migrations.up();
+  const auditLog: LogLine[] = [];
   const operations = openOperations({
     live,
     records,
@@ -62,6 +64,7 @@ export async function startApi(stores: {
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
     guard: new SsrfGuard([]),
+    auditLog: collector(auditLog),
   });
   const work = new WorkCounts();
   const accessLog: LogLine[] = [];
@@ -87,6 +90,7 @@ export async function startApi(stores: {
     operations,
     accessLog,
     apiLog,
+    auditLog,
     problems: [],
     call: (method, path, call) => send(agent, `http://${server.address}`, method, path, call),
     async close() {
