@@ -28,7 +28,7 @@ const { values: given } = parseArgs({
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const version = `${manifest.version}-${given.revision}`;
 const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct');
-/** What a package of npm needs to be developed with, not to run: dot files, and these. */
+/** What a package of npm needs to be developed with, not to run: dot files, and these. Nor is there musl on Debian. */
 const NOT_NEEDED = new Set(['.md', '.markdown', '.ts', '.mts', '.cts', '.map', '.flow', '.sh', '.html']);
 
 /** Would want a compiler; what uses it does without. */
@@ -144,7 +144,7 @@ function controlField(name) {
 
 function isNotNeeded(file) {
   const [, path] = file.split('/cardpoll/node_modules/');
-  return path !== undefined && (/(^|\/)\./.test(path) || NOT_NEEDED.has(extname(path)));
+  return path !== undefined && (/(^|\/)(\.|musl_)/.test(path) || NOT_NEEDED.has(extname(path)));
 }
 
 function staged(path) {

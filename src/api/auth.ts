@@ -44,11 +44,7 @@ export function authenticator(tokens: readonly AdminToken[], listenHost: string)
 }
 
 function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
-  const known = tokens.map(({ role, token }, index) => ({
-    role,
-    name: `${role}/${index}`,
-    hash: sha256(token),
-  }));
+  const known = tokens.map((entry, index) => ({ ...callerOf(entry, index), hash: sha256(entry.token) }));
   return ({ authorization, method }) => {
     const presented = sha256(/^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? '');
     let caller: (typeof known)[number] | null = null;
@@ -67,6 +63,11 @@ function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
     }
     return { name: caller.name, role: caller.role };
   };
+}
+
+/** Whom an entry of the tokens stands for. */
+export function callerOf({ role }: AdminToken, index: number): Caller {
+  return { name: `${role}/${index}`, role };
 }
 
 function localAuthenticator(): Authenticator {

@@ -3,33 +3,15 @@
 // type, a kind of failure, a worker), never a card.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
-// What the instance knows of itself, cardpoll_process_* and cardpoll_nodejs_* are its own: docs/metrics.md lists all.
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+// What is the instance's own is own-numbers.ts; docs/metrics.md lists all.
+import { Counter, Gauge, Registry } from 'prom-client';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { FailureOperations, TaskFailures } from '../operations/failures.ts';
 import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
-
-/** What this instance knows of itself. */
-export interface InstanceState {
-  /** It advances the schedules of the fleet. */
-  readonly leads: boolean;
-  /** Since its start. */
-  readonly droppedLogLines: number;
-  /** What it took from the work queue and gave back, since its start. */
-  readonly work: readonly WorkTotals[];
-}
-
-interface WorkTotals {
-  readonly taskType: TaskType;
-  /** By lane. */
-  readonly claimed: Readonly<Record<string, number>>;
-  /** By verdict. */
-  readonly settled: Readonly<Record<string, number>>;
-  readonly fenced: number;
-}
+import { type InstanceState, OwnNumbers, PREFIX } from './own-numbers.ts';
 
 export interface MetricsSources {
   readonly stats: StatsOperations;
@@ -37,9 +19,17 @@ export interface MetricsSources {
   readonly failures: FailureOperations;
   readonly instance: () => InstanceState;
   readonly version: string;
+  /** Where this is one of several processes. */
+  readonly siblings?: Siblings;
 }
 
-const PREFIX = 'cardpoll_';
+/** The other processes of a daemon, as the one that serves knows them. */
+export interface Siblings {
+  /** Of this process among them. */
+  readonly number: number;
+  readonly others: { readonly problems: readonly string[]; readonly numbers: readonly (readonly object[])[] };
+}
+
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
 const PAUSE_SOURCES = ['gateway', 'operator'] as const;
@@ -53,18 +43,19 @@ interface Fleet {
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
-  readonly #process = new Registry();
+  readonly #own: OwnNumbers;
 
   constructor(private readonly sources: MetricsSources) {
-    collectDefaultMetrics({ prefix: PREFIX, register: this.#process });
+    this.#own = new OwnNumbers(sources.instance, sources.siblings?.number ?? null);
   }
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
   async text(): Promise<string> {
     const fleet = await this.#fleet();
-    const parts = [this.#process, this.#instance(fleet !== null)];
+    const parts = [this.#instance(fleet !== null)];
     if (fleet !== null) parts.push(fleetMetrics(fleet));
-    return (await Promise.all(parts.map((registry) => registry.metrics()))).join('\n');
+    const own = this.#own.text(this.sources.siblings?.others.numbers ?? []);
+    return (await Promise.all([own, ...parts.map((registry) => registry.metrics())])).join('\n');
   }
 
   async #fleet(): Promise<Fleet | null> {
@@ -84,14 +75,10 @@ export class Metrics {
 
   #instance(storesUp: boolean): Registry {
     const page = new Page();
-    const { leads, droppedLogLines, work } = this.sources.instance();
     page
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
-    page.gauge('leader', '1 while this instance advances the schedules').set(leads ? 1 : 0);
-    page.counter('log_lines_dropped_total', 'Log lines this instance could not write').inc(droppedLogLines);
-    addWork(page, work);
     return page.registry;
   }
 }
@@ -169,23 +156,6 @@ function fleetMetrics({ overview, reconciliation, failures }: Fleet): Registry {
   addRepairs(page, reconciliation);
   addFailures(page, failures);
   return page.registry;
-}
-
-/** What this instance took from the work queue and gave back. */
-function addWork(page: Page, work: readonly WorkTotals[]): void {
-  const claims = page.counter('claims_total', 'Work this instance claimed', ['task_type', 'lane']);
-  const settled = page.counter('settlements_total', 'Work this instance settled', ['task_type', 'verdict']);
-  const fenced = page.counter(
-    'fenced_total',
-    'Results of this instance that came after their lease was over',
-    ['task_type'],
-  );
-  for (const totals of work) {
-    const task_type = totals.taskType;
-    for (const [lane, count] of Object.entries(totals.claimed)) claims.inc({ task_type, lane }, count);
-    for (const [verdict, count] of Object.entries(totals.settled)) settled.inc({ task_type, verdict }, count);
-    fenced.inc({ task_type }, totals.fenced);
-  }
 }
 
 function addFailures(page: Page, failures: readonly TaskFailures[]): void {

@@ -4,7 +4,12 @@ import { adminTokens, secretText } from './admin-tokens.ts';
 import { ALERTS } from './alert-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
-import { DATABASE_MAX_CONNECTIONS, GATEWAY_MAX_CONNECTIONS, PROBE_LISTEN } from './instance-settings.ts';
+import {
+  DATABASE_MAX_CONNECTIONS,
+  GATEWAY_MAX_CONNECTIONS,
+  PROBE_LISTEN,
+  PROCESSES,
+} from './instance-settings.ts';
 import {
   connectionUrl,
   duration,
@@ -85,6 +90,7 @@ const GENERAL = {
     doc: 'What this instance does.',
     scopes: daemon,
   }),
+  processes: PROCESSES,
   timeZone: withDefault({
     flag: '--time-zone',
     env: 'CARDPOLL_TIME_ZONE',
