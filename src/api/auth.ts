@@ -39,6 +39,11 @@ export function authenticator(tokens: readonly AdminToken[], listenHost: string)
   return localAuthenticator();
 }
 
+/** The token of an Authorization header; null when it holds none. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
 function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
   const known = tokens.map(({ role, token }, index) => ({
     role,
@@ -46,7 +51,7 @@ function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
     hash: sha256(token),
   }));
   return ({ authorization, method }) => {
-    const presented = sha256(/^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    const presented = sha256(bearerToken(authorization) ?? '');
     let caller: (typeof known)[number] | null = null;
     // Every entry is compared: the time taken tells neither whether nor where a token matched.
     for (const entry of known) if (timingSafeEqual(entry.hash, presented)) caller = entry;

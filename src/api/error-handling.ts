@@ -12,9 +12,12 @@ import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './probl
 /** Answers with a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="cardpoll"');
-  const body = problemBody(problem, pathOf(request), request.id);
-  // Serialised here: a route's own response schemas are about its successes.
-  return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(body));
+  return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
+}
+
+/** The body of a problem. Serialised here: a route's own response schemas are about its successes. */
+export function problemText(problem: Problem, request: FastifyRequest): string {
+  return JSON.stringify(problemBody(problem, pathOf(request), request.id));
 }
 
 /** Answers with the problem an error is, and logs it when it is ours. */
