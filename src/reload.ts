@@ -10,7 +10,7 @@ import type { Logger } from './platform/logger.ts';
 /** The settings that may change while the daemon runs. */
 export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
 
-const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute'] as const;
+const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
 
 export interface ReloaderDeps {
   /** What is in force. */

@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
 import { openProbeServer } from './api/probe-server.ts';
-import { type ApiServer, openApiServer } from './api/server.ts';
+import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
 import type { Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
@@ -105,6 +106,7 @@ export async function startDaemon(
     config,
     load,
     apply: (settings) => {
+      server?.replaceTls(settings.tls);
       server?.replaceAccess(accessOf(settings));
       logs.setLevel(settings.logLevel);
     },
@@ -123,8 +125,13 @@ export async function startDaemon(
   const engine = buildEngine(config, stores, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
   server = await startServer(config, stores, engine, logs, teardown);
-  listening(`http://${server.address}`);
-  teardown.add(() => engine.stop());
+  listening(server.url);
+  teardown.add(async () => {
+    // From here on readyz says that the instance stops.
+    const noticed = sleep(config.http.drainDelayMs);
+    await engine.stop();
+    await noticed;
+  });
   await engine.start();
 }
 
@@ -226,6 +233,7 @@ async function startServer(
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    limits: config.http,
     exactTotals: servesApi,
   });
   const options = {
@@ -234,13 +242,13 @@ async function startServer(
     instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
     version: VERSION,
   };
-  const access = accessOf(config);
+  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
   const server = servesApi
-    ? await openApiServer({ ...options, config: { ...config.listen, ...access }, operations })
+    ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
     : await openProbeServer({
         ...options,
-        config: { ...(config.probeListen ?? usual), ...access },
+        config: { ...(config.probeListen ?? usual), ...http },
         addressFlag: '--probe-listen',
         ports: config.probeListen === null ? ports : 1,
         operations,
@@ -250,8 +258,15 @@ async function startServer(
   return server;
 }
 
-function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {
-  return { tokens: adminTokens, rateLimitPerMinute };
+function accessOf({ adminTokens, rateLimitPerMinute, refusalLimitPerMinute }: LiveSettings): AccessSettings {
+  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
+}
+
+function boundsOf({ http }: DaemonConfig): ServerBounds {
+  return {
+    ...http,
+    trustedProxies: http.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
+  };
 }
 
 export interface MigrateResult {

@@ -1,8 +1,8 @@
 // Bounds how long handlers may take. Used by server.ts for every route but the import. The framework's handlerTimeout
 // does not serve: it stops counting as soon as a request's body has been read.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { LateAnswer } from '../operations/repeatable-requests.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { RequestAnswer } from '../store/live-store.ts';
 import { problemText } from './error-handling.ts';
 import { type Handler, HeldReply } from './held-reply.ts';
 import { problemOf } from './problem.ts';
@@ -12,11 +12,6 @@ declare module 'fastify' {
     /** What becomes of a request that was answered before its work was over; null for all others. Never rejects. */
     late: Promise<LateAnswer> | null;
   }
-}
-
-export interface LateAnswer extends RequestAnswer {
-  /** Why it failed; null when it did not. */
-  readonly error: unknown;
 }
 
 const READING = new Set(['GET', 'HEAD']);

@@ -10,6 +10,7 @@ import type { InitOperations, ReconciliationReport } from '../operations/init.ts
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { REFUSAL_REASONS, type Refusals } from './refusals.ts';
 
 /** What this instance knows of itself. */
 export interface InstanceState {
@@ -23,6 +24,7 @@ export interface MetricsSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
   readonly instance: () => InstanceState;
+  readonly refusals: Refusals;
   readonly version: string;
 }
 
@@ -73,6 +75,10 @@ export class Metrics {
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
     page.gauge('leader', '1 while this instance advances the schedules').set(leads ? 1 : 0);
     page.counter('log_lines_dropped_total', 'Log lines this instance could not write').inc(droppedLogLines);
+    const refused = page.counter('http_refused_total', 'Connections and requests this instance turned away', [
+      'reason',
+    ]);
+    for (const reason of REFUSAL_REASONS) refused.inc({ reason }, this.sources.refusals.count(reason));
     return page.registry;
   }
 }

@@ -48,9 +48,17 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 /** Credentials that are missing or unknown, as opposed to insufficient ones. */
 export const UNAUTHENTICATED = 'unauthenticated';
 export const RATE_LIMITED = 'rate_limited';
+/** What the request asks for before anything else. */
+export const UNSUPPORTED_ENCODING = 'unsupported_content_encoding';
+export const EXPECTATION_FAILED = 'expectation_failed';
 
 /** Errors whose status says more than their kind does. */
-const STATUS_OF_CODE: Record<string, number> = { [UNAUTHENTICATED]: 401, [RATE_LIMITED]: 429 };
+const STATUS_OF_CODE: Record<string, number> = {
+  [UNAUTHENTICATED]: 401,
+  [RATE_LIMITED]: 429,
+  [UNSUPPORTED_ENCODING]: 415,
+  [EXPECTATION_FAILED]: 417,
+};
 
 const FRAMEWORK_CODES: Record<string, string> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',

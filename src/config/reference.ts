@@ -76,7 +76,9 @@ const RULES = `## Rules
 - The daemon needs a gateway URL.
 - An address other than a loopback one needs admin tokens: comma separated \`role:token\` entries, each token at least
   16 characters. A \`viewer\` may read, an \`operator\` may also change.
-- A file that holds secrets must not be readable by everybody.
+- A file that holds secrets must not be readable by everybody: token files, the key of \`api.tls_key\`, a config file with a
+  password in a URL. A config file that everybody can write is refused.
+- Trusted proxies need admin tokens.
 - \`polling.lease_ms\` is at least twice \`gateway.timeout_ms\` and 1000.
 - Lengths of time are numbers in the unit of the setting's name, or carry a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
 `;

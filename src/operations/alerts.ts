@@ -67,6 +67,8 @@ export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
     private readonly guard: SsrfGuard,
+    /** Rules there may be. */
+    private readonly maxRules: number,
   ) {}
 
   /** Throws `invalid` naming each wrong field. */
@@ -76,6 +78,7 @@ export class AlertOperations {
       webhookUrl: rule.webhookUrl ?? null,
       cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
     });
+    await this.#requireRoom();
     return ruleReportOf(await this.records.createRule(fields));
   }
 
@@ -115,6 +118,20 @@ export class AlertOperations {
     const rule = isId(id) ? await this.records.rule(id) : null;
     if (rule === null) throw ruleNotFound(id);
     return rule;
+  }
+
+  /** Callers at the same moment may bring it some over the bound, which is there against endless numbers. */
+  async #requireRoom(): Promise<void> {
+    const { total } = await this.records.rules({ offset: 0, limit: 1 });
+    if (total < this.maxRules) return;
+    throw new CardpollError(
+      'conflict',
+      'too_many_alert_rules',
+      `there are ${this.maxRules} alert rules already`,
+      {
+        hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
+      },
+    );
   }
 
   #checked(rule: AlertRuleFields): AlertRuleFields {

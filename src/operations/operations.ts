@@ -37,6 +37,14 @@ export interface Operations {
   readonly requests: RepeatableRequests;
 }
 
+/** Of what callers may make without end. */
+export interface OperationLimits {
+  readonly maxOpenTriggers: number;
+  readonly maxAlertRules: number;
+}
+
+const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: Infinity };
+
 export interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
@@ -46,6 +54,7 @@ export interface OperationsOptions {
   readonly version: string;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  readonly limits?: OperationLimits;
   /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
   readonly exactTotals?: boolean;
 }
@@ -57,6 +66,7 @@ export function openOperations({
   timeZone,
   version,
   guard,
+  limits = NO_LIMITS,
   exactTotals = true,
 }: OperationsOptions): Operations {
   const calendar = new MonthCalendar(timeZone);
@@ -82,8 +92,8 @@ export function openOperations({
     pauses,
     configs: new ConfigOperations(records, live, clock),
     init: new InitOperations(live, clock),
-    triggers: new TriggerOperations(live, records),
-    alerts: new AlertOperations(records.alerts, guard),
+    triggers: new TriggerOperations(live, records, limits.maxOpenTriggers),
+    alerts: new AlertOperations(records.alerts, guard, limits.maxAlertRules),
     requests: new RepeatableRequests(live),
     cards,
     explainer: new Explainer({ live, records, cards, pauses, clock }),

@@ -20,6 +20,12 @@ export interface Ticket {
   readonly fingerprint: string;
 }
 
+/** How work ended that went on after its request was answered. */
+export interface LateAnswer extends RequestAnswer {
+  /** Why it failed; null when it did not. */
+  readonly error: unknown;
+}
+
 export type Admission =
   | { readonly ticket: Ticket; readonly answer: null }
   | { readonly ticket: null; readonly answer: RequestAnswer };
@@ -70,7 +76,7 @@ export class RepeatableRequests {
    * Holds the key of a request whose work outlives its answer until `end` tells how it ended. Where that is not known,
    * because the store went silent over it, the key is left to its lease: a repeat at once might do the work twice.
    */
-  async hold(ticket: Ticket, end: Promise<RequestAnswer & { readonly error: unknown }>): Promise<void> {
+  async hold(ticket: Ticket, end: Promise<LateAnswer>): Promise<void> {
     // A renewal that fails is followed by another one before the lease is over.
     const renewal = setInterval(() => void this.#claim(ticket).catch(() => {}), RENEW_MS);
     renewal.unref();

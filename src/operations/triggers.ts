@@ -61,6 +61,8 @@ export class TriggerOperations {
   constructor(
     private readonly live: LiveStore,
     private readonly records: RecordStore,
+    /** Triggers that may be open at a time. */
+    private readonly maxOpen: number,
   ) {}
 
   /** Throws `not_found` for an unknown card. */
@@ -122,6 +124,7 @@ export class TriggerOperations {
   }
 
   async #create(taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
+    await this.#requireRoom();
     const triggerId = randomBytes(8).toString('hex');
     const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
     const { trigger, cardIds } = await this.records.triggers.create({ triggerId, taskType, cards }, atOnce);
@@ -130,6 +133,19 @@ export class TriggerOperations {
       cardIds.map((cardId) => manualEntry(cardId, triggerId)),
     );
     return reportOf(trigger, 0);
+  }
+
+  /** Callers at the same moment may bring it some over the bound, which is there against endless numbers. */
+  async #requireRoom(): Promise<void> {
+    if ((await this.records.triggers.countOpen()) < this.maxOpen) return;
+    throw new CardpollError(
+      'conflict',
+      'too_many_triggers',
+      `${this.maxOpen} manual triggers are open already`,
+      {
+        hint: 'wait for some or cancel them (`cardpoll trigger list`); the bound is api.max_open_triggers',
+      },
+    );
   }
 
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {

@@ -80,7 +80,15 @@ describe('names', () => {
         (label) => !/^(le|quantile|type|space|kind|version|major|minor|patch)$/.test(label ?? ''),
       ),
     );
-    expect([...ours].sort()).toEqual(['interface', 'result', 'source', 'state', 'status', 'task_type']);
+    expect([...ours].sort()).toEqual([
+      'interface',
+      'reason',
+      'result',
+      'source',
+      'state',
+      'status',
+      'task_type',
+    ]);
   });
 });
 

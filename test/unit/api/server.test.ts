@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApiServer } from '../../../src/api/server.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
+import { type ApiUnderTest, startApi, USUAL_BOUNDS } from './api-under-test.ts';
 
 const IMPORT = '/api/admin/cards/import';
 const CSV = { 'content-type': 'text/csv' };
@@ -31,7 +31,15 @@ const total = async () => (await api.call('GET', '/api/admin/polling-stats')).bo
 describe('opening', () => {
   const open = (host: string, port: number, tokens: [] | [{ role: 'viewer'; token: string }] = []) =>
     openApiServer({
-      config: { host, port, tokens, rateLimitPerMinute: 0 },
+      config: {
+        host,
+        port,
+        tokens,
+        rateLimitPerMinute: 0,
+        refusalLimitPerMinute: 0,
+        tls: null,
+        bounds: USUAL_BOUNDS,
+      },
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),
