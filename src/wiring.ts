@@ -13,12 +13,15 @@ import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { Engine } from './engine/engine.ts';
+import { ErrorReporter } from './engine/error-reporter.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import { HealthWatch } from './operations/health-watch.ts';
 import { openOperations } from './operations/operations.ts';
+import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
@@ -254,8 +257,21 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
+  if (servesApi) await watchHealth(operations.stats, stores.live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
+}
+
+async function watchHealth(
+  stats: StatsOperations,
+  { health }: LiveStore,
+  log: Logger,
+  teardown: Teardown,
+): Promise<void> {
+  const onError = new ErrorReporter(log, systemClock).for('health-watch');
+  const watch = new HealthWatch({ stats, health, onError });
+  teardown.add(() => watch.stop());
+  await watch.start();
 }
 
 function accessOf({ adminTokens, rateLimitPerMinute, refusalLimitPerMinute }: LiveSettings): AccessSettings {

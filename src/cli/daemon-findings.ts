@@ -48,11 +48,13 @@ function versionFinding(version: string): DoctorFinding {
   return { check, status: 'warning', detail, hint, command: null };
 }
 
-function reasonFinding({ code, severity, text, command }: HealthReasonBody): DoctorFinding {
+function reasonFinding({ code, severity, text, command, since }: HealthReasonBody): DoctorFinding {
   const status = severity === 'alert' ? 'failed' : 'warning';
+  // A daemon of an older version does not tell since when.
+  const detail = since ? `${text} (since ${since.slice(0, 'YYYY-MM-DDThh:mm'.length)}Z)` : text;
   return command === THIS
-    ? { check: code, status, detail: text, hint: 'see what else was found', command: null }
-    : { check: code, status, detail: text, hint: null, command };
+    ? { check: code, status, detail, hint: 'see what else was found', command: null }
+    : { check: code, status, detail, hint: null, command };
 }
 
 function unanswered(error: CardpollError, start: string | null): DoctorFinding {

@@ -10,12 +10,27 @@ import { spanWords } from './span-words.ts';
 
 export interface HealthReason {
   readonly code: HealthCode;
+  /** null: it concerns the whole fleet. */
+  readonly taskType: TaskType | null;
   readonly severity: 'warning' | 'alert';
   /** One sentence without a full stop. */
   readonly text: string;
   /** What helps, or shows more; null where nothing can be typed. */
   readonly command: string | null;
+  /** Since when it holds without a gap; null: moments ago, or nobody watched. */
+  readonly since: Date | null;
 }
+
+/** A reason before it is known whose it is and since when. */
+type Cause = Omit<HealthReason, 'taskType' | 'since'>;
+
+/** What the health log calls a reason. */
+export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
+  return taskType === null ? code : `${taskType} ${code}`;
+}
+
+/** By name; see reasonName. */
+export type ReasonsSince = ReadonlyMap<string, number>;
 
 export type HealthCode =
   | Metric
@@ -60,6 +75,7 @@ export interface TaskHealthInputs extends HealthInputs {
     readonly reason: string | null;
     readonly instances: number;
   }>;
+  readonly since: ReasonsSince;
 }
 
 /** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
@@ -70,7 +86,7 @@ const INTERVAL_SLACK_SECONDS = 5;
 
 /** Why the task type is not normal, the worst reasons first; empty when it is. */
 export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
-  return bySeverity([
+  const causes: Cause[] = [
     ...pauseReasons(inputs),
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
@@ -78,7 +94,13 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...stopReasons(inputs),
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
-  ]);
+  ];
+  return bySeverity(causes.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+}
+
+function dated(cause: Cause, taskType: TaskType | null, since: ReasonsSince): HealthReason {
+  const sinceMs = since.get(reasonName({ taskType, code: cause.code }));
+  return { ...cause, taskType, since: sinceMs === undefined ? null : new Date(sinceMs) };
 }
 
 export interface FleetHealthInputs {
@@ -88,36 +110,38 @@ export interface FleetHealthInputs {
   /** Live instances that may lead, and so initialise. */
   readonly schedulers: number;
   readonly initStuck: boolean;
+  readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
-export function fleetReasons({ tasks, workers, schedulers, initStuck }: FleetHealthInputs): HealthReason[] {
-  const reasons: HealthReason[] = [];
+export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
+  const { tasks, workers, schedulers, initStuck, since } = inputs;
+  const causes: Cause[] = [];
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
-    reasons.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
+    causes.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
   }
   if (initStuck) {
     const leaderless = schedulers === 0;
     const why = leaderless ? ': no instance with the role scheduler is alive' : '';
-    reasons.push({
+    causes.push({
       code: 'init_stuck',
       severity: 'alert',
       text: `the initialisation makes no progress${why}`,
       command: leaderless ? 'cardpoll daemon --roles scheduler' : 'cardpoll doctor',
     });
   }
-  for (const { taskType, reasons: own } of tasks) {
-    for (const reason of own) reasons.push({ ...reason, text: `${taskType}: ${reason.text}` });
-  }
-  return bySeverity(reasons);
+  const own = tasks.flatMap(({ taskType, reasons }) =>
+    reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
+  );
+  return bySeverity([...causes.map((cause) => dated(cause, null, since)), ...own]);
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {
   return worst(reasons.map(({ severity }) => severity));
 }
 
-function pauseReasons({ taskType, pauses }: TaskHealthInputs): HealthReason[] {
+function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
   return pauses.map(({ source, by, reason, secondsLeft }) => ({
     code: 'paused',
     // The operators know what they did; that the gateway silences a task type is news.
@@ -127,7 +151,7 @@ function pauseReasons({ taskType, pauses }: TaskHealthInputs): HealthReason[] {
   }));
 }
 
-function breakerReasons({ breakers }: TaskHealthInputs): HealthReason[] {
+function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
   return breakers.map(({ name, reason, instances }) => ({
     code: 'breaker_open',
     severity: 'alert',
@@ -138,7 +162,7 @@ function breakerReasons({ breakers }: TaskHealthInputs): HealthReason[] {
   }));
 }
 
-function idleReasons(inputs: TaskHealthInputs): HealthReason[] {
+function idleReasons(inputs: TaskHealthInputs): Cause[] {
   const { due, inFlight, recentPolls, pauses, breakers } = inputs;
   const held = pauses.length > 0 || breakers.length > 0;
   if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
@@ -146,7 +170,7 @@ function idleReasons(inputs: TaskHealthInputs): HealthReason[] {
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
 }
 
-function metricReasons(inputs: TaskHealthInputs): HealthReason[] {
+function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent, failedBy } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
     queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
@@ -178,13 +202,13 @@ function failureWords(failedBy: TaskHealthInputs['failedBy']): string {
   return most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
 }
 
-function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): HealthReason[] {
+function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): Cause[] {
   if (cards === 0) return [];
   const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} and did not stop ${cards === 1 ? 'it' : 'them'}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
-function intervalReasons(inputs: TaskHealthInputs): HealthReason[] {
+function intervalReasons(inputs: TaskHealthInputs): Cause[] {
   const { intervalSeconds: configured, achievedIntervalSeconds: achieved } = inputs;
   if (configured === null || achieved === null) return [];
   const ratio = achieved / configured;
@@ -200,9 +224,9 @@ function intervalReasons(inputs: TaskHealthInputs): HealthReason[] {
   ];
 }
 
-function limitReasons(inputs: TaskHealthInputs): HealthReason[] {
+function limitReasons(inputs: TaskHealthInputs): Cause[] {
   const { taskType, effectiveConcurrency, maxConcurrency, remedy } = inputs;
-  const reasons: HealthReason[] = [];
+  const reasons: Cause[] = [];
   if (effectiveConcurrency < maxConcurrency) {
     reasons.push({
       code: 'limit_reduced',

@@ -8,7 +8,7 @@ import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './cap
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
 import { breakersOf, type GatewayReport, gatewayReportOf } from './gateway-report.ts';
-import { fleetReasons, type HealthReason, healthOfReasons } from './health-reasons.ts';
+import { fleetReasons, type HealthReason, healthOfReasons, type ReasonsSince } from './health-reasons.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
 import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
@@ -89,6 +89,7 @@ export class StatsOperations {
       workers: surroundings.workers.filter(({ roles }) => roles.includes('worker')).length,
       schedulers: surroundings.workers.filter(({ roles }) => roles.includes('scheduler')).length,
       initStuck: init.status === 'stuck',
+      since: surroundings.since,
     });
     return {
       generatedAt: new Date(clock.now()),
@@ -115,7 +116,7 @@ export class StatsOperations {
     return this.#tasks(await this.#surroundings());
   }
 
-  async #tasks({ gateway, pauses, unconfirmedStops }: Surroundings): Promise<TaskStats[]> {
+  async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<TaskStats[]> {
     const { stats } = this.deps.live;
     const nowMs = this.deps.clock.now();
     const [queues, readings] = await Promise.all([
@@ -130,17 +131,20 @@ export class StatsOperations {
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
         breakers: breakersOf(queue.taskType, gateway),
         unconfirmedStops: queue.taskType === 'package' ? (unconfirmedStops ?? 0) : 0,
+        since,
       }),
     );
   }
 
   async #surroundings(): Promise<Surroundings> {
-    const [workers, pauses, unconfirmedStops] = await Promise.all([
-      this.deps.live.coordination.workers(),
+    const { live } = this.deps;
+    const [workers, pauses, unconfirmedStops, since] = await Promise.all([
+      live.coordination.workers(),
       this.deps.pauses.list(),
       this.deps.unconfirmedStops.read(),
+      live.health.since(),
     ]);
-    return { workers, pauses, unconfirmedStops, gateway: gatewayReportOf(workers) };
+    return { workers, pauses, unconfirmedStops, since, gateway: gatewayReportOf(workers) };
   }
 }
 
@@ -150,6 +154,7 @@ interface Surroundings {
   readonly pauses: readonly PauseReport[];
   readonly unconfirmedStops: number | null;
   readonly gateway: GatewayReport;
+  readonly since: ReasonsSince;
 }
 
 function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {

@@ -56,8 +56,8 @@ export interface TaskStats extends QueueStats {
   readonly healthReasons: readonly HealthReason[];
 }
 
-/** What holds a task type back from outside its own numbers. */
-export type Restraints = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops'>;
+/** What tells of a task type beside its own numbers. */
+export type Surroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops' | 'since'>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
@@ -80,7 +80,7 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
   };
 }
 
-export function taskStatsOf(queue: QueueStats, reading: StatsReading, restraints: Restraints): TaskStats {
+export function taskStatsOf(queue: QueueStats, reading: StatsReading, surroundings: Surroundings): TaskStats {
   const { window, recent } = reading;
   const { successRate, avgDurationMs } = pollRatesOf(window);
   const { taskType, effectiveConcurrency, concurrency } = queue;
@@ -95,7 +95,7 @@ export function taskStatsOf(queue: QueueStats, reading: StatsReading, restraints
   // Judged before rounding, so that 89.999 % does not pass as 90 %.
   const healthReasons = taskReasons({
     ...queue,
-    ...restraints,
+    ...surroundings,
     successRate,
     avgDurationMs,
     concurrencyPercent: (100 * concurrency.current) / concurrency.max,

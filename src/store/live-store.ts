@@ -26,6 +26,7 @@ export interface LiveStore {
   readonly stats: PollStats;
   readonly failures: FailureLog;
   readonly history: HistoryLog;
+  readonly health: HealthLog;
   readonly coordination: Coordination;
   readonly cards: CardCache;
   readonly requests: RequestClaims;
@@ -477,6 +478,14 @@ export interface HistoryLog {
   save(step: HistoryStep, sample: HistorySample): Promise<void>;
   /** Those at and after `sinceMs`, oldest first. */
   read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
+}
+
+/** Since when something is wrong, told by names. */
+export interface HealthLog {
+  /** Notes that these hold now. What is not noted again for `holdsMs` has ended; noted after that, it begins anew. */
+  note(names: readonly string[], holdsMs: number): Promise<void>;
+  /** Name -> since when it holds without a gap. */
+  since(): Promise<ReadonlyMap<string, number>>;
 }
 
 // ---------------------------------------------------------------- coordination

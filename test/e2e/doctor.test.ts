@@ -1,10 +1,8 @@
 // `cardpoll doctor` against real stores, a real gateway and a real daemon: each finding provoked, and what it says to type
 // typed, which heals it.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
@@ -12,6 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 import { mountTinyDisk } from '../support/tiny-disk.ts';
+import { typeCommand } from '../support/type-command.ts';
 
 interface Item {
   readonly check: string;
@@ -25,7 +24,6 @@ interface Report {
   readonly items: readonly Item[];
 }
 
-const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-'));
 let fleet: Fleet;
 beforeAll(async () => {
@@ -58,20 +56,8 @@ async function examine(env: Record<string, string> = {}, ...args: string[]) {
   return { code, report, found, statusOf: (check: string) => found(check)?.status };
 }
 
-/** Types what a finding says, as it stands there. `cardpoll` and `redis-cli` are those of the test. */
-function type(command: string | null | undefined, env: Record<string, string> = {}): void {
-  if (command === null || command === undefined) throw new Error('there is nothing to type');
-  const bin = join(directory, 'bin');
-  mkdirSync(bin, { recursive: true });
-  writeFileSync(join(bin, 'cardpoll'), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`, {
-    mode: 0o755,
-  });
-  const { status, stderr } = spawnSync('sh', ['-c', command], {
-    env: { ...environment(), ...env, PATH: `${bin}:${process.env.PATH}` },
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
-}
+const type = (command: string | null | undefined, env: Record<string, string> = {}) =>
+  typeCommand(command, { ...environment(), ...env });
 
 /** Waits until the check is as it should be, and says how it is when it does not get so. */
 const becomes = (check: string, status: string, env: Record<string, string> = {}) =>
@@ -304,7 +290,7 @@ describe('a fleet that is not well', () => {
     const { found } = await examine();
     expect(found('paused')).toMatchObject({
       status: 'warning',
-      detail: expect.stringMatching(/^realname: paused for .* maintenance$/),
+      detail: expect.stringMatching(/^realname: paused for .* maintenance( \(since \S+Z\))?$/),
     });
     type(found('paused')?.command);
     expect((await examine()).statusOf('paused')).toBeUndefined();

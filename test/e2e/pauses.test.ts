@@ -17,7 +17,12 @@ interface PauseBody {
 }
 interface Overview {
   readonly health: string;
-  readonly health_reasons: ReadonlyArray<{ code: string; text: string; command: string }>;
+  readonly health_reasons: ReadonlyArray<{
+    code: string;
+    text: string;
+    command: string;
+    since: string | null;
+  }>;
   readonly pauses: readonly PauseBody[];
 }
 
@@ -60,6 +65,10 @@ describe("an operator's pause", () => {
     expect(health).not.toBe('normal');
     expect(health_reasons).toContainEqual(
       expect.objectContaining({ code: 'paused', command: 'cardpoll resume realname' }),
+    );
+    await waitFor(
+      async () => (await overview()).health_reasons.find(({ code }) => code === 'paused')?.since ?? null,
+      { timeoutMs: 60_000, what: 'the health to tell since when' },
     );
     expect(await metrics()).toMatch(
       /cardpoll_pause_seconds\{task_type="realname",source="operator"\} 1[67]\d\d/,

@@ -123,7 +123,7 @@ async function query(url: string, text: string): Promise<void> {
 }
 
 function settings(own: Record<string, string | number>): string[] {
-  const all = { listen_addresses: '127.0.0.1', max_connections: 100, shared_buffers: '128MB', ...own };
+  const all = { listen_addresses: '127.0.0.1', ...own };
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 

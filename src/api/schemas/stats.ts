@@ -7,9 +7,11 @@ const health = z.enum(['normal', 'warning', 'alert']);
 
 const healthReason = z.object({
   code: z.string(),
+  task_type: taskType.nullable(),
   severity: z.enum(['warning', 'alert']),
   text: z.string(),
   command: z.string().nullable(),
+  since: instant.nullable(),
 });
 
 const capacity = z.object({

@@ -7,7 +7,7 @@ import { ask } from '../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';
 import { tellChange } from '../output/change.ts';
-import { adviceFor, adviceTable } from '../output/concurrency-advice.ts';
+import { adviceFor, adviceText } from '../output/concurrency-advice.ts';
 import { printAnswer } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
@@ -107,9 +107,7 @@ const advise = defineCommand({
       ),
     );
     const text = JSON.stringify({ items });
-    await printAnswer(context, { body: { items }, text }, (advice, style) =>
-      adviceTable(advice.items, style),
-    );
+    await printAnswer(context, { body: { items }, text }, (advice, style) => adviceText(advice.items, style));
     return 0;
   },
 });

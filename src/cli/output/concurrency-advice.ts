@@ -2,8 +2,9 @@
 // time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
 import type { ConcurrencyBody, TaskBody } from '../../api/client.ts';
 import { recommendedConcurrency } from '../../domain/health.ts';
+import { sentenceLines } from './sentence.ts';
 import type { Style } from './style.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 
 export interface Advice {
   readonly task_type: string;
@@ -66,21 +67,32 @@ function round(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
-export function adviceTable(items: readonly Advice[], style: Style): string {
-  const columns = [
-    { header: 'TASK', cell: (row: Advice) => style.text(row.task_type) },
-    { header: 'AVG MS', cell: (row: Advice) => style.number(row.avg_duration_ms), drop: 1 },
-    { header: 'LIMIT', cell: (row: Advice) => style.number(row.max_concurrency) },
+/** On a terminal the explanations stand under the table, whole. */
+export function adviceText(items: readonly Advice[], style: Style): string {
+  const table = renderTable(items, adviceColumns(style), style);
+  if (!style.forPeople) return table;
+  const told = items.filter(({ explanation }) => explanation !== '');
+  const lines = told.flatMap(({ task_type, explanation }) =>
+    sentenceLines(`${task_type}: ${explanation}`, style),
+  );
+  return `${table}${lines.length === 0 ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+function adviceColumns(style: Style): Column<Advice>[] {
+  const columns: Column<Advice>[] = [
+    { header: 'TASK', cell: (row) => style.text(row.task_type) },
+    { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
+    { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
     {
       header: 'RECOMMENDED',
-      cell: ({ recommended }: Advice) => style.text(recommended && `${recommended.min}-${recommended.max}`),
+      cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
     },
     {
       header: 'VERDICT',
-      cell: ({ verdict }: Advice) =>
+      cell: ({ verdict }) =>
         style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
     },
-    { header: 'MEASURED', cell: (row: Advice) => style.text(row.explanation), least: 20 },
   ];
-  return renderTable(items, columns, style);
+  const measured: Column<Advice> = { header: 'MEASURED', cell: (row) => style.text(row.explanation) };
+  return style.forPeople ? columns : [...columns, measured];
 }

@@ -39,7 +39,15 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
 function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
   const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
-  return [...down.map((one) => gatewayCause(one, style)), ...rest];
+  return [
+    ...down.map((one) => gatewayCause(one, style)),
+    ...rest.map((reason) => reasonCause(reason, style)),
+  ];
+}
+
+function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
+  const began = since ? ` (since ${style.clockTime(since)})` : '';
+  return { severity, text: `${text}${began}`, command };
 }
 
 function gatewayCause(one: InterfaceBody, style: Style): Cause {

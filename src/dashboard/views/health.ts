@@ -1,22 +1,25 @@
 // Whether all is well, why not, and what to type: the first thing on the screen. Used by the overview and the view of a
 // task type.
 import type { HealthReasonBody, OverviewBody } from '../../api/client.ts';
-import { healthSpan, healthTone } from '../format.ts';
+import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
 import { fitted, type Line, lineWidth, span, widthOf, wrapped } from '../line.ts';
 import type { Room } from './room.ts';
 
 const INDENT = 2;
 
+/** Where to say it, and when the data was made. */
+type Space = Room & { readonly nowMs: number };
+
 /** @param calm what to say where nothing is wrong. @param rows at least 2. */
 export function healthLines(
   { health, health_reasons: reasons }: Pick<OverviewBody, 'health' | 'health_reasons'>,
-  { columns, rows, calm }: Room & { readonly calm: string },
+  { columns, rows, nowMs, calm }: Space & { readonly calm: string },
 ): Line[] {
   const label = healthSpan(health);
   const [first] = reasons;
   if (first === undefined) return [[label, span(`  ${calm}`)]];
   const indent = widthOf(label.text) + INDENT;
-  const room = { columns: columns - indent, rows };
+  const room = { columns: columns - indent, rows, nowMs };
   const shown = fittingReasons(reasons, room);
   const lines = shown.flatMap((reason) => reasonLines(reason, room));
   const left = reasons.length - shown.length;
@@ -28,7 +31,7 @@ export function healthLines(
 }
 
 /** At least one. */
-function fittingReasons(reasons: readonly HealthReasonBody[], room: Room): readonly HealthReasonBody[] {
+function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): readonly HealthReasonBody[] {
   let used = 0;
   const fits = reasons.filter((reason) => {
     used += reasonLines(reason, room).length;
@@ -38,8 +41,10 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Room): reado
 }
 
 /** The sentence, cut where it leaves no row for the command, and the command: on one line where both fit. */
-function reasonLines({ text, command, severity }: HealthReasonBody, { columns, rows }: Room): Line[] {
-  const said = wrapped(text, columns, healthTone(severity));
+function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
+  const { text, command, severity, since } = reason;
+  const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';
+  const said = wrapped(`${text}${held}`, columns, healthTone(severity));
   if (command === null) return said.slice(0, rows);
   const typed: Line = [span('-> ', 'dim'), span(command, 'accent')];
   const [only] = said;

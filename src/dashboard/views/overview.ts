@@ -35,6 +35,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const health = healthLines(overview, {
     columns,
     rows: Math.max(LEAST_HEALTH_ROWS, rows - used - taskParts.length - 1),
+    nowMs: dataTimeMs(state),
     calm,
   });
   return stacked([health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)], rows);

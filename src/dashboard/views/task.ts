@@ -23,7 +23,10 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   const task = body?.tasks.find(({ task_type }) => task_type === state.taskType);
   if (task === undefined) return [missing(state.taskType, problem)];
   const calm = `${cards(task.scheduled_cards)}, everything as configured`;
-  const top = [...healthLines(task, { columns, rows: 3, calm }), ...numberLines(task, columns)];
+  const top = [
+    ...healthLines(task, { columns, rows: 3, nowMs: dataTimeMs(state), calm }),
+    ...numberLines(task, columns),
+  ];
   const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
   const chartRows = Math.min(
     LARGEST_CHART_ROWS,

@@ -5,6 +5,7 @@ import type { LiveStore } from '../live-store.ts';
 import { EmbeddedCardCache } from './live-card-cache.ts';
 import { EmbeddedCoordination } from './live-coordination.ts';
 import { EmbeddedFailureLog } from './live-failure-log.ts';
+import { EmbeddedHealthLog } from './live-health-log.ts';
 import { EmbeddedHistoryLog } from './live-history-log.ts';
 import { EmbeddedRequestClaims } from './live-request-claims.ts';
 import { EmbeddedRings } from './live-rings.ts';
@@ -26,6 +27,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     stats,
     failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
     history: new EmbeddedHistoryLog(),
+    health: new EmbeddedHealthLog(clock),
     coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
     cards: new EmbeddedCardCache(clock),
     requests: new EmbeddedRequestClaims(clock),

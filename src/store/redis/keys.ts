@@ -9,6 +9,8 @@ import type { RingId } from '../live-store.ts';
 
 export class Keys {
   readonly initProgress = 'polling:init:progress';
+  /** Hash: what is wrong -> since when, and until when it was noted (health-note.lua). */
+  readonly health = 'polling:health';
   /** Hash: the comparison of rings and cards (packed-reconciliation.ts). */
   readonly reconciliation = 'polling:reconciliation';
   /** Hash: worker id -> "<expiry ms> <details as JSON>". */

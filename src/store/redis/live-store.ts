@@ -4,6 +4,7 @@ import { RedisCardCache } from './card-cache.ts';
 import { type ConnectionLog, connectRedis } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';
 import { RedisFailureLog } from './failure-log.ts';
+import { RedisHealthLog } from './health-log.ts';
 import { RedisHistoryLog } from './history-log.ts';
 import { identityOf } from './identity.ts';
 import { Keys } from './keys.ts';
@@ -29,6 +30,7 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
     stats: new RedisPollStats(client, keys),
     failures: new RedisFailureLog(client, keys),
     history: new RedisHistoryLog(client, keys),
+    health: new RedisHealthLog(client, keys),
     coordination: new RedisCoordination(client, keys),
     cards: new RedisCardCache(client, keys),
     requests: new RedisRequestClaims(client, keys),

@@ -1,6 +1,7 @@
 // The Lua scripts by name, each with the shared prelude (ring-*.lua: preludes) in front. client.ts defines them on a connection.
 import cardCachePut from './scripts/card-cache-put.lua';
 import failuresNote from './scripts/failures-note.lua';
+import healthNote from './scripts/health-note.lua';
 import leaseResign from './scripts/lease-resign.lua';
 import leaseTake from './scripts/lease-take.lua';
 import prelude from './scripts/prelude.lua';
@@ -41,6 +42,7 @@ import workersRemoveDead from './scripts/workers-remove-dead.lua';
 const SOURCES = {
   cardCachePut,
   failuresNote,
+  healthNote,
   leaseResign,
   leaseTake,
   requestAbandon,

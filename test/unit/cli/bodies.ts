@@ -53,6 +53,8 @@ export const OVERVIEW: OverviewBody = {
       severity: 'alert',
       text: 'package: paused for 60 s more by gateway: HTTP 429',
       command: 'cardpoll resume package',
+      task_type: 'package',
+      since: '2026-11-21T09:58:00.000Z',
     },
   ],
   cards_total: 1_000_000,

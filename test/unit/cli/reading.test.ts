@@ -30,6 +30,9 @@ describe('json and yaml', () => {
   });
 });
 
+const PAUSED_SINCE = OVERVIEW.health_reasons[0]?.since ?? '';
+const clock = (time: string) => new Date(time).toLocaleTimeString('en-GB', { timeStyle: 'short' });
+
 describe('tables', () => {
   it('have one record a line, values between tabs and no header behind a pipe', async () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
@@ -49,7 +52,7 @@ describe('tables', () => {
     expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
     expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
     expect(stripVTControlCharacters(stdout).split('\n')).toEqual([
-      '✖ alert: package: paused for 60 s more by gateway: HTTP 429',
+      `✖ alert: package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
       'demand 278/s   capacity 833/s   headroom 67 %',
@@ -73,7 +76,13 @@ describe('tables', () => {
       next_probe_at: '2026-11-21T10:00:53.000Z',
       instances: 1,
     } as const;
-    const reason = { severity: 'alert', text: 'realname: the gateway is held back', command: null } as const;
+    const reason = {
+      severity: 'alert',
+      text: 'realname: the gateway is held back',
+      command: null,
+      task_type: 'realname',
+      since: null,
+    } as const;
     const down = {
       ...OVERVIEW,
       gateway: { interfaces: [breaker] },
@@ -81,11 +90,10 @@ describe('tables', () => {
     };
     const { env } = await daemonThatSays(json(down));
     const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
-    const since = new Date(breaker.since).toLocaleTimeString('en-GB', { timeStyle: 'short' });
     expect(stdout.split('\n').slice(0, 5)).toEqual([
-      `✖ alert: gateway: open since ${since}, connect ECONNREFUSED, next probe in 53s`,
+      `✖ alert: gateway: open since ${clock(breaker.since)}, connect ECONNREFUSED, next probe in 53s`,
       '  cardpoll doctor',
-      '✖ package: paused for 60 s more by gateway: HTTP 429',
+      `✖ package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
     ]);

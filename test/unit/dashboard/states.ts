@@ -41,6 +41,8 @@ export const TROUBLED: Bodies['overview'] = {
       severity: 'alert' as const,
       text: `carddata: ${HOSTILE} more is asked for than the limit lets through: raise carddata to 100000, or poll it 1.8 times less often`,
       command: 'cardpoll concurrency set carddata 100000',
+      task_type: 'carddata' as const,
+      since: at(7_200),
     })),
   ],
   capacity: {

@@ -71,6 +71,8 @@ describe('the overview', () => {
     const [, health, ...rest] = screenOf(troubledState()).split('\n');
     expect(health).toMatch(/^✖ alert {2}carddata: /);
     expect(rest.slice(0, 4).join('\n')).toContain('-> cardpoll concurrency set carddata 100000');
+    const wide = screenOf(troubledState({ columns: 200, rows: 60 }));
+    expect(wide).toContain('(for 2h)');
   });
 
   it.each([

@@ -25,6 +25,7 @@ const FINE: TaskHealthInputs = {
   remedy: null,
   pauses: [],
   breakers: [],
+  since: new Map(),
 };
 const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
 const BREAKER = { name: 'realname', reason: '20 of 20 calls failed', instances: 2 };
@@ -152,13 +153,15 @@ describe('reasons of a task type', () => {
 describe('reasons of the fleet', () => {
   it('name the task type', () => {
     const failedBy = { connect: 30, timeout: 812, http: 1, malformed: 2 };
-    const reasons = taskReasons({ ...FINE, successRate: 92, failedBy });
+    const since = new Map([['realname success_rate', 60_000]]);
+    const reasons = taskReasons({ ...FINE, successRate: 92, failedBy, since });
     expect(
       fleetReasons({
         tasks: [{ taskType: 'realname', reasons }],
         workers: 1,
         schedulers: 1,
         initStuck: false,
+        since: new Map([['init_stuck', 5]]),
       }),
     ).toEqual([
       {
@@ -166,16 +169,20 @@ describe('reasons of the fleet', () => {
         severity: 'warning',
         text: 'realname: 92 % of the polls succeed; others fail by timeout 812, connect 30, malformed 2',
         command: 'cardpoll stats failures',
+        taskType: 'realname',
+        since: new Date(60_000),
       },
     ]);
   });
 
   it('tell that nobody polls, and that the initialisation is stuck', () => {
-    const reasons = fleetReasons({ tasks: [], workers: 0, schedulers: 0, initStuck: true });
+    const since = new Map([['init_stuck', 5]]);
+    const reasons = fleetReasons({ tasks: [], workers: 0, schedulers: 0, initStuck: true, since });
+    expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
     expect(healthOfReasons(reasons)).toBe('alert');
     expect(reasons[1]?.command).toBe('cardpoll daemon --roles scheduler');
-    const led = fleetReasons({ tasks: [], workers: 1, schedulers: 1, initStuck: true });
+    const led = fleetReasons({ tasks: [], workers: 1, schedulers: 1, initStuck: true, since });
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
   });
 

@@ -110,7 +110,7 @@ describe('queueStatsOf', () => {
   });
 });
 
-const FREE = { pauses: [], breakers: [], unconfirmedStops: 0 };
+const FREE = { pauses: [], breakers: [], unconfirmedStops: 0, since: new Map<string, number>() };
 
 describe('taskStatsOf', () => {
   const queue = queueStatsOf(counts, [], NOW_MS);
@@ -131,9 +131,7 @@ describe('taskStatsOf', () => {
 
   it('tells what holds the type back', () => {
     const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
-    expect(
-      taskStatsOf(queue, reading(10, 0, 100), { pauses: [pause], breakers: [], unconfirmedStops: 0 }),
-    ).toMatchObject({
+    expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
       healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],
     });

@@ -1,0 +1,32 @@
+// Types a command that the product printed, as it stands there, into a shell. `cardpoll` is the built one; `redis-cli`,
+// `psql` and the rest are those of the machine, unless the test puts programs of its own before them.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
+
+/** @param programs name -> shell script. Throws when the command ends with anything but 0. */
+export function typeCommand(
+  command: string | null | undefined,
+  env: Readonly<Record<string, string>>,
+  programs: Readonly<Record<string, string>> = {},
+): void {
+  if (command === null || command === undefined) throw new Error('there is nothing to type');
+  const bin = mkdtempSync(join(tmpdir(), 'cardpoll-typed-'));
+  try {
+    const all = { cardpoll: `exec "${process.execPath}" "${BINARY}" "$@"`, ...programs };
+    for (const [name, script] of Object.entries(all)) {
+      writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const { status, stderr } = spawnSync('sh', ['-c', command], {
+      env: { ...env, PATH: `${bin}:${process.env.PATH}` },
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+  } finally {
+    rmSync(bin, { recursive: true, force: true });
+  }
+}
