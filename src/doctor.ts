@@ -12,6 +12,7 @@ import { fleetFindings } from './operations/doctor/fleet.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
+import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import type { RecordStore } from './store/record-store.ts';
@@ -64,6 +65,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    auditLog: silentLogger(),
     exactTotals: false,
   });
   return fleetFindings({

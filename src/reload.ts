@@ -2,10 +2,10 @@
 // it runs, and names what needs a restart. All or nothing: a configuration that cannot work changes nothing. Built by
 // wiring.ts, which knows how settings are put in force.
 import { isDeepStrictEqual } from 'node:util';
-import { snakeCase } from './api/wire.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
+import { snakeCase } from './platform/snake-keys.ts';
 
 /** The settings that may change while the daemon runs. */
 export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;

@@ -236,6 +236,7 @@ async function startServer(
     timeZone: config.timeZone,
     version: VERSION,
     guard: new SsrfGuard(config.webhooks.allowCidrs),
+    auditLog: logs.audit,
     limits: config.http,
     exactTotals: servesApi,
   });

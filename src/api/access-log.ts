@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { Actor } from '../domain/audit.ts';
 
 const REQUEST_ID = 'x-request-id';
 const WELL_FORMED = /^[\w.:-]{1,128}$/;
@@ -13,8 +14,8 @@ const CLIENT_GONE = 499;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who called, for the access log; absent before authentication and for public routes. */
-    caller: string | undefined;
+    /** Who calls; null only before authentication and on public routes. */
+    actor: Actor;
   }
 }
 
@@ -36,7 +37,7 @@ export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, repl
         path: pathOf(request),
         status: reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE,
         duration_ms: Math.round((performance.now() - startedMs) * 100) / 100,
-        token: request.caller ?? null,
+        token: (request.actor as Actor | null)?.name ?? null,
         remote_address: request.ip,
       },
       'request',

@@ -52,7 +52,8 @@ export class Access {
     const { method, headers } = request;
     const { authorization, host, origin } = headers;
     try {
-      request.caller = this.#authenticate({ method, authorization, host, origin });
+      const caller = this.#authenticate({ method, authorization, host, origin });
+      request.actor = { ...caller, address: request.ip, requestId: request.id };
     } catch (error) {
       this.countRefusal(request, reply);
       if (error instanceof CardpollError && error.code === UNAUTHENTICATED)

@@ -3,6 +3,7 @@
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Actor } from '../domain/audit.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
 import { UNAUTHENTICATED } from './problem.ts';
@@ -23,8 +24,11 @@ export interface Credentials {
   readonly origin: string | undefined;
 }
 
-/** Returns the caller's name for the access log (`operator/0`: role and index, never the token). Throws `auth`. */
-export type Authenticator = (credentials: Credentials) => string;
+/** Of a token without a name it is `operator/0`: role and index. Never the token. */
+export type Caller = Pick<Actor, 'name' | 'role'>;
+
+/** Throws `auth`. */
+export type Authenticator = (credentials: Credentials) => Caller;
 
 const READING = new Set(['GET', 'HEAD']);
 
@@ -66,7 +70,7 @@ function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
         hint: 'use an operator token',
       });
     }
-    return caller.name;
+    return { name: caller.name, role: caller.role };
   };
 }
 
@@ -80,7 +84,7 @@ function localAuthenticator(): Authenticator {
     if (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, '')))) {
       throw new CardpollError('auth', 'foreign_origin', 'pages of other sites may not use this API');
     }
-    return LOCAL;
+    return { name: LOCAL, role: 'admin' };
   };
 }
 

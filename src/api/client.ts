@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { TaskType } from '../domain/task-type.ts';
 import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
+import type { AuditItem } from '../operations/audit.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardListReport, CardReport } from '../operations/cards.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
@@ -53,6 +54,7 @@ export type CleanupProgressBody = Wire<CleanupProgress>;
 export type TriggerBody = Wire<TriggerReport>;
 export type BatchBody = Wire<BatchReport>;
 export type SelectionCountBody = Wire<SelectionCount>;
+export type AuditBody = Wire<AuditItem>;
 export type CardBody = Wire<CardReport>;
 export type CardListBody = Wire<CardListReport>;
 export type ImportBody = Wire<ImportReport>;
@@ -118,6 +120,11 @@ interface Call {
   readonly timeoutMs?: number | null;
 }
 
+export interface WhoamiBody {
+  readonly name: string;
+  readonly role: string;
+}
+
 const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
@@ -129,6 +136,7 @@ const LARGEST_PAGE_SIZE = 100;
 export class ApiClient {
   constructor(private readonly options: ApiClientOptions) {}
 
+  whoami = () => this.#get<WhoamiBody>('/whoami', 'role');
   overview = () => this.#get<OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
   tasks = () => this.#get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
@@ -198,6 +206,17 @@ export class ApiClient {
 
   updateAlertRule(id: number, patch: Partial<AlertRuleRequest>): Promise<Answer<AlertRuleBody>> {
     return this.#call({ method: 'PUT', path: `${RULES}/${id}`, json: patch }, 'rule_type');
+  }
+
+  /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
+  audit(
+    filter: Partial<Record<'since' | 'until' | 'actor' | 'action', string | undefined>>,
+    page: number,
+    pageSize: number,
+  ): Promise<Answer<PageBody<AuditBody>>> {
+    const query = Object.entries({ ...filter, page: `${page}`, page_size: `${pageSize}` });
+    const given = query.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return this.#get(`/audit?${new URLSearchParams(given)}`, 'items');
   }
 
   async deleteAlertRule(id: number): Promise<void> {

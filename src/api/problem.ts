@@ -2,7 +2,7 @@
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
-import { snakeCase } from './wire.ts';
+import { snakeCase } from '../platform/snake-keys.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

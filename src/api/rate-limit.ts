@@ -19,7 +19,7 @@ export async function limitRate(
     timeWindow: WINDOW_MS,
     max: () => perMinute(),
     allowList: () => perMinute() === 0,
-    keyGenerator: (request) => `${request.caller} ${request.caller === LOCAL ? request.ip : ''}`,
+    keyGenerator: ({ actor, ip }) => `${actor.name} ${actor.name === LOCAL ? ip : ''}`,
     enableDraftSpec: true,
     onExceeded: () => refusals.add('rate_limit'),
     errorResponseBuilder: (_request, { max }) =>

@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
+import type { Actor } from '../domain/audit.ts';
 import type { Operations } from '../operations/operations.ts';
 import { systemClock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -23,6 +24,7 @@ import { openapiOptions } from './openapi.ts';
 import { limitRate } from './rate-limit.ts';
 import { Refusals } from './refusals.ts';
 import { clientErrorHandler, refuseExpectation, refuseTunnels } from './refused-protocol.ts';
+import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
@@ -35,6 +37,7 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
+import { whoamiRoute } from './routes/whoami.ts';
 
 export interface ServerBounds extends HttpBounds {
   /** For a request's body. */
@@ -155,7 +158,7 @@ function createApp({ logs, config }: ServerOptions, { servers, refusals, access 
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
-  app.decorateRequest('caller', undefined);
+  app.decorateRequest<Actor | null>('actor', null);
   app.addHook('onRequest', async (request, reply) => observe(logs.access, request, reply));
   limitBodyTime(app, bodyTimeoutMs, refusals);
   app.addHook('onRequest', async (request) => {
@@ -185,6 +188,8 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(dataCleanupRoutes(operations.cleanup));
+      await timed.register(whoamiRoute());
+      await timed.register(auditRoute(operations.audit));
       await timed.register(cardRoutes(operations.cards, operations.explainer));
     });
   };

@@ -1,5 +1,6 @@
 // The edge between camelCase results and the snake_case JSON of the contract. Used by every route: keys are converted
 // deeply, a Date becomes an RFC 3339 time in UTC, everything else stays as it is. Nothing else renames a field.
+import { snakeKeys } from '../platform/snake-keys.ts';
 
 type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
@@ -14,18 +15,6 @@ export type Wire<T> = T extends Date
       ? { [Key in keyof T as Key extends string ? SnakeCase<Key> : never]: Wire<T[Key]> }
       : T;
 
-/** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-}
-
 export function toWire<T>(value: T): Wire<T> {
-  return convert(value) as Wire<T>;
-}
-
-function convert(value: unknown): unknown {
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map(convert);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), convert(inner)]));
+  return snakeKeys(value) as Wire<T>;
 }

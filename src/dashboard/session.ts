@@ -25,8 +25,6 @@ const LEISURELY: ReadonlySet<Event['type']> = new Set(['tick', 'received', 'fail
 const LEISURE_MS = 80;
 /** A key that begins like a sequence is Esc when nothing follows for so long. */
 const ESCAPE_MS = 25;
-/** No trigger has this id, so cancelling it changes nothing: it tells whether the token may change anything at all. */
-const NO_TRIGGER = 'no-such-trigger';
 
 export class Session {
   readonly #feed: SnapshotFeed;
@@ -143,9 +141,12 @@ export class Session {
   #learnRole(): void {
     if (this.#roleIsKnown) return;
     this.#roleIsKnown = true;
-    this.deps.client.cancelTrigger(NO_TRIGGER).catch((error: unknown) => {
-      if (isForbidden(error)) this.#guarded(() => this.#dispatch({ type: 'read-only' }));
-    });
+    this.deps.client.whoami().then(
+      ({ body }) => {
+        if (body.role === 'viewer') this.#guarded(() => this.#dispatch({ type: 'read-only' }));
+      },
+      () => {}, // A key that may not be used says so when it is pressed.
+    );
   }
 
   #drawSoon(): void {

@@ -1,5 +1,6 @@
 // What a cleanup removes and from which instant on (specification, sections 2.5 and 8): plain data and the one rule
 // that turns a retention into bounds. Used by the store, the engine and the operations.
+import type { AuditChange } from './audit.ts';
 import type { MonthCalendar } from './usage-month.ts';
 
 /** Everything cardpoll stores that grows without end, in the order a run goes through it. */
@@ -12,6 +13,7 @@ export const CLEANUP_TARGETS = [
   'card_stops',
   'card_removals',
   'cleanup_runs',
+  'audit',
 ] as const;
 export type CleanupTarget = (typeof CLEANUP_TARGETS)[number];
 
@@ -62,6 +64,21 @@ export function cleanupBounds(
     default:
       return { cutoffMs, firstKeptMonth: ofCutoff };
   }
+}
+
+/** What the audit trail says of a run that begins. */
+export function cleanupBegun(
+  runId: string,
+  plan: {
+    readonly items: ReadonlyArray<{
+      readonly target: CleanupTarget;
+      readonly retentionDays: number;
+      readonly rows: number;
+    }>;
+  },
+): AuditChange {
+  const items = plan.items.map(({ target, retentionDays, rows }) => ({ target, retentionDays, rows }));
+  return { action: 'cleanup.begin', object: `cleanup ${runId}`, before: null, after: { items } };
 }
 
 function monthBefore(month: string): string {

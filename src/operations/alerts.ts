@@ -12,9 +12,11 @@ import {
   ruleTypeFits,
   thresholdBounds,
 } from '../domain/alert-rule.ts';
+import type { Actor } from '../domain/audit.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { AlertHistoryItem, AlertNotification, AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { Audit } from './audit.ts';
 import { wholeNumberWithin } from './bounds.ts';
 
 /** An alert rule as operators read it (03, "Fields"). */
@@ -67,19 +69,25 @@ export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
     private readonly guard: SsrfGuard,
+    private readonly audit: Audit,
     /** Rules there may be. */
     private readonly maxRules: number,
   ) {}
 
   /** Throws `invalid` naming each wrong field. */
-  async create(rule: NewAlertRule): Promise<AlertRuleReport> {
+  async create(actor: Actor, rule: NewAlertRule): Promise<AlertRuleReport> {
     const fields = this.#checked({
       ...rule,
       webhookUrl: rule.webhookUrl ?? null,
       cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
     });
-    await this.#requireRoom();
-    return ruleReportOf(await this.records.createRule(fields));
+    const created = await this.audit.change(actor, async ({ alerts }, note) => {
+      await this.#requireRoom(alerts);
+      const after = await alerts.createRule(fields);
+      note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
+      return after;
+    });
+    return ruleReportOf(created);
   }
 
   /** By id. */
@@ -90,21 +98,35 @@ export class AlertOperations {
 
   /** Throws `not_found`. */
   async show(id: number): Promise<AlertRuleReport> {
-    return ruleReportOf(await this.#find(id));
+    return ruleReportOf(await find(this.records, id));
   }
 
   /** Throws `not_found`, or `invalid` naming each field that is wrong in the rule as it would be. */
-  async update(id: number, patch: AlertRulePatch): Promise<AlertRuleReport> {
+  async update(actor: Actor, id: number, patch: AlertRulePatch): Promise<AlertRuleReport> {
     const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const fields = this.#checked({ ...(await this.#find(id)), ...given });
-    const updated = await this.records.updateRule(id, fields);
-    if (updated === null) throw ruleNotFound(id);
+    const updated = await this.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      const after = await alerts.updateRule(id, this.#checked({ ...before, ...given }));
+      if (after === null) throw ruleNotFound(id);
+      const urlChanged = after.webhookUrl !== before.webhookUrl;
+      note({
+        action: 'alert_rule.update',
+        object: objectOf(id),
+        before: traceOf(before),
+        after: { ...traceOf(after), ...(urlChanged ? { webhookUrlChanged: true } : {}) },
+      });
+      return after;
+    });
     return ruleReportOf(updated);
   }
 
   /** The rule's history stays; an alert of it that is open is resolved within an evaluation. Throws `not_found`. */
-  async remove(id: number): Promise<void> {
-    if (!isId(id) || !(await this.records.deleteRule(id))) throw ruleNotFound(id);
+  remove(actor: Actor, id: number): Promise<void> {
+    return this.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
+      note({ action: 'alert_rule.delete', object: objectOf(id), before: traceOf(before), after: null });
+    });
   }
 
   /** Newest first. @param ruleId null: of all rules, also deleted ones. */
@@ -114,24 +136,14 @@ export class AlertOperations {
     return { items: items.map(alertReportOf), total };
   }
 
-  async #find(id: number): Promise<AlertRule> {
-    const rule = isId(id) ? await this.records.rule(id) : null;
-    if (rule === null) throw ruleNotFound(id);
-    return rule;
-  }
-
-  /** Callers at the same moment may bring it some over the bound, which is there against endless numbers. */
-  async #requireRoom(): Promise<void> {
-    const { total } = await this.records.rules({ offset: 0, limit: 1 });
+  /** Changes take turns, so that no two find the same room. */
+  async #requireRoom(alerts: AlertRecords): Promise<void> {
+    const { total } = await alerts.rules({ offset: 0, limit: 1 });
     if (total < this.maxRules) return;
-    throw new CardpollError(
-      'conflict',
-      'too_many_alert_rules',
-      `there are ${this.maxRules} alert rules already`,
-      {
-        hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
-      },
-    );
+    const message = `there are ${this.maxRules} alert rules already`;
+    throw new CardpollError('conflict', 'too_many_alert_rules', message, {
+      hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
+    });
   }
 
   #checked(rule: AlertRuleFields): AlertRuleFields {
@@ -161,6 +173,34 @@ export class AlertOperations {
       return `must have at most ${WEBHOOK_URL_MAX_LENGTH} characters`;
     return this.guard.refusalOf(webhookUrl);
   }
+}
+
+async function find(records: AlertRecords, id: number): Promise<AlertRule> {
+  const rule = isId(id) ? await records.rule(id) : null;
+  if (rule === null) throw ruleNotFound(id);
+  return rule;
+}
+
+/** What the audit trail may show of a rule: of its URL, which may hold a secret, no more than where it leads. */
+function traceOf(rule: AlertRule) {
+  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const webhookUrl = rule.webhookUrl === null ? null : new URL(rule.webhookUrl).origin;
+  return {
+    name,
+    ruleType,
+    taskType,
+    comparison,
+    threshold,
+    isEnabled,
+    notifyChannels,
+    webhookUrl,
+    cooldownSeconds,
+  };
+}
+
+function objectOf(id: number): string {
+  return `alert_rule ${id}`;
 }
 
 function nameProblem(name: string): string | null {

@@ -38,6 +38,8 @@ export interface ImportOptions {
   readonly format: ImportFormat;
   /** Checks and counts, and writes nothing. */
   readonly dryRun?: boolean;
+  /** Awaited before the first card is written. */
+  readonly beforeFirstWrite?: () => Promise<void>;
   /** Called after each chunk. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
@@ -77,6 +79,7 @@ class CardImporter {
   /** Rows of the present chunk and the lines they stand on, by card id: of a card named twice the last row counts. */
   #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
   #anyLine = false;
+  #anyWrite = false;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -143,6 +146,8 @@ class CardImporter {
 
   async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {
     if (rows.length === 0) return;
+    if (!this.#anyWrite) await this.options.beforeFirstWrite?.();
+    this.#anyWrite = true;
     const result = await this.session.write(rows.map(({ row }) => row));
     this.#counts.inserted += result.inserted;
     this.#counts.updated += result.updated;

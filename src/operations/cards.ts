@@ -1,6 +1,7 @@
 // One card in full, and bulk import. Used by the admin API. When a card is polled next is computed from its rings,
 // never looked up in the queue.
 import type { Readable } from 'node:stream';
+import type { Actor } from '../domain/audit.ts';
 import type { CardMembership } from '../domain/card.ts';
 import { nextDueAt } from '../domain/phase.ts';
 import { ConfigMatcher } from '../domain/polling-config.ts';
@@ -10,8 +11,10 @@ import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore, RingState } from '../store/live-store.ts';
 import type { CardFilter, ListedCard, RecordStore } from '../store/record-store.ts';
+import type { Audit } from './audit.ts';
 import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
+import { ImportTrace } from './card-import-trace.ts';
 import type { CardTotal } from './card-total.ts';
 
 export interface CardReport {
@@ -46,6 +49,7 @@ export interface CardListReport {
 }
 
 export interface CardDependencies {
+  readonly audit: Audit;
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly cardTotal: CardTotal;
@@ -84,15 +88,24 @@ export class CardOperations {
    * repeated. Throws `bad_data` for a file that cannot be read as `format`.
    */
   async import(
+    actor: Actor,
     input: Readable,
     { format, dryRun }: { readonly format: ImportFormat; readonly dryRun: boolean },
   ): Promise<ImportReport> {
     if (dryRun) return importCards(this.deps.records.cards, input, { format, dryRun });
+    const trace = new ImportTrace(this.deps.audit, actor, format);
     let inserted = 0; // unknown where the import fails half-way
     try {
-      const report = await importCards(this.deps.records.cards, input, { format });
+      const report = await importCards(this.deps.records.cards, input, {
+        format,
+        beforeFirstWrite: () => trace.begin(),
+      });
       inserted = report.inserted;
+      await trace.end(report);
       return report;
+    } catch (error) {
+      await trace.fail(error);
+      throw error;
     } finally {
       this.deps.cardTotal.imported(inserted);
     }

@@ -1,13 +1,20 @@
 // Cleanup: retention, what a run would remove, begin one, follow it. Used by the admin API. A run that was begun is
 // carried out by whichever instance leads; nothing here removes a row.
 import { randomUUID } from 'node:crypto';
-import { type CleanupConfig, type CleanupTarget, RETENTION_DAYS_BOUNDS } from '../domain/cleanup.ts';
+import type { Actor } from '../domain/audit.ts';
+import {
+  type CleanupConfig,
+  type CleanupTarget,
+  cleanupBegun,
+  RETENTION_DAYS_BOUNDS,
+} from '../domain/cleanup.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/cleanup-records.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 
 const MAX_ID = 2 ** 31 - 1;
@@ -67,6 +74,7 @@ const IDLE: CleanupProgress = {
 export class CleanupOperations {
   constructor(
     private readonly deps: {
+      readonly audit: Audit;
       readonly live: Pick<LiveStore, 'coordination'>;
       readonly records: Pick<RecordStore, 'cleanup'>;
       readonly clock: Clock;
@@ -80,16 +88,22 @@ export class CleanupOperations {
   }
 
   /** In force from the next run on. Throws `not_found` for an unknown id, `invalid` for days out of bounds. */
-  async update(id: number, patch: RetentionPatch): Promise<Retention> {
+  async update(actor: Actor, id: number, patch: RetentionPatch): Promise<Retention> {
     const { retentionDays } = patch;
     if (retentionDays !== undefined) requireWithin(RETENTION_DAYS_BOUNDS, { retentionDays });
     const known = Number.isInteger(id) && id > 0 && id <= MAX_ID;
-    const updated = known ? await this.deps.records.cleanup.updateConfig(id, patch) : null;
-    if (updated === null) {
-      throw new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
-        hint: '`cardpoll cleanup configs` shows the ids',
-      });
-    }
+    const updated = await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      const before = (await cleanup.configs()).find((config) => config.id === id);
+      const after = known ? await cleanup.updateConfig(id, patch) : null;
+      if (before === undefined || after === null) {
+        throw new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
+          hint: '`cardpoll cleanup configs` shows the ids',
+        });
+      }
+      const object = `cleanup_config ${id}`;
+      note({ action: 'cleanup_config.update', object, before: traceOf(before), after: traceOf(after) });
+      return after;
+    });
     return toRetention(updated);
   }
 
@@ -110,18 +124,31 @@ export class CleanupOperations {
   }
 
   /** Begins a run. Throws `conflict` while one runs. */
-  async trigger(): Promise<{ runId: string }> {
+  async trigger(actor: Actor): Promise<{ runId: string }> {
     const runId = randomUUID();
-    if (await this.deps.records.cleanup.begin(runId, await this.#plan(), null)) return { runId };
-    throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
-      hint: 'follow it with `cardpoll cleanup progress`',
+    const plan = await this.#plan();
+    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      if (!(await cleanup.begin(runId, plan, null))) {
+        throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
+          hint: 'follow it with `cardpoll cleanup progress`',
+        });
+      }
+      note(cleanupBegun(runId, plan));
     });
+    return { runId };
   }
 
   /** Ends the running run; what it has removed stays removed. Throws `conflict` when none runs. */
-  async cancel(): Promise<CleanupProgress> {
-    if (await this.deps.records.cleanup.cancel(CANCELLED)) return this.progress();
-    throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
+  async cancel(actor: Actor): Promise<CleanupProgress> {
+    await this.deps.audit.change(actor, async ({ cleanup }, note) => {
+      const run = await cleanup.latest();
+      if (!(await cleanup.cancel(CANCELLED))) {
+        throw new CardpollError('conflict', 'cleanup_not_running', 'no cleanup is running');
+      }
+      const status = { before: { status: 'running' }, after: { status: CANCELLED } };
+      note({ action: 'cleanup.cancel', object: `cleanup ${run?.runId}`, ...status });
+    });
+    return this.progress();
   }
 
   /** Of the running run, else of the last one. */
@@ -145,6 +172,11 @@ export class CleanupOperations {
     const { changeMark } = await live.coordination.initProgress();
     return records.cleanup.plan({ nowMs: clock.now(), calendar, changeMark: changeMark || null });
   }
+}
+
+/** What the audit trail says of a retention. */
+function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
+  return { target, retentionDays, enabled };
 }
 
 function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {

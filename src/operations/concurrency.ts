@@ -1,10 +1,12 @@
 // Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
 // limits for good, the live store holds those in force; workers read them there with every claim.
+import type { Actor } from '../domain/audit.ts';
 import { type CurvePoint, kneeOf } from '../domain/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { LiveStore, QueueCounts } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 
 export interface ConcurrencyLimit {
@@ -47,6 +49,7 @@ export class ConcurrencyOperations {
   constructor(
     private readonly live: LiveStore,
     private readonly records: RecordStore,
+    private readonly audit: Audit,
   ) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
@@ -58,9 +61,18 @@ export class ConcurrencyOperations {
    * Sets a limit for the whole fleet; in force with the next claim of every worker.
    * Throws `invalid` outside 1..100000, `unavailable`; after `unavailable` the call may be repeated.
    */
-  async set(taskType: TaskType, maxConcurrency: number): Promise<ConcurrencyLimit> {
+  async set(actor: Actor, taskType: TaskType, maxConcurrency: number): Promise<ConcurrencyLimit> {
     requireWithin(MAX_CONCURRENCY_BOUNDS, { maxConcurrency });
-    await this.records.configs.setConcurrency(taskType, maxConcurrency);
+    await this.audit.change(actor, async ({ configs }, note) => {
+      const before = (await configs.concurrency())[taskType];
+      await configs.setConcurrency(taskType, maxConcurrency);
+      note({
+        action: 'concurrency.set',
+        object: `task_type ${taskType}`,
+        before: { maxConcurrency: before },
+        after: { maxConcurrency },
+      });
+    });
     await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
     return this.#limitOf({ ...(await this.live.work.counts(taskType)), taskType, maxConcurrency });
   }
@@ -82,8 +94,19 @@ export class ConcurrencyOperations {
   }
 
   /** Clears the running count (specification, section 4); whoever still holds a slot is fenced. */
-  async reset(taskType: TaskType): Promise<SlotReset> {
-    return { taskType, ...(await this.live.work.resetSlots(taskType)) };
+  async reset(actor: Actor, taskType: TaskType): Promise<SlotReset> {
+    const { work } = this.live;
+    const { inFlight } = await work.counts(taskType);
+    const change = {
+      action: 'concurrency.reset',
+      object: `task_type ${taskType}`,
+      before: { current: inFlight },
+      after: { current: 0 },
+    };
+    return this.audit.announce(actor, change, async () => ({
+      taskType,
+      ...(await work.resetSlots(taskType)),
+    }));
   }
 
   /** What the live store counts, in order of TASK_TYPES. The durable limit stands in where none is in force yet. */

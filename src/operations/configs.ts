@@ -3,6 +3,7 @@
 //
 // A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
 // the last config of a task type is allowed: nothing of that type is polled then.
+import type { Actor } from '../domain/audit.ts';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -10,6 +11,7 @@ import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { LiveStore, RingState } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { achievedIntervalMsOf } from './achieved-interval.ts';
+import type { Audit } from './audit.ts';
 import { type Bounds, wholeNumberWithin } from './bounds.ts';
 import { problemsOf } from './config-problems.ts';
 
@@ -40,6 +42,7 @@ export class ConfigOperations {
     private readonly records: RecordStore,
     private readonly live: LiveStore,
     private readonly clock: Clock,
+    private readonly audit: Audit,
   ) {}
 
   /** By id. */
@@ -57,23 +60,37 @@ export class ConfigOperations {
   }
 
   /** Throws `invalid` naming each field out of bounds. */
-  async create(config: NewConfig): Promise<ConfigReport> {
+  async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
     requireSensible(config);
-    return this.#reportOf(await this.records.configs.create(config));
+    const created = await this.audit.change(actor, async ({ configs }, note) => {
+      const after = await configs.create(config);
+      note({ action: 'config.create', object: objectOf(after.id), before: null, after });
+      return after;
+    });
+    return this.#reportOf(created);
   }
 
   /** Throws `not_found` for an unknown id, `invalid` naming each field out of bounds. */
-  async update(id: number, patch: ConfigPatch): Promise<ConfigReport> {
+  async update(actor: Actor, id: number, patch: ConfigPatch): Promise<ConfigReport> {
     requireSensible(patch);
-    const updated = isId(id) ? await this.records.configs.update(id, patch) : null;
-    if (updated === null) throw unknown(id);
+    const updated = await this.audit.change(actor, async ({ configs }, note) => {
+      const before = (await configs.list()).find((config) => config.id === id);
+      const after = isId(id) ? await configs.update(id, patch) : null;
+      if (after === null) throw unknown(id);
+      note({ action: 'config.update', object: objectOf(id), before, after });
+      return after;
+    });
     return this.#reportOf(updated);
   }
 
   /** Its cards go to the next config that matches them. @returns it as it was. Throws `not_found` for an unknown id. */
-  async remove(id: number): Promise<ConfigReport> {
-    const removed = isId(id) ? await this.records.configs.remove(id) : null;
-    if (removed === null) throw unknown(id);
+  async remove(actor: Actor, id: number): Promise<ConfigReport> {
+    const removed = await this.audit.change(actor, async ({ configs }, note) => {
+      const before = isId(id) ? await configs.remove(id) : null;
+      if (before === null) throw unknown(id);
+      note({ action: 'config.delete', object: objectOf(id), before, after: null });
+      return before;
+    });
     return this.#reportOf(removed);
   }
 
@@ -130,6 +147,10 @@ function requireSensible(fields: ConfigPatch): void {
   if (problems.length > 0) {
     throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields: problems });
   }
+}
+
+function objectOf(id: number): string {
+  return `config ${id}`;
 }
 
 function isId(id: number): boolean {

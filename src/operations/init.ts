@@ -1,7 +1,9 @@
 // Initialisation as an operator acts on it: its progress with what reconciliation did, and comparing everything anew.
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
+import type { Actor } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LiveStore, Reconciliation } from '../store/live-store.ts';
+import type { Audit } from './audit.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
 
 /** The comparison of rings and cards (docs/decisions/0014). */
@@ -31,6 +33,7 @@ export class InitOperations {
   constructor(
     private readonly live: LiveStore,
     private readonly clock: Clock,
+    private readonly audit: Audit,
   ) {
     this.#reporter = new InitReporter(clock);
   }
@@ -42,11 +45,13 @@ export class InitOperations {
   }
 
   /** Asks the leader to compare every ring with the cards and repair what differs, in place. Asking twice is asking once. */
-  async rebuild(): Promise<InitState> {
+  async rebuild(actor: Actor): Promise<InitState> {
     const { requestedMs, answeredRequestMs } = await this.live.coordination.reconciliation();
     if (requestedMs <= answeredRequestMs) {
       const now = Math.ceil(this.clock.now());
-      await this.live.coordination.requestReconciliation(Math.max(now, answeredRequestMs + 1));
+      const requested = Math.max(now, answeredRequestMs + 1);
+      const change = { action: 'init.rebuild', object: 'rings', before: null, after: null };
+      await this.audit.announce(actor, change, () => this.live.coordination.requestReconciliation(requested));
     }
     return this.progress();
   }

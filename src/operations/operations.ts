@@ -6,6 +6,7 @@ import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import { AlertOperations } from './alerts.ts';
+import { Audit, type AuditDependencies } from './audit.ts';
 import { CardTotal } from './card-total.ts';
 import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
@@ -22,6 +23,7 @@ import { TriggerOperations } from './triggers.ts';
 import { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface Operations {
+  readonly audit: Audit;
   readonly stats: StatsOperations;
   readonly history: HistoryOperations;
   readonly failures: FailureOperations;
@@ -54,6 +56,8 @@ export interface OperationsOptions {
   readonly version: string;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  /** Has a line of every change. */
+  readonly auditLog: AuditDependencies['log'];
   readonly limits?: OperationLimits;
   /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
   readonly exactTotals?: boolean;
@@ -66,6 +70,7 @@ export function openOperations({
   timeZone,
   version,
   guard,
+  auditLog,
   limits = NO_LIMITS,
   exactTotals = true,
 }: OperationsOptions): Operations {
@@ -73,10 +78,12 @@ export function openOperations({
   const estimate = () => records.cards.estimate();
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
-  const concurrency = new ConcurrencyOperations(live, records);
-  const pauses = new PauseOperations(live);
-  const cards = new CardOperations({ live, records, cardTotal, clock, calendar });
+  const audit = new Audit({ records, clock, calendar, log: auditLog });
+  const concurrency = new ConcurrencyOperations(live, records, audit);
+  const pauses = new PauseOperations(live, audit);
+  const cards = new CardOperations({ audit, live, records, cardTotal, clock, calendar });
   return {
+    audit,
     concurrency,
     stats: new StatsOperations({
       live,
@@ -90,13 +97,13 @@ export function openOperations({
     history: new HistoryOperations(live, clock),
     failures: new FailureOperations(live),
     pauses,
-    configs: new ConfigOperations(records, live, clock),
-    init: new InitOperations(live, clock),
-    triggers: new TriggerOperations(live, records, limits.maxOpenTriggers),
-    alerts: new AlertOperations(records.alerts, guard, limits.maxAlertRules),
+    configs: new ConfigOperations(records, live, clock, audit),
+    init: new InitOperations(live, clock, audit),
+    triggers: new TriggerOperations(live, records, audit, limits.maxOpenTriggers),
+    alerts: new AlertOperations(records.alerts, guard, audit, limits.maxAlertRules),
     requests: new RepeatableRequests(live),
     cards,
     explainer: new Explainer({ live, records, cards, pauses, clock }),
-    cleanup: new CleanupOperations({ live, records, clock, calendar }),
+    cleanup: new CleanupOperations({ audit, live, records, clock, calendar }),
   };
 }

@@ -1,8 +1,10 @@
 // Pauses of polling: what holds a task type back for a time, and until when. The gateway asks for some (429, 503: the
 // workers set those), operators for others, when the gateway's owner announces maintenance. Used by the admin API.
+import type { Actor } from '../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../domain/pause.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { LiveStore, Pause, PauseSource } from '../store/live-store.ts';
+import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 
 export interface PauseReport {
@@ -20,12 +22,14 @@ export interface OperatorPause {
   readonly taskType: Pausable;
   readonly seconds: number;
   readonly reason: string;
-  readonly by: string;
 }
 
 /** All methods throw `unavailable` when the live store does not answer. */
 export class PauseOperations {
-  constructor(private readonly live: Pick<LiveStore, 'work'>) {}
+  constructor(
+    private readonly live: Pick<LiveStore, 'work'>,
+    private readonly audit: Audit,
+  ) {}
 
   /** By task type, the one that lasts longest first. */
   async list(): Promise<PauseReport[]> {
@@ -36,22 +40,47 @@ export class PauseOperations {
    * Holds back all polling of a task type, manual triggers included, from now on for `seconds`; calls in flight end.
    * A further pause replaces the operators' present one. @returns the pauses made. Throws `invalid`.
    */
-  async pause({ taskType, seconds, reason, by }: OperatorPause): Promise<PauseReport[]> {
+  async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
     requireWithin(PAUSE_SECONDS_BOUNDS, { seconds });
     const types = typesOf(taskType);
-    for (const type of types) {
-      await this.live.work.pause(type, { source: 'operator', ms: seconds * 1000, reason, by });
-    }
-    return (await this.list()).filter(
-      (pause) => pause.source === 'operator' && types.includes(pause.taskType),
-    );
+    const ofOperators = (pause: { source: PauseSource; taskType: TaskType }) =>
+      pause.source === 'operator' && types.includes(pause.taskType);
+    const present = (await this.list()).filter(ofOperators);
+    const change = {
+      action: 'pause.begin',
+      object: `task_type ${taskType}`,
+      before: present.length === 0 ? null : { pauses: present },
+      after: { seconds, reason },
+    };
+    await this.audit.announce(actor, change, async () => {
+      for (const type of types) {
+        await this.live.work.pause(type, {
+          source: 'operator',
+          ms: seconds * 1000,
+          reason,
+          by: actor.name,
+        });
+      }
+    });
+    return (await this.list()).filter(ofOperators);
   }
 
   /** Ends every pause of a task type, also one the gateway asked for. @returns the pauses that were ended. */
-  async resume(taskType: Pausable): Promise<PauseReport[]> {
-    const ended: Pause[] = [];
-    for (const type of typesOf(taskType)) ended.push(...(await this.live.work.resume(type)));
-    return sorted(ended);
+  async resume(actor: Actor, taskType: Pausable): Promise<PauseReport[]> {
+    const types = typesOf(taskType);
+    const pauses = (await this.list()).filter((pause) => types.includes(pause.taskType));
+    if (pauses.length === 0) return [];
+    const change = {
+      action: 'pause.end',
+      object: `task_type ${taskType}`,
+      before: { pauses },
+      after: null,
+    };
+    return this.audit.announce(actor, change, async () => {
+      const ended: Pause[] = [];
+      for (const type of types) ended.push(...(await this.live.work.resume(type)));
+      return sorted(ended);
+    });
   }
 }
 

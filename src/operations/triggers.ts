@@ -2,6 +2,7 @@
 // workers can begin at once is put into the manual list here; the rest, and whatever gets lost, is brought there by
 // whichever instance leads.
 import { randomBytes } from 'node:crypto';
+import type { Actor } from '../domain/audit.ts';
 import {
   CARD_ID_BOUNDS,
   type CardSelection,
@@ -15,6 +16,7 @@ import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { NewTrigger, RecordStore } from '../store/record-store.ts';
+import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
@@ -61,26 +63,27 @@ export class TriggerOperations {
   constructor(
     private readonly live: LiveStore,
     private readonly records: RecordStore,
+    private readonly audit: Audit,
     /** Triggers that may be open at a time. */
     private readonly maxOpen: number,
   ) {}
 
   /** Throws `not_found` for an unknown card. */
-  async single(taskType: TaskType, cardId: number): Promise<TriggerReport> {
+  async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {
     requireWithin(CARD_ID_BOUNDS, { cardId });
     const known = await this.records.triggers.knownCards([cardId]);
     if (known.length === 0) {
       throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardId}`);
     }
-    return this.#create(taskType, { kind: 'single', cardIds: [cardId] });
+    return this.#create(actor, taskType, { kind: 'single', cardIds: [cardId] });
   }
 
   /** Repeated ids count once. Throws `invalid` for an empty list or one of more than 10,000 cards. */
-  async batch(taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
+  async batch(actor: Actor, taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
     requireBatch(cardIds);
     const known = new Set(await this.records.triggers.knownCards(cardIds));
     const distinct = [...new Set(cardIds)];
-    const report = await this.#create(taskType, {
+    const report = await this.#create(actor, taskType, {
       kind: 'batch',
       cardIds: distinct.filter((cardId) => known.has(cardId)),
     });
@@ -88,9 +91,9 @@ export class TriggerOperations {
   }
 
   /** Every card that matches, now or when its turn comes; with nothing selected by, the whole fleet. */
-  async byCondition(taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
+  async byCondition(actor: Actor, taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
     const { matching: total, estimated: totalEstimated } = await this.count(selection);
-    return this.#create(taskType, { kind: 'by_condition', selection, total, totalEstimated });
+    return this.#create(actor, taskType, { kind: 'by_condition', selection, total, totalEstimated });
   }
 
   /** How many cards a condition selects. */
@@ -101,12 +104,21 @@ export class TriggerOperations {
   }
 
   /** Throws `not_found` for an unknown id, `conflict` for a trigger that is over. What runs goes on. */
-  async cancel(triggerId: string): Promise<TriggerReport> {
-    await this.#find(triggerId);
-    const cancelled = await this.records.triggers.cancel(triggerId);
-    if (cancelled === null) {
-      throw new CardpollError('conflict', 'trigger_finished', `manual trigger ${triggerId} is over already`);
-    }
+  async cancel(actor: Actor, triggerId: string): Promise<TriggerReport> {
+    const { status } = await this.#find(triggerId);
+    const cancelled = await this.audit.change(actor, async ({ triggers }, note) => {
+      const after = await triggers.cancel(triggerId);
+      if (after === null) {
+        throw new CardpollError(
+          'conflict',
+          'trigger_finished',
+          `manual trigger ${triggerId} is over already`,
+        );
+      }
+      const object = `trigger ${triggerId}`;
+      note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
+      return after;
+    });
     await this.live.work.removeManual(cancelled.taskType, triggerId);
     return this.#report(cancelled);
   }
@@ -123,11 +135,17 @@ export class TriggerOperations {
     return { items: items.map((trigger) => reportOf(trigger, running.get(trigger.triggerId) ?? 0)), total };
   }
 
-  async #create(taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
-    await this.#requireRoom();
+  async #create(actor: Actor, taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
     const triggerId = randomBytes(8).toString('hex');
     const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
-    const { trigger, cardIds } = await this.records.triggers.create({ triggerId, taskType, cards }, atOnce);
+    const { trigger, cardIds } = await this.audit.change(actor, async ({ triggers }, note) => {
+      await this.#requireRoom(triggers);
+      const created = await triggers.create({ triggerId, taskType, cards }, atOnce);
+      const { kind, selection, total, totalEstimated } = created.trigger;
+      const after = { kind, taskType, selection, total, totalEstimated, ...onlyCardOf(cards) };
+      note({ action: 'trigger.create', object: `trigger ${triggerId}`, before: null, after });
+      return created;
+    });
     await this.#push(
       taskType,
       cardIds.map((cardId) => manualEntry(cardId, triggerId)),
@@ -135,17 +153,13 @@ export class TriggerOperations {
     return reportOf(trigger, 0);
   }
 
-  /** Callers at the same moment may bring it some over the bound, which is there against endless numbers. */
-  async #requireRoom(): Promise<void> {
-    if ((await this.records.triggers.countOpen()) < this.maxOpen) return;
-    throw new CardpollError(
-      'conflict',
-      'too_many_triggers',
-      `${this.maxOpen} manual triggers are open already`,
-      {
-        hint: 'wait for some or cancel them (`cardpoll trigger list`); the bound is api.max_open_triggers',
-      },
-    );
+  /** Changes take turns, so that no two find the same room. */
+  async #requireRoom(triggers: RecordStore['triggers']): Promise<void> {
+    if ((await triggers.countOpen()) < this.maxOpen) return;
+    const message = `${this.maxOpen} manual triggers are open already`;
+    throw new CardpollError('conflict', 'too_many_triggers', message, {
+      hint: 'wait for some or cancel them (`cardpoll trigger list`); the bound is api.max_open_triggers',
+    });
   }
 
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
@@ -200,6 +214,11 @@ function reportOf(
     createdAt: new Date(createdAtMs),
     finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
   };
+}
+
+/** A batch may name thousands: the audit trail counts them. */
+function onlyCardOf(cards: NewTrigger['cards']): { cardId?: number | undefined } {
+  return cards.kind === 'single' ? { cardId: cards.cardIds[0] } : {};
 }
 
 function requireBatch(cardIds: readonly number[]): void {

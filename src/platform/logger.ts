@@ -24,6 +24,8 @@ export interface Logs {
   readonly worker: Logger;
   readonly api: Logger;
   readonly access: Logger;
+  /** Lines of the api log that every level keeps. */
+  readonly audit: Pick<Logger, 'info'>;
   /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
   /** Logs what is at least this severe from now on. */
@@ -48,10 +50,10 @@ export function openLogs(options: LogOptions): Logs {
   const loggers: Logger[] = [];
   const open = (target: string | number) => {
     // A child keeps the level it was born with: those made for good (one an interface, say) are told too.
-    const { file, logger } = openLog(target, options, (child) => loggers.push(child));
+    const { file, logger, always } = openLog(target, options, (child) => loggers.push(child));
     files.push(file);
     loggers.push(logger);
-    return logger;
+    return { logger, always };
   };
   return {
     setLevel: (level) => {
@@ -73,17 +75,19 @@ export function openLogs(options: LogOptions): Logs {
   };
 }
 
-type Loggers = Pick<Logs, 'worker' | 'api' | 'access'>;
+type Loggers = Pick<Logs, 'worker' | 'api' | 'access' | 'audit'>;
+type Opened = { readonly logger: Logger; readonly always: Logger };
 
-function sharedLogger(logger: Logger): Loggers {
-  return { worker: logger, api: logger, access: logger };
+function sharedLogger({ logger, always }: Opened): Loggers {
+  return { worker: logger, api: logger, access: logger, audit: always };
 }
 
-function openDirectory(dir: string, open: (path: string) => Logger): Loggers {
+function openDirectory(dir: string, open: (path: string) => Opened): Loggers {
   try {
     makeDirectory(dir, { mode: 0o750 });
     const openIn = (name: string) => open(join(dir, name));
-    return { worker: openIn('worker.log'), api: openIn('api.log'), access: openIn('access.log') };
+    const [worker, api, access] = [openIn('worker.log'), openIn('api.log'), openIn('access.log')];
+    return { worker: worker.logger, api: api.logger, access: access.logger, audit: api.always };
   } catch (error) {
     throw new CardpollError('config', 'log_dir_unusable', `log directory ${dir}: ${messageOf(error)}`, {
       hint: 'create the directory and let the user of the daemon write to it, or choose another with --log-dir',
@@ -96,7 +100,7 @@ function openLog(
   target: string | number,
   options: LogOptions,
   onChild: (child: Logger) => void,
-): { file: LineFile; logger: Logger } {
+): Opened & { file: LineFile } {
   const { level, now = Date.now, onProblem = tellStderr } = options;
   const file = new LineFile({
     target,
@@ -104,17 +108,19 @@ function openLog(
     onRecovered: (dropped, reason) => logger.warn({ dropped, reason }, 'log lines dropped'),
   });
   const formatTime = logTimeFormatter();
-  const logger = pino(
-    {
-      level,
-      base: null,
-      onChild,
-      formatters: { level: (label) => ({ level: label }) },
-      timestamp: () => `,"time":"${formatTime(now())}"`,
-    },
-    file,
-  );
-  return { file, logger };
+  const from = (least: Level) =>
+    pino(
+      {
+        level: least,
+        base: null,
+        onChild,
+        formatters: { level: (label) => ({ level: label }) },
+        timestamp: () => `,"time":"${formatTime(now())}"`,
+      },
+      file,
+    );
+  const logger = from(level);
+  return { file, logger, always: from('info') };
 }
 
 /** A logger that keeps nothing, for what is called outside a daemon. */

@@ -9,6 +9,7 @@ import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { AlertRecords } from './alert-records.ts';
+import type { AuditRecords } from './audit-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
 
 export interface RecordStore {
@@ -19,8 +20,14 @@ export interface RecordStore {
   readonly alerts: AlertRecords;
   readonly triggers: TriggerRecords;
   readonly cleanup: CleanupRecords;
+  readonly audit: AuditRecords;
   readonly migrations: Migrations;
   readonly kind: 'postgres' | 'embedded';
+  /**
+   * Does `work` in one transaction, with the records it is handed: all of it is kept when it resolves, none when it throws.
+   * One at a time, fleet-wide: what is read in it stays so until it is through. Holds a connection: keep it short.
+   */
+  inTurn<T>(work: (records: RecordStore) => Promise<T>): Promise<T>;
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
   now(): Promise<number>;

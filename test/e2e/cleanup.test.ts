@@ -82,7 +82,7 @@ describe('the API', () => {
 
   it('lists and changes retention, and says which field is wrong', async () => {
     const list = await fleet.get<{ items: object[]; total: number }>(CONFIGS);
-    expect(list.total).toBe(8);
+    expect(list.total).toBe(9);
     expect(list.items[0]).toEqual({
       id: 1,
       target: 'usage_records',

@@ -1,7 +1,13 @@
 // What is asked at night, one command each, and every answer checked against what is so: the gateway's own counts, Redis,
-// the log. Who changed a limit is not among them: nothing keeps that yet.
+// the log, what was typed before.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CardBody, ExplanationBody, OverviewBody } from '../../src/api/client.ts';
+import type {
+  AuditBody,
+  CardBody,
+  ConcurrencyBody,
+  ExplanationBody,
+  OverviewBody,
+} from '../../src/api/client.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 
@@ -105,6 +111,19 @@ it('what is overloaded, and what do I type', async () => {
     { timeoutMs: 180_000, everyMs: 500, what: 'every card to be polled within an interval' },
   );
 }, 360_000);
+
+it('who changed the limit, and from what', async () => {
+  const changes = (body: { items: AuditBody[] }) =>
+    body.items.filter(({ object }) => object === 'task_type realname').reverse();
+  const { items } = await ask<{ items: ConcurrencyBody[] }>('concurrency');
+  const limit = items.find(({ task_type }) => task_type === 'realname')?.max_concurrency;
+  const told = changes(await ask('audit', '--action', 'concurrency', '--since', '1h', '--page-size', '100'));
+  expect(told[0]).toMatchObject({ actor: 'local', before: { max_concurrency: 100 } });
+  expect(told[0]?.after).toEqual({ max_concurrency: 1 });
+  expect(told.slice(1).map(({ before }) => before)).toEqual(told.slice(0, -1).map(({ after }) => after));
+  expect(told.at(-1)?.after).toEqual({ max_concurrency: limit });
+  expect(changes(await ask('audit', '--actor', 'nobody'))).toEqual([]);
+});
 
 it('when does the backlog drain: as fast as the gateway answers', async () => {
   await fleet.cli('concurrency', 'set', 'package', '2');

@@ -1,8 +1,8 @@
 // POST /api/admin/cards/import: a file of cards, streamed into the import as it arrives. Of any size and for as long
 // as it takes: neither the body limit nor the time limit of the other routes holds here; the import's own pace holds
 // the sender back.
-import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { ImportFormat } from '../../operations/card-import.ts';
@@ -49,7 +49,7 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           throw new CardpollError('bad_data', 'empty_body', 'there is no file in the request');
         }
         const dryRun = request.query.dry_run === 'true';
-        return toWire(await importBody(cards, request.raw, { format, dryRun }));
+        return toWire(await importBody(cards, request, { format, dryRun }));
       },
     );
   };
@@ -61,7 +61,7 @@ function mediaType(contentType: string): string {
 
 async function importBody(
   cards: CardOperations,
-  source: IncomingMessage,
+  { actor, raw: source }: Pick<FastifyRequest, 'actor' | 'raw'>,
   options: { readonly format: ImportFormat; readonly dryRun: boolean },
 ) {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
@@ -69,7 +69,7 @@ async function importBody(
   source.once('error', (error) => input.destroy(error));
   source.pipe(input);
   try {
-    return await cards.import(input, options);
+    return await cards.import(actor, input, options);
   } catch (error) {
     if (source.errored !== null) {
       throw new CardpollError('bad_data', 'upload_aborted', 'the upload ended early', { cause: error });

@@ -75,12 +75,12 @@ export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyn
           response: { 202: z.object({ run_id: z.string() }) },
         },
       },
-      async (_, reply) => reply.status(202).send(toWire(await cleanup.trigger())),
+      async ({ actor }, reply) => reply.status(202).send(toWire(await cleanup.trigger(actor))),
     );
     app.post(
       '/data-cleanup/cancel',
       { schema: { tags, summary: 'End the cleanup run', response: { 200: progress } } },
-      async () => toWire(await cleanup.cancel()),
+      async ({ actor }) => toWire(await cleanup.cancel(actor)),
     );
     app.get(
       '/data-cleanup/progress',
@@ -115,9 +115,9 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           response: { 200: cleanupConfig },
         },
       },
-      async ({ params, body: { retention_days: retentionDays, enabled } }) =>
+      async ({ actor, params, body: { retention_days: retentionDays, enabled } }) =>
         toWire(
-          await cleanup.update(params.id, {
+          await cleanup.update(actor, params.id, {
             ...(retentionDays === undefined ? {} : { retentionDays }),
             ...(enabled === undefined ? {} : { enabled }),
           }),

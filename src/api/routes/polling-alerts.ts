@@ -35,7 +35,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 201: alertRule },
         },
       },
-      async ({ body }, reply) => reply.code(201).send(toWire(await alerts.create(body))),
+      async ({ actor, body }, reply) => reply.code(201).send(toWire(await alerts.create(actor, body))),
     );
     app.get(
       RULE,
@@ -60,7 +60,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 200: alertRule },
         },
       },
-      async ({ params, body }) => toWire(await alerts.update(params.id, body)),
+      async ({ actor, params, body }) => toWire(await alerts.update(actor, params.id, body)),
     );
     app.delete(
       RULE,
@@ -72,8 +72,8 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 204: z.null() },
         },
       },
-      async ({ params }, reply) => {
-        await alerts.remove(params.id);
+      async ({ actor, params }, reply) => {
+        await alerts.remove(actor, params.id);
         return reply.code(204).send(null);
       },
     );

@@ -46,7 +46,8 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           response: { 200: limit },
         },
       },
-      async ({ params, body }) => toWire(await concurrency.set(params.task_type, body.max_concurrency)),
+      async ({ actor, params, body }) =>
+        toWire(await concurrency.set(actor, params.task_type, body.max_concurrency)),
     );
     app.post(
       '/polling-concurrency/reset',
@@ -58,7 +59,7 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           response: { 200: slotReset },
         },
       },
-      async ({ body }) => toWire(await concurrency.reset(body.task_type)),
+      async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),
     );
   };
 }

@@ -95,7 +95,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           response: { 200: pollingConfig },
         },
       },
-      async ({ params, body }) => toWire(await configs.update(params.id, patchOf(body))),
+      async ({ actor, params, body }) => toWire(await configs.update(actor, params.id, patchOf(body))),
     );
     app.post(
       '/polling-configs',
@@ -107,9 +107,9 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           response: { 201: pollingConfig },
         },
       },
-      async ({ body }, reply) => {
+      async ({ actor, body }, reply) => {
         const { task_type, card_condition, carrier_id, interval_seconds, ...same } = body;
-        const created = await configs.create({
+        const created = await configs.create(actor, {
           ...same,
           taskType: task_type,
           cardCondition: card_condition,
@@ -141,7 +141,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           response: { 200: pollingConfig },
         },
       },
-      async ({ params }) => toWire(await configs.remove(params.id)),
+      async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
     );
   };
 }

@@ -51,7 +51,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
           response: { 200: trigger },
         },
       },
-      async ({ body }) => toWire(await triggers.cancel(body.trigger_id)),
+      async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
     );
   };
 }
@@ -68,8 +68,8 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           response: { 202: trigger },
         },
       },
-      async ({ body }, reply) =>
-        reply.status(202).send(toWire(await triggers.single(body.task_type, body.card_id))),
+      async ({ actor, body }, reply) =>
+        reply.status(202).send(toWire(await triggers.single(actor, body.task_type, body.card_id))),
     );
     app.post(
       `${PATH}/batch`,
@@ -81,8 +81,8 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           response: { 202: batchTrigger },
         },
       },
-      async ({ body }, reply) =>
-        reply.status(202).send(toWire(await triggers.batch(body.task_type, body.card_ids))),
+      async ({ actor, body }, reply) =>
+        reply.status(202).send(toWire(await triggers.batch(actor, body.task_type, body.card_ids))),
     );
     app.post(
       `${PATH}/by-condition`,
@@ -98,8 +98,8 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           response: { 202: trigger },
         },
       },
-      async ({ body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) =>
-        reply.status(202).send(toWire(await triggers.byCondition(type, { carrierId, status }))),
+      async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) =>
+        reply.status(202).send(toWire(await triggers.byCondition(actor, type, { carrierId, status }))),
     );
     app.get(
       `${PATH}/preview`,

@@ -2,7 +2,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { PauseOperations } from '../../operations/pauses.ts';
-import { LOCAL } from '../auth.ts';
 import { newPause, pause, pausedTypes } from '../schemas/pauses.ts';
 import { toWire } from '../wire.ts';
 
@@ -27,9 +26,9 @@ export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZ
           response: { 201: items },
         },
       },
-      async ({ body, caller }, reply) => {
+      async ({ actor, body }, reply) => {
         const { task_type: taskType, seconds, reason } = body;
-        const made = await pauses.pause({ taskType, seconds, reason, by: caller ?? LOCAL });
+        const made = await pauses.pause(actor, { taskType, seconds, reason });
         return reply.code(201).send({ items: toWire(made) });
       },
     );
@@ -43,7 +42,7 @@ export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZ
           response: { 200: items },
         },
       },
-      async ({ query }) => ({ items: toWire(await pauses.resume(query.task_type)) }),
+      async ({ actor, query }) => ({ items: toWire(await pauses.resume(actor, query.task_type)) }),
     );
   };
 }

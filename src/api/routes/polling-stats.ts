@@ -78,7 +78,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
           response: { 202: initState },
         },
       },
-      async (_, reply) => reply.code(202).send(toWire(await init.rebuild())),
+      async ({ actor }, reply) => reply.code(202).send(toWire(await init.rebuild(actor))),
     );
   };
 }

@@ -1,6 +1,7 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
 import { alerts } from './alerts.ts';
+import { audit } from './audit.ts';
 import { cards } from './cards.ts';
 import { cleanup } from './cleanup.ts';
 import { completeNames } from './complete-names.ts';
@@ -47,6 +48,7 @@ export const ROOT: CommandSpec = {
     trigger,
     cards,
     explain,
+    audit,
     logs,
     gateway,
     migrate,

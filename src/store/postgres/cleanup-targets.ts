@@ -57,6 +57,7 @@ export const TARGET_TABLES: Record<CleanupTarget, TargetTable> = {
     'removed_at < {cutoff} AND pg_visible_in_snapshot(changed_xid, {snapshot})',
   ),
   cleanup_runs: plain('cleanup_runs', 'finished_at < {cutoff}', 1 + CLEANUP_TARGETS.length),
+  audit: { table: 'audit', expired: 'month < {month}', monthly: true, walked: null, rowsEach: 1 },
 };
 
 /** The one table whose rows are looked at one by one: the partition the cutoff falls into, or the table itself. */

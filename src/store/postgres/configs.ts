@@ -4,7 +4,7 @@ import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
 import type { CardCondition, PollingConfig } from '../../domain/polling-config.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { ConfigRecords } from '../record-store.ts';
-import type { SqlClient } from './sql-client.ts';
+import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -32,32 +32,16 @@ export class SqlConfigs implements ConfigRecords {
 
   async create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
     try {
-      return await this.#insert(config);
+      // A transaction of its own, so that one around it survives the attempt.
+      return await this.client.transaction((tx) => insert(tx, config));
     } catch (error) {
       if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
       // Somebody chose ids of his own in SQL: go on behind them.
       await this.client.query(
         `SELECT setval(pg_get_serial_sequence('polling_configs', 'id'), (SELECT max(id) FROM polling_configs))`,
       );
-      return this.#insert(config);
+      return insert(this.client, config);
     }
-  }
-
-  async #insert(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-    const [row] = await this.client.query<ConfigRow>(
-      `INSERT INTO polling_configs (name, task_type, card_condition, carrier_id, interval_seconds, priority, status)
-       VALUES ($1, $2, $3, $4::integer, $5::integer, $6::integer, $7::smallint) RETURNING ${COLUMNS}`,
-      [
-        config.name,
-        config.taskType,
-        config.cardCondition,
-        config.carrierId,
-        config.intervalSeconds,
-        config.priority,
-        config.status,
-      ],
-    );
-    return toConfig(row as ConfigRow);
   }
 
   async update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null> {
@@ -108,6 +92,23 @@ export class SqlConfigs implements ConfigRecords {
       [taskType, max],
     );
   }
+}
+
+async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
+  const [row] = await runner.query<ConfigRow>(
+    `INSERT INTO polling_configs (name, task_type, card_condition, carrier_id, interval_seconds, priority, status)
+     VALUES ($1, $2, $3, $4::integer, $5::integer, $6::integer, $7::smallint) RETURNING ${COLUMNS}`,
+    [
+      config.name,
+      config.taskType,
+      config.cardCondition,
+      config.carrierId,
+      config.intervalSeconds,
+      config.priority,
+      config.status,
+    ],
+  );
+  return toConfig(row as ConfigRow);
 }
 
 function toConfig(row: ConfigRow): PollingConfig {

@@ -1,12 +1,12 @@
-// Monthly partitions of the usage tables. Used by results.ts.
+// Monthly partitions of usage and of the audit trail. Used by results.ts and audit.ts.
 import { CardpollError } from '../../platform/errors.ts';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
 
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
 
-/** Storage of the partitions of each table: usage rows are rewritten in place, records never. */
-const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '' };
+/** Storage of the partitions of each table: usage rows are rewritten in place, the others never. */
+const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '', audit: '' };
 
 /** YYYY-MM -> YYYY-MM-01. Throws `invalid`. */
 export function monthStart(month: string): string {
@@ -56,8 +56,8 @@ async function attached(runner: SqlRunner, names: readonly string[]): Promise<Se
   const rows = await runner.query<{ name: string }>(
     `SELECT child.relname::text AS name
      FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-     WHERE inhparent IN ('card_usage'::regclass, 'usage_records'::regclass) AND child.relname = ANY ($1::text[])`,
-    [names],
+     WHERE inhparent = ANY ($1::text[]::regclass[]) AND child.relname = ANY ($2::text[])`,
+    [Object.keys(PARTITIONED), names],
   );
   return new Set(rows.map((row) => row.name));
 }

@@ -16,7 +16,7 @@ describeRecordStore('cleanup', (db) => {
     await db.sql('DELETE FROM cleanup_runs');
     await db.sql(
       'UPDATE cleanup_configs SET enabled = true, last_run_at = NULL, retention_days = CASE target ' +
-        "WHEN 'usage_records' THEN 180 WHEN 'card_usage' THEN 730 WHEN 'card_stops' THEN 365 ELSE 30 END",
+        "WHEN 'usage_records' THEN 180 WHEN 'card_usage' THEN 730 WHEN 'card_stops' THEN 365 WHEN 'audit' THEN 400 ELSE 30 END",
     );
     await db.sql('DELETE FROM alert_history');
     await db.sql('DELETE FROM manual_triggers');
@@ -54,6 +54,7 @@ describeRecordStore('cleanup', (db) => {
         [6, 'card_stops'],
         [7, 'card_removals'],
         [8, 'cleanup_runs'],
+        [9, 'audit'],
       ]);
       expect(configs[0]).toEqual({
         id: 1,
@@ -126,7 +127,7 @@ describeRecordStore('cleanup', (db) => {
     });
 
     it('leave out what is disabled, and note when a target was done', async () => {
-      for (const id of [1, 2, 3, 4, 5, 6, 8]) await db.store.cleanup.updateConfig(id, { enabled: false });
+      for (const id of [1, 2, 3, 4, 5, 6, 8, 9]) await db.store.cleanup.updateConfig(id, { enabled: false });
       await begin();
       expect((await finish()).run.items.map((item) => item.target)).toEqual(['card_removals']);
       const configs = await db.store.cleanup.configs();

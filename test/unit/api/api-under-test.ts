@@ -44,6 +44,7 @@ export interface ApiUnderTest {
   readonly operations: Operations;
   readonly accessLog: LogLine[];
   readonly apiLog: LogLine[];
+  readonly auditLog: LogLine[];
   /** What /readyz finds. */
   problems: string[];
   call(method: string, path: string, call?: Call): Promise<Reply>;
@@ -68,6 +69,7 @@ export async function startApi(stores: {
     applicationName: 'cardpoll-test',
   });
   await records.migrations.up();
+  const auditLog: LogLine[] = [];
   const operations = openOperations({
     live,
     records,
@@ -75,6 +77,7 @@ export async function startApi(stores: {
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
     guard: new SsrfGuard([]),
+    auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });
   const accessLog: LogLine[] = [];
@@ -103,6 +106,7 @@ export async function startApi(stores: {
     operations,
     accessLog,
     apiLog,
+    auditLog,
     problems: [],
     call: (method, path, call) => send(agent, `http://${server.address}`, method, path, call),
     async close() {

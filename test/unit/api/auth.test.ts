@@ -9,7 +9,7 @@ describe('without tokens', () => {
   it.each(['127.0.0.1:7480', '127.0.0.1', 'localhost:7480', 'LOCALHOST', '[::1]:7480', '[::1]', '127.8.9.1'])(
     'is open to Host %s',
     (host) => {
-      expect(authenticate({ ...nothing, method: 'POST', host })).toBe('local');
+      expect(authenticate({ ...nothing, method: 'POST', host })).toEqual({ name: 'local', role: 'admin' });
     },
   );
 
@@ -39,7 +39,7 @@ describe('without tokens', () => {
   );
 
   it('accepts an Origin on this machine', () => {
-    expect(authenticate({ ...nothing, origin: 'http://localhost:3000' })).toBe('local');
+    expect(authenticate({ ...nothing, origin: 'http://localhost:3000' })).toMatchObject({ name: 'local' });
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.5', 'db.internal'])('does not open on %s', (host) => {
@@ -59,9 +59,12 @@ describe('with tokens', () => {
   const operator = { ...nothing, authorization: `Bearer ${'o'.repeat(32)}`, host: 'polling.example' };
 
   it('names callers by role and index', () => {
-    expect(authenticate(viewer)).toBe('viewer/0');
-    expect(authenticate({ ...operator, method: 'PUT' })).toBe('operator/1');
-    expect(authenticate({ ...viewer, authorization: `bearer  ${'v'.repeat(32)}` })).toBe('viewer/0');
+    expect(authenticate(viewer)).toEqual({ name: 'viewer/0', role: 'viewer' });
+    expect(authenticate({ ...operator, method: 'PUT' })).toEqual({ name: 'operator/1', role: 'operator' });
+    expect(authenticate({ ...viewer, authorization: `bearer  ${'v'.repeat(32)}` })).toEqual({
+      name: 'viewer/0',
+      role: 'viewer',
+    });
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('lets viewers not %s', (method) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { snakeCase, toWire } from '../../../src/api/wire.ts';
+import { toWire } from '../../../src/api/wire.ts';
+import { snakeCase } from '../../../src/platform/snake-keys.ts';
 
 describe('toWire', () => {
   it('converts keys deeply and dates to RFC 3339 in UTC', () => {

@@ -122,6 +122,18 @@ const PAUSE = {
   until: '2026-11-28T09:59:59.000Z',
   reason: CJK,
 };
+const CHANGE = {
+  id: MILLIONS,
+  at: LONG_AGO,
+  actor: CJK.slice(0, 64),
+  role: 'operator',
+  address: '2001:db8:1234:5678:9abc:def0:1234:5678',
+  request_id: '0f3b1d52-6c44-4f0e-9c63-0a1b2c3d4e5f',
+  action: 'cleanup_config.update.failed',
+  object: 'trigger 5f0c2a9be17d4c33',
+  before: { retention_days: 400, name: CJK },
+  after: { retention_days: 1, error: `\u001b[2J${SENTENCE}` },
+};
 const LONG_CONFIG = {
   ...CONFIG,
   id: LARGEST,
@@ -230,6 +242,7 @@ const LISTINGS: ReadonlyArray<readonly [argv: readonly string[], body: unknown]>
   [['cleanup', 'preview'], { items: [CLEANUP_ITEM], total_rows: MILLIONS }],
   [['cleanup', 'progress'], PROGRESS],
   [['pause'], { items: [PAUSE] }],
+  [['audit'], many(CHANGE)],
   [['concurrency', 'advise'], { tasks: [ADVISED], items: [ADVISED] }],
   [['cards', 'list', '--limit', '2'], { items: [CARD, CARD], next_after_id: Number.MAX_SAFE_INTEGER }],
   [['migrate', 'status', '--database-url', 'postgres://db/cards'], null],

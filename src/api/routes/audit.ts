@@ -1,0 +1,56 @@
+// GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Audit } from '../../operations/audit.ts';
+import { instant } from '../schemas/fields.ts';
+import { pageOf, pageQuery } from '../schemas/page.ts';
+import { toWire } from '../wire.ts';
+
+const entry = z.object({
+  id: z.int(),
+  at: instant,
+  actor: z.string(),
+  role: z.string(),
+  address: z.string().nullable(),
+  request_id: z.string().nullable(),
+  action: z.string(),
+  object: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+});
+
+const notAnInstant = 'must be a time as in 2026-11-21T10:00:00Z';
+const queryInstant = z.iso.datetime({ offset: true, error: notAnInstant }).transform((at) => Date.parse(at));
+const MAX_WORD_CHARS = 200;
+const wordError = `must have 1 to ${MAX_WORD_CHARS} printable characters`;
+const word = z
+  .string({ error: wordError })
+  .min(1, { error: wordError })
+  .max(MAX_WORD_CHARS, { error: wordError })
+  .regex(/^\P{Cc}*$/u, { error: wordError });
+
+export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/audit',
+      {
+        schema: {
+          tags: ['audit'],
+          summary: 'List changes, newest first; an action also stands for those that begin with its words',
+          querystring: pageQuery.extend({
+            since: queryInstant.optional(),
+            until: queryInstant.optional(),
+            actor: word.optional(),
+            action: word.optional(),
+          }),
+          response: { 200: pageOf(entry) },
+        },
+      },
+      async ({ query: { page, page_size, since = null, until = null, actor = null, action = null } }) => {
+        const filter = { sinceMs: since, untilMs: until, actor, action };
+        const { items, total } = await audit.list(filter, { page, pageSize: page_size });
+        return { items: toWire(items), page, page_size, total };
+      },
+    );
+  };
+}

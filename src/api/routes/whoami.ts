@@ -1,0 +1,15 @@
+// GET /api/admin/whoami: who the caller is to this API, and so what the caller may do.
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+
+const caller = z.object({ name: z.string(), role: z.string() });
+
+export function whoamiRoute(): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/whoami',
+      { schema: { tags: ['access'], summary: 'Name and role of the token', response: { 200: caller } } },
+      async ({ actor: { name, role } }) => ({ name, role }),
+    );
+  };
+}

@@ -1,0 +1,101 @@
+// Records who changed what (docs/decisions/0020). Used by every operation that changes something, and by the engine for
+// what the daemon does by itself. No change takes effect without an entry: what stands in the records is changed in one
+// transaction with it; what stands elsewhere is announced first, and an entry of its own says when it did not come about.
+import type { Actor, AuditChange, AuditEntry, AuditTrail } from '../domain/audit.ts';
+import type { MonthCalendar } from '../domain/usage-month.ts';
+import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
+import { snakeKeys } from '../platform/snake-keys.ts';
+import type { AuditFilter } from '../store/audit-records.ts';
+import type { RecordStore } from '../store/record-store.ts';
+
+export interface AuditItem extends Omit<Actor, 'name'>, AuditChange {
+  readonly id: number;
+  readonly at: Date;
+  readonly actor: string;
+}
+
+/** Notes a change; it is recorded with the transaction it is part of. */
+export type Note = (change: AuditChange) => void;
+
+export interface AuditDependencies {
+  readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly calendar: MonthCalendar;
+  /** Keeps a line of every entry whatever the log level. */
+  readonly log: { info(fields: object, message: string): void };
+}
+
+export class Audit implements AuditTrail {
+  /** This process takes its turns one by one: those who wait for one hold no connection. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly deps: AuditDependencies) {}
+
+  record(actor: Actor, change: AuditChange): Promise<void> {
+    return this.recordAll([{ ...actor, ...change, atMs: this.deps.clock.now() }]);
+  }
+
+  async recordAll(entries: readonly AuditEntry[]): Promise<void> {
+    await this.#append(this.deps.records, entries);
+    this.#log(entries);
+  }
+
+  /** Changes records; what is noted is recorded in the same transaction. Nothing noted is nothing changed. */
+  change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
+    const turn = this.#lastTurn.then(() => this.#change(actor, work));
+    this.#lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Changes what stands elsewhere than in the records. */
+  async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
+    await this.record(actor, change);
+    try {
+      return await apply();
+    } catch (error) {
+      const failure = { ...change, action: `${change.action}.failed`, after: { error: messageOf(error) } };
+      // The caller hears what went wrong with the change, whatever becomes of this.
+      await this.record(actor, failure).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Newest first. @param page from 1 */
+  async list(
+    filter: AuditFilter,
+    { page, pageSize }: { readonly page: number; readonly pageSize: number },
+  ): Promise<{ items: AuditItem[]; total: number }> {
+    const slice = { offset: (page - 1) * pageSize, limit: pageSize };
+    const { items, total } = await this.deps.records.audit.list(filter, slice);
+    return {
+      items: items.map(({ atMs, name, ...rest }) => ({ ...rest, at: new Date(atMs), actor: name })),
+      total,
+    };
+  }
+
+  async #change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
+    const entries: AuditEntry[] = [];
+    const result = await this.deps.records.inTurn(async (records) => {
+      const done = await work(records, (change) =>
+        entries.push({ ...actor, ...change, atMs: this.deps.clock.now() }),
+      );
+      await this.#append(records, entries);
+      return done;
+    });
+    this.#log(entries);
+    return result;
+  }
+
+  async #append(records: Pick<RecordStore, 'audit'>, entries: readonly AuditEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    await records.audit.append(this.deps.calendar.monthOf(this.deps.clock.now()), entries);
+  }
+
+  #log(entries: readonly AuditEntry[]): void {
+    for (const { atMs, name, ...entry } of entries) {
+      const at = new Date(atMs);
+      this.deps.log.info(snakeKeys({ at, actor: name, ...entry }) as object, 'audit');
+    }
+  }
+}

@@ -1,0 +1,14 @@
+// Names at the edges: camelCase inside, snake_case in JSON. Used by api/wire.ts and where a store keeps JSON.
+
+/** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+/** Converts the keys of plain data deeply; a Date becomes an RFC 3339 time in UTC. */
+export function snakeKeys(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeCase(key), snakeKeys(inner)]));
+}
