@@ -1,9 +1,9 @@
-// Reads JSON bodies: malformed ones, those that would touch prototypes, and those that name a field twice are refused.
+// Reads JSON bodies: malformed ones, those that would touch prototypes, name a field twice or are nested deeply are refused.
 // Used by server.ts for all routes but the card import. Compressed bodies of any kind are refused too: they are read by
 // nobody, and could be a thousand times what they seem.
 import type { FastifyInstance } from 'fastify';
 import { CardpollError } from '../platform/errors.ts';
-import { repeatedName } from '../platform/repeated-name.ts';
+import { jsonFault } from '../platform/json-fault.ts';
 import { UNSUPPORTED_ENCODING } from './problem.ts';
 
 /**
@@ -15,15 +15,13 @@ export function acceptJson(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (text.length === 0 && request.routeOptions.schema?.body === undefined) done(null, undefined);
-    else parse(request, text as string, (error, body) => done(error ?? repetitionIn(text as string), body));
+    else parse(request, text as string, (error, body) => done(error ?? faultIn(text as string), body));
   });
 }
 
-function repetitionIn(json: string): CardpollError | null {
-  const name = repeatedName(json);
-  if (name === null) return null;
-  const shown = JSON.stringify(name.slice(0, 100));
-  return new CardpollError('bad_data', 'repeated_field', `the JSON has the field ${shown} twice`);
+function faultIn(json: string): CardpollError | null {
+  const fault = jsonFault(json);
+  return fault === null ? null : new CardpollError('bad_data', fault.code, `the JSON ${fault.detail}`);
 }
 
 /** Covers every route, after authentication and before the body is read. */

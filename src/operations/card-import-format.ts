@@ -4,7 +4,7 @@
 // as for a parser of whole files, everything up to the next quote.
 import { parse } from 'csv-parse/sync';
 import { CardpollError } from '../platform/errors.ts';
-import { repeatedName } from '../platform/repeated-name.ts';
+import { jsonFault } from '../platform/json-fault.ts';
 import {
   IMPORT_COLUMNS,
   type ImportColumn,
@@ -99,8 +99,8 @@ function readJsonRow(line: string): RawRow | null {
   const unknown = Object.keys(row).find((name) => !isImportColumn(name));
   if (unknown !== undefined) throw new RowProblem(`unknown field ${quoted(unknown)}`);
   // Only a line that names more than it holds is worth a second look.
-  const twice = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? repeatedName(line) : null;
-  if (twice !== null) throw new RowProblem(`field ${quoted(twice)} stands twice`);
+  const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
+  if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);
   return row;
 }
 

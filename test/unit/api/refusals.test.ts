@@ -187,6 +187,17 @@ describe('bodies', () => {
     expect(reply.body.detail).toContain(JSON.stringify(name));
   });
 
+  it.each([
+    ['PUT', LIMIT],
+    ['POST', '/api/admin/data-cleanup/cancel'],
+  ])('%s %s refuses what is nested deeply', async (method, path) => {
+    for (const depth of [101, 60_000]) {
+      const body = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+      const headers = { ...JSON_TYPE, 'idempotency-key': `deep-${depth}` };
+      expectProblem(await api.call(method, path, { body, headers }), 400, 'nested_too_deep');
+    }
+  });
+
   it('takes names again in other objects, and in texts', async () => {
     const body = '{"max_concurrency": 5, "x": [{"a": 1}, {"a": 1}], "y": "\\"x\\": 1, \\"x\\": 2"}';
     expectProblem(await api.call('PUT', LIMIT, { body, headers: JSON_TYPE }), 422, 'invalid_field');

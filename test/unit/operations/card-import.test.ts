@@ -200,6 +200,6 @@ describe('a hostile row', () => {
   it('is refused when it names a field twice', async () => {
     const row = `{"card_id": 1, "iccid": "${iccidOf(1)}", "status" : 1, "status": 2}`;
     const { errors } = await importCards(store.cards, ndjson(row), { format: 'ndjson' });
-    expect(errors).toEqual([{ line: 1, message: "field 'status' stands twice" }]);
+    expect(errors).toEqual([{ line: 1, message: 'the row has the field "status" twice' }]);
   });
 });
