@@ -12,6 +12,7 @@ import type { TaskType } from './domain/task-type.ts';
 import { demoCards } from './gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';
 import type { Teardown } from './platform/service.ts';
+import { Hangups } from './signals.ts';
 import type { RecordStore } from './store/record-store.ts';
 import { run, startDaemon } from './wiring.ts';
 
@@ -54,7 +55,8 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
     const prepare = (records: RecordStore) => prepareFleet(records, cards);
     const listening = (url: string) => launched(url, logDir);
-    await startDaemon(config, teardown, { prepare, load: async () => config, listening });
+    const surroundings = { load: async () => config, listening, hangups: new Hangups(), overseer: null };
+    await startDaemon(config, teardown, { prepare, ...surroundings });
     makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
   }, options.stop);
 }

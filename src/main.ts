@@ -5,10 +5,16 @@ import { Interruption, type Io } from './cli/io.ts';
 import type { Launchers } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import { systemClock } from './platform/clock.ts';
+import { Hangups } from './signals.ts';
 
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
-const launchers: Launchers = {
-  daemon: async (config, load, listening) => (await import('./wiring.ts')).runDaemon(config, load, listening),
+const launchersFor = (hangups: Hangups | null): Launchers => ({
+  daemon: async (config, load, listening) => {
+    const { openServiceManager } = await import('./supervision/service-manager.ts');
+    const overseer = await openServiceManager(process.env, process.pid);
+    const { runDaemon } = await import('./wiring.ts');
+    return runDaemon(config, { load, listening, hangups: hangups ?? new Hangups(), overseer });
+  },
   demo: async (options, launched) => {
     // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
@@ -17,12 +23,14 @@ const launchers: Launchers = {
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
   migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
-};
+});
 
 export async function main(): Promise<void> {
   // React takes the environment's word for which of its two builds to load; the other one measures itself all the time.
   process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
+  // Before anything takes time: whoever rotates logs may be quicker than the start of a daemon. Elsewhere it ends the command.
+  const hangups = argv.includes('daemon') ? new Hangups() : null;
   const outputEnded = watchOutput();
   // Asked for by scripts and package managers, so it does not wait for the command line to load.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
@@ -30,7 +38,7 @@ export async function main(): Promise<void> {
     return;
   }
   const { run } = await import('./cli/run.ts');
-  const exitCode = await run(argv, processIo(outputEnded), launchers);
+  const exitCode = await run(argv, processIo(outputEnded), launchersFor(hangups));
   process.exitCode ??= exitCode;
 }
 

@@ -27,7 +27,7 @@ import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { type LiveSettings, Reloader } from './reload.ts';
-import { onSignal, untilStopped } from './signals.ts';
+import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
@@ -36,20 +36,14 @@ import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
 import type { MigrationState, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
+import type { Condition, Overseer } from './supervision/condition.ts';
 
-/**
- * Runs the daemon until SIGTERM or SIGINT, then drains.
- * @param load reads the configuration anew, for SIGHUP.
- * @returns the exit code.
- */
-export function runDaemon(
-  config: DaemonConfig,
-  load: () => Promise<DaemonConfig>,
-  listening: Listening,
-): Promise<number> {
-  return run(async (teardown) => {
-    await startDaemon(config, teardown, { prepare: async () => {}, load, listening });
-  });
+/** What ending takes beside the drain: signing off, requests under way, logs, stores. */
+const TEARDOWN_MS = 30_000;
+
+/** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
+export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
+  return run((teardown) => startDaemon(config, teardown, { prepare: async () => {}, ...surroundings }));
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -88,19 +82,26 @@ function aborted(signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-interface DaemonHooks {
-  /** Runs before anything reads the records. */
-  readonly prepare: (records: RecordStore) => Promise<void>;
-  /** Reads the configuration anew. */
+/** What a daemon has to do with outside of its configuration. */
+export interface Surroundings {
+  /** Reads the configuration anew, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
+  readonly hangups: Hangups;
+  /** Who supervises this process; null: nobody. */
+  readonly overseer: Overseer | null;
+}
+
+interface DaemonHooks extends Surroundings {
+  /** Runs before anything reads the records. */
+  readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening }: DaemonHooks,
+  { prepare, load, listening, hangups, overseer }: DaemonHooks,
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel });
   teardown.add(() => logs.close());
@@ -115,12 +116,11 @@ export async function startDaemon(
     },
     log: logs.worker,
   });
-  teardown.add(
-    onSignal('SIGHUP', () => {
-      logs.reopen();
-      void reloader.reload();
-    }),
-  );
+  const reload = () => {
+    logs.reopen();
+    return reloader.reload();
+  };
+  teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
@@ -136,6 +136,14 @@ export async function startDaemon(
     await noticed;
   });
   await engine.start();
+  overseer?.watch(() => conditionOf(engine));
+  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + TEARDOWN_MS));
+}
+
+function conditionOf(engine: Engine): Condition {
+  const problems = engine.problems();
+  const [first = 'works'] = [...problems, ...engine.restraints()];
+  return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
 }
 
 interface Stores {

@@ -32,3 +32,22 @@ const CODES: Record<ErrorKind, number> = {
 export function exitCodeOf(kind: ErrorKind): number {
   return CODES[kind];
 }
+
+/** All of them with their meaning, for the manual. */
+export const EXIT_STATUS: readonly (readonly [number, string])[] = [
+  [EXIT_OK, 'it worked'],
+  [EXIT_NEGATIVE, 'it worked, and the answer is no: nothing found, a check failed, the thing does not exist'],
+  [EXIT_UNKNOWN, 'it could not tell (`doctor`), or something could not be read whole (`logs`)'],
+  [CODES.usage, 'the command line is wrong'],
+  [EXIT_BAD_DATA, 'input data is wrong'],
+  [CODES.input_missing, 'an input file is missing'],
+  [CODES.unavailable, 'the daemon or a store cannot be reached'],
+  [EXIT_BUG, 'a bug in cardpoll'],
+  [EXIT_IO, 'something cannot be written'],
+  [CODES.busy, 'not now: another run is at it, or a lock is held; try again later'],
+  [CODES.auth, 'not authorised'],
+  [CODES.config, 'the configuration cannot work'],
+  [EXIT_SIGHUP, 'ended by SIGHUP'],
+  [EXIT_SIGINT, 'ended by SIGINT'],
+  [EXIT_SIGTERM, 'ended by SIGTERM'],
+];

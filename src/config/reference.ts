@@ -33,6 +33,11 @@ function isLiteral(setting: Setting<unknown>): boolean {
   return setting.kind.parse(setting.defaultText).ok && !/[\s$]/.test(setting.defaultText);
 }
 
+/** What holds between settings and for all of them, a sentence or two each; `code` stands in backticks. */
+export function configurationRules(): readonly string[] {
+  return RULES.split(/^- /m).slice(1);
+}
+
 /** docs/configuration.md. */
 export function configurationReference(): string {
   const rows = ALL_SETTINGS.map((setting) => {

@@ -7,6 +7,7 @@ import type { PollOutcome } from '../domain/poll-outcome.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
+import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
 import type { WorkerInfo } from '../store/live-store.ts';
 import { CardReader } from './card-reader.ts';
@@ -41,6 +42,7 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
+  readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
   constructor(
@@ -59,6 +61,7 @@ export class Engine implements Service {
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
       : [];
+    this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
   }
 
   /** Why this instance should get no work or traffic just now; empty when it is fit. */
@@ -67,6 +70,11 @@ export class Engine implements Service {
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
     return this.#phase === 'running' ? problems : [this.#phase];
+  }
+
+  /** Loops that only a restart of the process can help; empty before it works and while it drains, which is bounded. */
+  stuck(): string[] {
+    return this.#phase === 'running' ? this.#pulse.stuck() : [];
   }
 
   /** What keeps this instance from polling although it is fit: pauses and breakers, a sentence each. */

@@ -14,11 +14,17 @@ export abstract class LoopService implements Service {
   #endRest = () => {};
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
+  #passes = 0;
 
   constructor(
     readonly name: string,
     private readonly onLoopError: LoopErrorHandler,
   ) {}
+
+  /** Passes that ended, in whatever way: a loop that comes round is not stuck, also while what it asks is away. */
+  get passes(): number {
+    return this.#passes;
+  }
 
   /** One pass. Returns the milliseconds to rest before the next one. The signal aborts when the loop stops. */
   abstract runOnce(signal: AbortSignal): Promise<number>;
@@ -70,6 +76,8 @@ export abstract class LoopService implements Service {
       this.#failures += 1;
       this.onLoopError(error, retryInMs);
       return retryInMs;
+    } finally {
+      this.#passes += 1;
     }
   }
 }

@@ -12,7 +12,8 @@ import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes
 import { quoted } from '../support/terminal.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
-const PROMPTLY_MS = 1_500;
+/** Far less than the padding of 20 GB takes to read, on any machine. */
+const PROMPTLY_MS = 15_000;
 const CARD = BIG_LOG_CARD;
 const MEMBERS = 100;
 const INDEXED_MEMBERS = 15;

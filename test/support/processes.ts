@@ -14,6 +14,8 @@ export interface CliOptions {
   /** On top of the test's own environment without its CARDPOLL_* variables; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** What is run; default: the binary of this repository. */
+  readonly program?: readonly [string, ...string[]];
   /** Standard input; empty without it. */
   readonly input?: string;
   /** After this the process gets SIGKILL and the call rejects. Default 60,000. */
@@ -133,8 +135,12 @@ export function spawnCli(
   return new RunningCli(spawnBinary(args, options), `cardpoll ${args.join(' ')}`);
 }
 
-function spawnBinary(args: readonly string[], { env = {}, cwd }: CliOptions): ChildProcessWithoutNullStreams {
-  const child: ChildProcess = spawnOwned(process.execPath, [BINARY, ...args], {
+function spawnBinary(
+  args: readonly string[],
+  { env = {}, cwd, program = [process.execPath, BINARY] }: CliOptions,
+): ChildProcessWithoutNullStreams {
+  const [command, ...words] = program;
+  const child: ChildProcess = spawnOwned(command, [...words, ...args], {
     env: { ...outerEnvironment(), ...env },
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],

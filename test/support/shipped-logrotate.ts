@@ -34,13 +34,13 @@ function configuration({ logDir, cacheDir, pid }: Rotation): string {
   const substitutes: Array<[string | RegExp, string]> = [
     ['su cardpoll cardpoll', `su ${owner}`],
     ['create 0640 cardpoll cardpoll', `create 0640 ${owner}`],
-    ['systemctl show --property=MainPID --value cardpoll.service', `echo ${pid}`],
-    ['systemctl kill --kill-who=main --signal=HUP cardpoll.service', `kill -HUP ${pid}`],
+    [/systemctl list-units [^)]*/, pid === 0 ? 'true' : `echo ${pid} loaded`],
+    ['systemctl kill --kill-who=main --signal=HUP "$unit"', 'kill -HUP "$unit"'],
     [/systemd-run [^/]*--uid=cardpoll [^/]*/, ''],
     ['/usr/bin/cardpoll logs index', `${process.execPath} ${BINARY} logs index`],
     ['--roots /var/log/cardpoll', `--roots ${logDir}`],
     ['--cache-dir /var/cache/cardpoll', `--cache-dir ${cacheDir}`],
-    ['/var/log/cardpoll/*.log {', `${logDir}/*.log {`],
+    ['/var/log/cardpoll/*.log /var/log/cardpoll/worker-*/*.log {', `${logDir}/*.log {`],
   ];
   let text = readFileSync(SHIPPED, 'utf8');
   for (const [shipped, substitute] of substitutes) {

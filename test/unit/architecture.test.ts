@@ -26,8 +26,9 @@ const MAY_IMPORT = table(`
   log-search     -> domain, platform
   cli style      -> type of cli, domain
   cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
+  supervision    -> domain, platform
   wiring         -> everything
-  main           -> wiring, cli, platform
+  main           -> wiring, supervision, cli, platform
 `);
 
 /** The first pattern that fits a path names its layer. A file that fits none is a violation. */
@@ -36,7 +37,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\//, 'store adapters'],
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
-  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|cli)\//, '$1'],
+  [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
   [/^(wiring|signals|reload|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
@@ -55,6 +56,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   commander: /^cli\//,
   pino: /^platform\//,
   undici: /^gateway\//,
+  koffi: /^supervision\//,
 };
 
 const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }> = [

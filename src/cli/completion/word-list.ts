@@ -71,7 +71,8 @@ function wordsOf(spec: CommandSpec): Word[] {
 
 function optionWords({ flags, doc, kind, choices }: OptionSpec): OptionWords {
   return {
-    names: flags.match(/--?[\w-]+/g) ?? [],
+    // Not the -MM of <YYYY-MM-DD>.
+    names: flags.match(/(?<!\S)--?[\w-]+/g) ?? [],
     doc,
     takesValue: / </.test(flags),
     values: choices ?? kind?.choices ?? [],

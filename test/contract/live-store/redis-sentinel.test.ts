@@ -31,7 +31,7 @@ it('works through a failover and keeps the queue', async () => {
   replica.disconnect();
   const promoted = performance.now();
   await waitFor(() => store.ping().then(() => true), { timeoutMs: 20_000 });
-  expect(performance.now() - promoted).toBeLessThan(5_000);
+  expect(performance.now() - promoted).toBeLessThan(20_000);
   expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
   expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 6, due: 6, inFlight: 0 });
   expect((await claim(store, 6)).items).toHaveLength(6);

@@ -242,11 +242,11 @@ const LISTINGS: ReadonlyArray<readonly [argv: readonly string[], body: unknown]>
   [['cleanup', 'preview'], { items: [CLEANUP_ITEM], total_rows: MILLIONS }],
   [['cleanup', 'progress'], PROGRESS],
   [['pause'], { items: [PAUSE] }],
-  [['audit'], many(CHANGE)],
   [['concurrency', 'advise'], { tasks: [ADVISED], items: [ADVISED] }],
   [['cards', 'list', '--limit', '2'], { items: [CARD, CARD], next_after_id: Number.MAX_SAFE_INTEGER }],
   [['migrate', 'status', '--database-url', 'postgres://db/cards'], null],
   [['doctor', '--gateway-url', 'http://gateway:8080'], LONG_OVERVIEW],
+  [['audit'], many(CHANGE)],
 ];
 
 describe.each(LISTINGS)('%j', (argv, body) => {

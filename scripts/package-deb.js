@@ -1,0 +1,182 @@
+// Builds the Debian package: `npm run package:deb [-- --revision N] [--out DIR]`. Binary, production packages, units,
+// manual, completions, logrotate and configuration are laid out as Debian wants them and packed by dpkg-deb; the scripts
+// the package runs and its control file are in deploy/debian. The same commit makes the same bytes (SOURCE_DATE_EPOCH).
+// Why it depends on nodejs and brings no Node of its own: docs/decisions/0025-packages.md.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, extname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { copyright } from './deb-copyright.js';
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const { values: given } = parseArgs({
+  options: { revision: { type: 'string', default: '1' }, out: { type: 'string', default: 'packages' } },
+});
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const version = `${manifest.version}-${given.revision}`;
+const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct');
+/** What a package of npm needs to be developed with, not to run: dot files, and these. */
+const NOT_NEEDED = new Set(['.md', '.markdown', '.ts', '.mts', '.cts', '.map', '.flow', '.sh', '.html']);
+
+const stage = mkdtempSync(join(tmpdir(), 'cardpoll-deb-'));
+try {
+  process.umask(0o022);
+  chmodSync(stage, 0o755);
+  layOutProgram();
+  layOutManual();
+  layOutCompletions();
+  layOutService();
+  layOutDocumentation();
+  process.stdout.write(`${pack()}\n`);
+} finally {
+  rmSync(stage, { recursive: true });
+}
+
+function layOutProgram() {
+  for (const name of ['bin', 'dist']) copy(name, `usr/lib/cardpoll/${name}`);
+  copy('package.json', 'usr/lib/cardpoll/package.json');
+  copy('package-lock.json', 'usr/lib/cardpoll/package-lock.json');
+  // Nothing native: the package is the same for every architecture.
+  const flags = [
+    '--omit=dev',
+    '--omit=optional',
+    '--ignore-scripts',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+  ];
+  execFileSync('npm', ['ci', ...flags, '--silent'], { cwd: staged('usr/lib/cardpoll'), stdio: 'inherit' });
+  rmSync(staged('usr/lib/cardpoll/package-lock.json'));
+  rmSync(staged('usr/lib/cardpoll/node_modules/.bin'), { recursive: true });
+  for (const file of filesBelow(staged('usr/lib/cardpoll'))) {
+    if (isNotNeeded(file)) rmSync(file);
+    else chmodSync(file, file.endsWith('/bin/cardpoll.js') ? 0o755 : 0o644);
+  }
+  mkdirSync(staged('usr/bin'), { recursive: true });
+  symlinkSync('../lib/cardpoll/bin/cardpoll.js', staged('usr/bin/cardpoll'));
+}
+
+function layOutManual() {
+  for (const name of readdirSync(join(ROOT, 'man'))) {
+    compressed(`usr/share/man/man${name.at(-1)}/${name}`, readFileSync(join(ROOT, 'man', name)));
+  }
+}
+
+function layOutCompletions() {
+  const script = (shell) => output(process.execPath, join(ROOT, 'bin/cardpoll.js'), 'completion', shell);
+  written('usr/share/bash-completion/completions/cardpoll', script('bash'));
+  written('usr/share/zsh/vendor-completions/_cardpoll', script('zsh'));
+  written('usr/share/fish/vendor_completions.d/cardpoll.fish', script('fish'));
+}
+
+function layOutService() {
+  const systemd = join(ROOT, 'deploy/systemd');
+  const units = existsSync(systemd) ? readdirSync(systemd) : [];
+  for (const name of units.filter((one) => /\.(service|timer)$/.test(one))) {
+    copy(`deploy/systemd/${name}`, `lib/systemd/system/${name}`);
+  }
+  copy('deploy/logrotate.d/cardpoll', 'etc/logrotate.d/cardpoll');
+  copy('docs/cardpoll.sample.yaml', 'etc/cardpoll/cardpoll.yaml');
+}
+
+function layOutDocumentation() {
+  const doc = 'usr/share/doc/cardpoll';
+  for (const name of ['cron.d', 'grafana', 'prometheus']) copy(`deploy/${name}`, `${doc}/examples/${name}`);
+  compressed(`${doc}/changelog.gz`, readFileSync(join(ROOT, 'CHANGELOG.md')));
+  const date = new Date(Number(epoch) * 1000).toUTCString().replace('GMT', '+0000');
+  compressed(
+    `${doc}/changelog.Debian.gz`,
+    `cardpoll (${version}) unstable; urgency=medium\n\n  * See changelog.gz.\n\n -- ${controlField('Maintainer')}  ${date}\n`,
+  );
+  written(`${doc}/copyright`, copyright(staged('usr/lib/cardpoll')));
+}
+
+/** @returns the path of the package. */
+function pack() {
+  const files = filesBelow(stage)
+    .map((file) => file.slice(stage.length + 1))
+    .sort();
+  const sums = output('sh', '-c', 'cd "$1" && shift && md5sum "$@"', 'sh', stage, ...files);
+  const kilobytes = files.reduce((sum, file) => sum + Math.ceil(lstatSync(staged(file)).size / 1024), 0);
+  const control = readFileSync(join(ROOT, 'deploy/debian/control'), 'utf8').replace('@VERSION@', version);
+  written(
+    'DEBIAN/control',
+    control.replace('\nDescription:', `\nInstalled-Size: ${kilobytes}\nDescription:`),
+  );
+  written(
+    'DEBIAN/conffiles',
+    `${files
+      .filter((file) => file.startsWith('etc/'))
+      .map((file) => `/${file}\n`)
+      .join('')}`,
+  );
+  written('DEBIAN/md5sums', sums);
+  for (const name of ['postinst', 'prerm', 'postrm']) {
+    copy(`deploy/debian/${name}`, `DEBIAN/${name}`);
+    chmodSync(staged(`DEBIAN/${name}`), 0o755);
+  }
+  const file = resolve(given.out, `cardpoll_${version}_all.deb`);
+  mkdirSync(dirname(file), { recursive: true });
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', stage, file], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: epoch },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return file;
+}
+
+function controlField(name) {
+  const control = readFileSync(join(ROOT, 'deploy/debian/control'), 'utf8');
+  return control.match(new RegExp(`^${name}: (.*)$`, 'm'))?.[1];
+}
+
+function isNotNeeded(file) {
+  const [, path] = file.split('/cardpoll/node_modules/');
+  return path !== undefined && (/(^|\/)\./.test(path) || NOT_NEEDED.has(extname(path)));
+}
+
+function staged(path) {
+  return join(stage, path);
+}
+
+function copy(from, to) {
+  mkdirSync(dirname(staged(to)), { recursive: true });
+  cpSync(join(ROOT, from), staged(to), { recursive: true });
+  const made = lstatSync(staged(to)).isDirectory() ? filesBelow(staged(to)) : [staged(to)];
+  for (const file of made) chmodSync(file, 0o644);
+}
+
+function written(path, text) {
+  mkdirSync(dirname(staged(path)), { recursive: true });
+  writeFileSync(staged(path), text.endsWith('\n') ? text : `${text}\n`, { mode: 0o644 });
+}
+
+function compressed(path, content) {
+  mkdirSync(dirname(staged(path)), { recursive: true });
+  const name = path.endsWith('.gz') ? path : `${path}.gz`;
+  writeFileSync(staged(name), gzipSync(content, { level: 9 }), { mode: 0o644 });
+}
+
+/** Plain files, links left out. */
+function filesBelow(directory) {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function output(command, ...args) {
+  return execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 26 }).trim();
+}

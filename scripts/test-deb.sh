@@ -1,0 +1,77 @@
+#!/bin/sh
+# Proves the Debian package: the same commit makes the same bytes, lintian has no errors, and on a fresh Debian 13 (a
+# directory made by debootstrap) it installs, upgrades, is removed and purged. `npm run test:deb [-- DIRECTORY]`, as root;
+# a directory given is used, and made where it is missing, so that a second run is quick. Not part of npm test: it takes
+# minutes and downloads a Debian.
+set -eu
+
+cd "$(dirname "$0")/.."
+for program in debootstrap lintian; do
+    command -v "$program" >/dev/null || apt-get install -q -y --no-install-recommends "$program"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=${1:-$work/root}
+
+fail() { echo "failed: $*" >&2; exit 1; }
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
+has() { inside test -e "$1" || fail "there is no $1"; }
+has_not() { if inside test -e "$1"; then fail "$1 is still there"; fi; }
+mode() { [ "$(inside stat -c %U:%G:%a "$1")" = "$2" ] || fail "$1 is not $2"; }
+
+echo 'it is reproducible'
+npm run --silent package:deb -- --out "$work/first" >/dev/null
+npm run --silent package:deb -- --out "$work/second" >/dev/null
+first=$(echo "$work"/first/*.deb)
+cmp "$first" "$work/second/$(basename "$first")"
+
+echo 'lintian finds no error'
+lintian --fail-on error "$first" | grep '^E:' && fail 'lintian'
+
+echo 'a fresh Debian'
+[ -d "$root" ] || debootstrap --variant=minbase --include=nodejs,logrotate trixie "$root" >"$work/debootstrap.log"
+inside apt-get purge -q -y cardpoll >/dev/null 2>&1 || true
+
+echo 'installs'
+cp "$first" "$root/cardpoll.deb"
+inside apt-get install -q -y --no-install-recommends /cardpoll.deb >"$work/install.log" || fail "$(tail "$work/install.log")"
+inside cardpoll version
+inside cardpoll gateway --help >/dev/null
+inside id cardpoll >/dev/null || fail 'no user cardpoll'
+mode /etc/cardpoll/cardpoll.yaml root:cardpoll:640
+mode /var/lib/cardpoll cardpoll:cardpoll:750
+mode /var/log/cardpoll cardpoll:cardpoll:750
+for file in man/man1/cardpoll.1.gz man/man8/cardpoll-daemon.8.gz man/man5/cardpoll.yaml.5.gz \
+    bash-completion/completions/cardpoll doc/cardpoll/copyright; do has "/usr/share/$file"; done
+inside logrotate --debug /etc/logrotate.d/cardpoll >/dev/null 2>"$work/logrotate.log" || fail "$(cat "$work/logrotate.log")"
+if inside test -e /lib/systemd/system/cardpoll.service; then
+    has /etc/systemd/system/multi-user.target.wants/cardpoll.service
+fi
+inside cardpoll daemon --config /etc/cardpoll/cardpoll.yaml 2>"$work/daemon.log" && fail 'started without a gateway'
+grep -q 'gateway' "$work/daemon.log" || fail "$(cat "$work/daemon.log")"
+
+echo 'upgrades, and keeps what was configured'
+echo 'log_level: warn' >>"$root/etc/cardpoll/cardpoll.yaml"
+touch "$root/var/lib/cardpoll/state"
+npm run --silent package:deb -- --revision 2 --out "$work/upgrade" >/dev/null
+cp "$work"/upgrade/*.deb "$root/cardpoll.deb"
+inside apt-get install -q -y --no-install-recommends /cardpoll.deb >"$work/upgrade.log" || fail "$(tail "$work/upgrade.log")"
+inside dpkg-query -W -f '${Version}\n' cardpoll | grep -q -e '-2$' || fail 'the old version is still there'
+grep -q 'log_level: warn' "$root/etc/cardpoll/cardpoll.yaml" || fail 'the configuration is lost'
+mode /etc/cardpoll/cardpoll.yaml root:cardpoll:640
+has /var/lib/cardpoll/state
+
+echo 'is removed, and leaves configuration and data'
+inside apt-get remove -q -y cardpoll >/dev/null
+has_not /usr/bin/cardpoll
+has_not /usr/lib/cardpoll
+has /etc/cardpoll/cardpoll.yaml
+has /var/lib/cardpoll/state
+
+echo 'is purged'
+inside apt-get purge -q -y cardpoll >/dev/null
+for path in /etc/cardpoll /etc/logrotate.d/cardpoll /var/lib/cardpoll /var/log/cardpoll /var/cache/cardpoll \
+    /etc/systemd/system/multi-user.target.wants/cardpoll.service /etc/systemd/system/cardpoll.service; do has_not "$path"; done
+inside dpkg --audit
+
+echo 'all well'

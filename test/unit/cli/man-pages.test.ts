@@ -1,0 +1,102 @@
+// The manual in man/ (`npm run man` writes it): what the declarations say now, complete, and free of mistakes.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { CommandSpec } from '../../../src/cli/command.ts';
+import { ROOT } from '../../../src/cli/commands/root.ts';
+import { placesOf } from '../../../src/cli/completion/word-list.ts';
+import { manualPages } from '../../../src/cli/man/pages.ts';
+import { VERSION } from '../../../src/cli/version.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+import { programPath } from '../../support/provision.ts';
+import { cli } from './cli-under-test.ts';
+
+const MAN = fileURLToPath(new URL('../../../man', import.meta.url));
+const PAGES = [...manualPages(ROOT, VERSION)];
+/** How man shows bold and underlined where there are no colours. */
+const OVERSTRUCK = new RegExp(`.${String.fromCharCode(8)}`, 'g');
+const SECTIONS = [
+  'NAME',
+  'SYNOPSIS',
+  'DESCRIPTION',
+  'OPTIONS',
+  'EXAMPLES',
+  'FILES',
+  'ENVIRONMENT',
+  'EXIT STATUS',
+  'SEE ALSO',
+];
+
+it.each(PAGES)('man/%s is what the declarations say: npm run man', (name, text) => {
+  expect(readFileSync(`${MAN}/${name}`, 'utf8')).toBe(text);
+});
+
+it('man/ and the man field of package.json hold these pages and no other', () => {
+  const names = PAGES.map(([name]) => name);
+  expect(readdirSync(MAN).sort()).toEqual(names.toSorted());
+  const { man } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+  expect(man).toEqual(names.map((name) => `./man/${name}`));
+});
+
+it('every page that another one refers to exists', () => {
+  const referred = PAGES.flatMap(([, text]) => [...text.matchAll(/\\fB(cardpoll[\w\\.-]*)\\fP\((\d)\)/g)]);
+  const names = referred.map(([, name = '', volume]) => `${name.replaceAll('\\', '')}.${volume}`);
+  expect(PAGES.map(([name]) => name)).toEqual(expect.arrayContaining([...new Set(names)]));
+});
+
+describe('read by man', () => {
+  const shown = new Map<string, string>();
+  const read = (name: string): string => {
+    const page = shown.get(name) ?? readPage(name);
+    shown.set(name, page);
+    return page;
+  };
+
+  it.each(PAGES)('%s: no warnings, every section', (name) => {
+    expect([...read(name).matchAll(/^([A-Z][A-Z ]+)$/gm)].map(([, title]) => title)).toEqual(
+      expect.arrayContaining(SECTIONS),
+    );
+  });
+
+  it('every command with every option of its help and completion', async () => {
+    const pageOf = (words: readonly string[]) =>
+      words.length === 0 ? 'cardpoll.1' : `cardpoll-${words[0]}.${words[0] === 'daemon' ? 8 : 1}`;
+    for (const { path, options } of placesOf(ROOT)) {
+      const [, ...words] = path.split(' ');
+      const page = read(pageOf(words));
+      if (isRun(ROOT, words)) expect(page.replace(/\s+/g, ' ')).toContain(`${path} [options]`);
+      const help = (await cli([...words, '--help'])).stdout.split('\nUsage:')[1] ?? '';
+      const helped = [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag);
+      for (const flag of [...helped, ...options.flatMap(({ names }) => names)]) {
+        expect(page, `${path} ${flag}`).toMatch(new RegExp(`^ +(-\\w, )?${flag}\\b`, 'm'));
+      }
+    }
+  });
+
+  it('cardpoll.yaml.5: every setting of the table', () => {
+    const page = read('cardpoll.yaml.5');
+    for (const { yaml, env } of ALL_SETTINGS) {
+      for (const name of [yaml, env]) {
+        if (name !== null) expect(page).toMatch(new RegExp(`^ +([\\w-]+, )?${name}\\b`, 'm'));
+      }
+    }
+  });
+});
+
+/** As a terminal would show it. */
+function readPage(name: string): string {
+  const man = programPath('man', { debianPackage: 'man-db' });
+  const args = ['--warnings', '-E', 'UTF-8', '-l', '-Tutf8', `${MAN}/${name}`];
+  const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', MANWIDTH: '80', GROFF_NO_SGR: '1' };
+  const { status, stdout, stderr } = spawnSync(man, args, { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout.replaceAll(OVERSTRUCK, '');
+}
+
+function isRun(spec: CommandSpec, words: readonly string[]): boolean {
+  const [next, ...rest] = words;
+  if (next === undefined) return spec.run !== undefined;
+  const below = spec.subcommands?.find(({ name }) => name === next);
+  return below !== undefined && isRun(below, rest);
+}
