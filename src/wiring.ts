@@ -137,7 +137,9 @@ export async function startDaemon(
   });
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
-  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + TEARDOWN_MS));
+  teardown.add(() =>
+    overseer?.stopping(Math.max(config.polling.drainTimeoutMs, config.http.drainDelayMs) + TEARDOWN_MS),
+  );
 }
 
 function conditionOf(engine: Engine): Condition {
