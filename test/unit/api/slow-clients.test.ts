@@ -1,13 +1,11 @@
 // Clients that are slow, silent or many, over real sockets: each ends in its time, and none holds up a server that stops.
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { IMPORT_PATH, postHead, RawClient, TELL_WHEN_BEGUN } from '../../support/raw-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const BOUNDS = { headerTimeoutMs: 300, bodyTimeoutMs: 400, maxConnections: 20 };
-const IMPORT = '/api/admin/cards/import';
 const TRICKLE_MS = 20;
 
 let stores: { redisUrl: string; databaseUrl: string };
@@ -19,40 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-class Client {
-  received = '';
-  closed = false;
-
-  private constructor(readonly socket: Socket) {
-    socket.on('data', (data) => {
-      this.received += data;
-    });
-    socket.on('close', () => {
-      this.closed = true;
-    });
-    socket.on('error', () => {});
-  }
-
-  static async to(target: ApiUnderTest, text = ''): Promise<Client> {
-    const [host, port] = target.server.address.split(':');
-    const socket = connect({ host, port: Number(port) });
-    const client = new Client(socket);
-    await once(socket, 'connect');
-    socket.write(text);
-    return client;
-  }
-
-  /** Sends pieces, a few a second, until the server has had enough. */
-  async trickle(piece: (index: number) => string): Promise<void> {
-    for (let index = 0; !this.closed; index += 1) {
-      this.socket.write(piece(index));
-      await new Promise((resolve) => setTimeout(resolve, TRICKLE_MS));
-    }
-  }
-}
-
-const post = (path: string, type: string, length: number, more = '') =>
-  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n${more}\r\n`;
+const to = (target: ApiUnderTest, text?: string) => RawClient.to(target.server.address, text);
 
 function expectProblem(answer: string, status: number, code: string): void {
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -62,20 +27,20 @@ function expectProblem(answer: string, status: number, code: string): void {
 
 describe('a connection', () => {
   it('whose head never ends is answered and closed', async () => {
-    const client = await Client.to(api, 'GET /livez HTTP/1.1\r\n');
-    await client.trickle((index) => `X-${index}: y\r\n`);
+    const client = await to(api, 'GET /livez HTTP/1.1\r\n');
+    await client.trickle(TRICKLE_MS, (index) => `X-${index}: y\r\n`);
     expectProblem(client.received, 408, 'request_timeout');
   });
 
   it('that says nothing is closed', async () => {
-    const client = await Client.to(api);
+    const client = await to(api);
     await waitFor(() => client.closed);
   });
 
   it('beyond the limit is closed at once, and counted', async () => {
     const own = await startApi({ ...stores, bounds: { maxConnections: 10 } });
-    const clients = await Promise.all(Array.from({ length: 10 }, () => Client.to(own)));
-    const further = await Client.to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const clients = await Promise.all(Array.from({ length: 10 }, () => to(own)));
+    const further = await to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await waitFor(() => further.closed);
     expect(further.received).toBe('');
     clients[0]?.socket.destroy();
@@ -90,17 +55,14 @@ describe('a connection', () => {
 
 describe('a body', () => {
   it('that comes byte by byte is answered and its connection closed', async () => {
-    const client = await Client.to(
-      api,
-      post('/api/admin/polling-concurrency/reset', 'application/json', 9_999),
-    );
-    await client.trickle(() => ' ');
+    const client = await to(api, postHead('/api/admin/polling-concurrency/reset', 'application/json', 9_999));
+    await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 408, 'request_timeout');
   });
 
   it('of a refused request does not keep the connection', async () => {
-    const client = await Client.to(api, post('/api/admin/nothing', 'application/octet-stream', 9_999));
-    await client.trickle(() => ' ');
+    const client = await to(api, postHead('/api/admin/nothing', 'application/octet-stream', 9_999));
+    await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 404, 'not_found');
   });
 
@@ -109,7 +71,7 @@ describe('a body', () => {
     const row = (id: number) => `${id},${String(id).padStart(20, '8')},${' '.repeat(100)}\n`;
     const head = 'card_id,iccid,carrier_id\n';
     const length = head.length + Array.from({ length: rows }, (_, i) => row(i + 1)).join('').length;
-    const client = await Client.to(api, post(IMPORT, 'text/csv', length) + head);
+    const client = await to(api, postHead(IMPORT_PATH, 'text/csv', length) + head);
     let sent = 0;
     const startedMs = performance.now();
     // For longer than the time that a body has.
@@ -122,9 +84,9 @@ describe('a body', () => {
   });
 
   it('of an import that stands still ends it, and keeps what came', async () => {
-    const client = await Client.to(api, post(IMPORT, 'application/x-ndjson', 999_999));
+    const client = await to(api, postHead(IMPORT_PATH, 'application/x-ndjson', 999_999));
     client.socket.write('{"card_id": 77, "iccid": "89860000000000000077"}\n');
-    await client.trickle(() => ' ');
+    await client.trickle(TRICKLE_MS, () => ' ');
     expectProblem(client.received, 408, 'request_timeout');
   });
 });
@@ -133,12 +95,12 @@ describe('a server that stops', () => {
   it('waits for requests it has begun, and for no silent or unfinished connection', async () => {
     const own = await startApi(stores);
     const silent = await Promise.all([
-      Client.to(own),
-      Client.to(own, 'GET /livez HTTP/1.1\r\nHost: localh'),
-      Client.to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+      to(own),
+      to(own, 'GET /livez HTTP/1.1\r\nHost: localh'),
+      to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
     ]);
     await waitFor(() => silent[2]?.received.includes('"status":"ok"'));
-    const upload = await Client.to(own, post(IMPORT, 'text/csv', 200, 'Expect: 100-continue\r\n'));
+    const upload = await to(own, postHead(IMPORT_PATH, 'text/csv', 200, TELL_WHEN_BEGUN));
     await waitFor(() => upload.received.includes('100 Continue'), { what: 'the upload to begin' });
     const closed = own.server.close();
     await waitFor(() => upload.closed || silent[2]?.closed);
