@@ -33,6 +33,7 @@ const RULE: AlertRuleFields = {
   isEnabled: true,
   notifyChannels: [],
   webhookUrl: null,
+  webhookSecrets: [],
   cooldownSeconds: 0,
 };
 const IMPORT_CHUNK_CARDS = 10_000;
@@ -55,7 +56,13 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
     const config = { ...(await loadDaemonConfig({ flags, env: {} })), listen };
     const prepare = (records: RecordStore) => prepareFleet(records, cards);
     const listening = (url: string) => launched(url, logDir);
-    const surroundings = { load: async () => config, listening, hangups: new Hangups(), overseer: null };
+    const surroundings = {
+      load: async () => config,
+      listening,
+      hangups: new Hangups(),
+      overseer: null,
+      link: null,
+    };
     await startDaemon(config, teardown, { prepare, ...surroundings });
     makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
   }, options.stop);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/card.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
@@ -59,12 +60,14 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
 }
 
 function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): Promise<Finding[]> {
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
   const { stats } = openOperations({
     ...stores,
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: silentLogger(),
     exactTotals: false,
   });

@@ -10,10 +10,17 @@ import { Hangups } from './signals.ts';
 /** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
 const launchersFor = (hangups: Hangups | null): Launchers => ({
   daemon: async (config, load, listening) => {
-    const { openServiceManager } = await import('./supervision/service-manager.ts');
-    const overseer = await openServiceManager(process.env, process.pid);
-    const { runDaemon } = await import('./wiring.ts');
-    return runDaemon(config, { load, listening, hangups: hangups ?? new Hangups(), overseer });
+    const { superviseOrRun } = await import('./supervise.ts');
+    const [node, script = '', ...args] = process.argv;
+    return superviseOrRun(
+      { config, load, listening, hangups: hangups ?? new Hangups() },
+      {
+        channel: process,
+        env: process.env,
+        command: [node ?? process.execPath, ...process.execArgv, script],
+        args,
+      },
+    );
   },
   demo: async (options, launched) => {
     // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
@@ -22,7 +29,7 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
-  migrate: async (config, action) => (await import('./wiring.ts')).runMigrate(config, action),
+  migrate: async (config, action) => (await import('./migrate.ts')).runMigrate(config, action),
 });
 
 export async function main(): Promise<void> {

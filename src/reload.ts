@@ -1,8 +1,11 @@
 // What SIGHUP does to the configuration of a running daemon: reads everything anew, puts in force what can change while
 // it runs, and names what needs a restart. All or nothing: a configuration that cannot work changes nothing. Built by
 // wiring.ts, which knows how settings are put in force.
+import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { callerOf } from './api/auth.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
+import type { AuditChange } from './domain/audit.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
 import type { Logger } from './platform/logger.ts';
 import { snakeCase } from './platform/snake-keys.ts';
@@ -20,6 +23,8 @@ export interface ReloaderDeps {
   /** Puts settings in force, or throws and changes nothing. */
   readonly apply: (settings: LiveSettings) => void;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Told of what changed, for the audit trail. */
+  readonly onChange: (change: AuditChange) => void;
 }
 
 export class Reloader {
@@ -37,14 +42,18 @@ export class Reloader {
   }
 
   async #reloadOnce(): Promise<void> {
-    const { load, apply, log } = this.deps;
+    const { load, apply, log, onChange } = this.deps;
     try {
       const config = await load();
-      const changed = changedSettings(this.#config, config);
-      const live = LIVE.filter((name) => changed.includes(snakeCase(name)));
+      const before = this.#config;
+      const live = LIVE.filter((name) => !isDeepStrictEqual(before[name], config[name]));
       apply(config);
       for (const name of LIVE) this.#config = { ...this.#config, [name]: config[name] };
       log.info({ changed: live.map(snakeCase) }, 'configuration reloaded');
+      if (live.length > 0) {
+        const [from, to] = [before, config].map((one) => traceOf(live, one));
+        onChange({ action: 'config.reload', object: `instance ${hostname()}`, before: from, after: to });
+      }
       const waiting = changedSettings(this.#config, config);
       if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings that need a restart');
     } catch (error) {
@@ -55,6 +64,17 @@ export class Reloader {
       );
     }
   }
+}
+
+/** What the audit trail may show of the settings: of tokens whose they are, of others nothing that may be a secret. */
+function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings): Record<string, unknown> {
+  const shown: Partial<Record<keyof LiveSettings, unknown>> = {
+    logLevel: settings.logLevel,
+    rateLimitPerMinute: settings.rateLimitPerMinute,
+    refusalLimitPerMinute: settings.refusalLimitPerMinute,
+    adminTokens: settings.adminTokens.map(callerOf),
+  };
+  return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));
 }
 
 /** Paths of the settings that differ, without their values: some are secrets. */

@@ -27,10 +27,13 @@ export class Hangups {
 
   /** Made as early as can be and never taken back: without a listener the signal ends the process. */
   constructor() {
-    onSignal('SIGHUP', () => {
-      if (this.#handler === null) this.#came = true;
-      else this.#handler();
-    });
+    onSignal('SIGHUP', () => this.come());
+  }
+
+  /** As if the signal had come. */
+  come(): void {
+    if (this.#handler === null) this.#came = true;
+    else this.#handler();
   }
 
   /** From now on calls this; at once, if one came while nobody was there. @returns the function that ends it. */

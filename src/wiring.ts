@@ -1,28 +1,32 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
+import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
-import type { Listening, MigrateAction, SimulatorOptions } from './cli/launchers.ts';
+import type { Listening, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig, MigrateConfig } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
+import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
+import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
+import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import type { Audit } from './operations/audit.ts';
 import { HealthWatch } from './operations/health-watch.ts';
-import { openOperations } from './operations/operations.ts';
+import { type Operations, openOperations } from './operations/operations.ts';
 import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
+import { endsWithin } from './platform/ends-within.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
@@ -31,19 +35,23 @@ import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
 import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
 import type { LiveStore } from './store/live-store.ts';
-import { MIGRATIONS } from './store/postgres/migration-list.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
-import type { MigrationState, RecordStore } from './store/record-store.ts';
+import type { RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
+import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
+/** What waits for the audit trail may take this long when the daemon ends. */
+const DIGEST_STOP_MS = 3_000;
 /** What ending takes beside the drain: signing off, requests under way, logs, stores. */
-const TEARDOWN_MS = 30_000;
+const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
 export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
-  return run((teardown) => startDaemon(config, teardown, { prepare: async () => {}, ...surroundings }));
+  const start = (teardown: Teardown) =>
+    startDaemon(config, teardown, { prepare: async () => {}, ...surroundings });
+  return run(start, surroundings.link?.stop);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -90,6 +98,8 @@ export interface Surroundings {
   readonly hangups: Hangups;
   /** Who supervises this process; null: nobody. */
   readonly overseer: Overseer | null;
+  /** To the supervisor, where this is one of several processes. */
+  readonly link: SupervisorLink | null;
 }
 
 interface DaemonHooks extends Surroundings {
@@ -101,11 +111,12 @@ interface DaemonHooks extends Surroundings {
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening, hangups, overseer }: DaemonHooks,
+  { prepare, load, listening, hangups, overseer, link }: DaemonHooks,
 ): Promise<void> {
-  const logs = openLogs({ dir: config.logDir, level: config.logLevel });
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
   teardown.add(() => logs.close());
   let server: ApiServer | null = null;
+  let digest: AuditDigest | null = null;
   const reloader = new Reloader({
     config,
     load,
@@ -115,6 +126,7 @@ export async function startDaemon(
       logs.setLevel(settings.logLevel);
     },
     log: logs.worker,
+    onChange: (change) => digest?.note(change),
   });
   const reload = () => {
     logs.reopen();
@@ -125,10 +137,18 @@ export async function startDaemon(
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
-  const engine = buildEngine(config, stores, logs, teardown, () => server?.address ?? null);
+  const operations = buildOperations(config, stores, logs);
+  digest = await startDigest(operations.audit, logs.worker, teardown);
+  const parts = { ...stores, audit: operations.audit, digest };
+  const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
-  server = await startServer(config, stores, engine, logs, teardown);
-  listening(server.url);
+  if (link === null || link.number === 0) {
+    server = await startServer(config, { ...stores, operations }, engine, logs, teardown, link);
+    listening(server.url);
+  } else {
+    const numbers = new OwnNumbers(() => stateOf(engine, logs), link.number);
+    link.publish(() => numbers.json());
+  }
   teardown.add(async () => {
     // From here on readyz says that the instance stops.
     const noticed = sleep(config.http.drainDelayMs);
@@ -137,15 +157,47 @@ export async function startDaemon(
   });
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
-  teardown.add(() =>
-    overseer?.stopping(Math.max(config.polling.drainTimeoutMs, config.http.drainDelayMs) + TEARDOWN_MS),
-  );
+  teardown.add(() => overseer?.stopping(endsWithinMs(config)));
+}
+
+/** How long a daemon may take to end. */
+export function endsWithinMs({ polling, http }: DaemonConfig): number {
+  return Math.max(polling.drainTimeoutMs, http.drainDelayMs) + ENDING_MS;
 }
 
 function conditionOf(engine: Engine): Condition {
   const problems = engine.problems();
   const [first = 'works'] = [...problems, ...engine.restraints()];
   return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
+}
+
+function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+  const guard = new SsrfGuard(config.webhooks.allowCidrs);
+  return openOperations({
+    ...stores,
+    clock: systemClock,
+    timeZone: config.timeZone,
+    version: VERSION,
+    guard,
+    tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
+    auditLog: logs.audit,
+    limits: config.http,
+    exactTotals: config.roles.includes('api'),
+  });
+}
+
+/** Stops after the engine, whose last acts it records. A record store that is away holds up no end. */
+async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promise<AuditDigest> {
+  const onError = new ErrorReporter(log, systemClock).for('audit-digest');
+  const digest = new AuditDigest({ audit, clock: systemClock, onError });
+  await digest.start();
+  teardown.add(async () => {
+    await endsWithin(
+      DIGEST_STOP_MS,
+      digest.stop().catch((error) => onError(error, 0)),
+    );
+  });
+  return digest;
 }
 
 interface Stores {
@@ -172,13 +224,13 @@ async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown)
   return { live, records };
 }
 
-function openEmbedded(dataDir: string): Promise<RecordStore> {
+export function openEmbedded(dataDir: string): Promise<RecordStore> {
   return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
 }
 
 function buildEngine(
   config: DaemonConfig,
-  stores: Stores,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'digest'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,
@@ -214,12 +266,12 @@ function buildEngine(
       initPauseMs: polling.initPauseMs,
       drainTimeoutMs: polling.drainTimeoutMs,
       alertIntervalMs: config.alerts.intervalMs,
-      webhookSecret: config.webhooks.secret,
+      webhookSecrets: config.webhooks.secrets,
       cleanupSchedule: config.cleanup.schedule,
       cleanupPauseMs: config.cleanup.pauseMs,
     },
     {
-      ...stores,
+      ...parts,
       gateway,
       probeAddress,
       flow,
@@ -234,26 +286,21 @@ function buildEngine(
 /** The admin API, or where another instance serves it, probes and metrics alone. */
 async function startServer(
   config: DaemonConfig,
-  stores: Stores,
+  { operations, live }: Pick<Stores, 'live'> & { readonly operations: Operations },
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
+  link: SupervisorLink | null,
 ): Promise<ApiServer> {
   const servesApi = config.roles.includes('api');
-  const operations = openOperations({
-    ...stores,
-    clock: systemClock,
-    timeZone: config.timeZone,
-    version: VERSION,
-    guard: new SsrfGuard(config.webhooks.allowCidrs),
-    auditLog: logs.audit,
-    limits: config.http,
-    exactTotals: servesApi,
-  });
   const options = {
     logs,
-    readiness: async () => ({ problems: engine.problems(), restraints: engine.restraints() }),
-    instance: () => ({ leads: engine.leads, droppedLogLines: logs.droppedLines }),
+    readiness: async () => ({
+      problems: [...engine.problems(), ...(link?.others.problems ?? [])],
+      restraints: engine.restraints(),
+    }),
+    instance: () => stateOf(engine, logs),
+    ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
   const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
@@ -268,9 +315,13 @@ async function startServer(
         operations,
       });
   teardown.add(() => server.close());
-  if (servesApi) await watchHealth(operations.stats, stores.live, logs.api, teardown);
+  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
   logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
   return server;
+}
+
+function stateOf({ leads }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines };
 }
 
 async function watchHealth(
@@ -294,32 +345,4 @@ function boundsOf({ http }: DaemonConfig): ServerBounds {
     ...http,
     trustedProxies: http.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
   };
-}
-
-export interface MigrateResult {
-  readonly applied: readonly string[];
-  readonly migrations: readonly MigrationState[];
-}
-
-/** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
-export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
-  const { database } = config;
-  // Opening an embedded database creates it: a question must not.
-  if (
-    action === 'status' &&
-    database.kind === 'embedded' &&
-    !existsSync(join(database.dataDir, 'PG_VERSION'))
-  ) {
-    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null })) };
-  }
-  const records =
-    database.kind === 'postgres'
-      ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
-      : await openEmbedded(database.dataDir);
-  try {
-    const applied = action === 'up' ? await records.migrations.up() : [];
-    return { applied, migrations: await records.migrations.status() };
-  } finally {
-    await records.close();
-  }
 }

@@ -49,11 +49,7 @@ export function bearerToken(authorization: string | undefined): string | null {
 }
 
 function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
-  const known = tokens.map(({ role, token }, index) => ({
-    role,
-    name: `${role}/${index}`,
-    hash: sha256(token),
-  }));
+  const known = tokens.map((entry, index) => ({ ...callerOf(entry, index), hash: sha256(entry.token) }));
   return ({ authorization, method }) => {
     const presented = sha256(bearerToken(authorization) ?? '');
     let caller: (typeof known)[number] | null = null;
@@ -72,6 +68,11 @@ function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
     }
     return { name: caller.name, role: caller.role };
   };
+}
+
+/** Whom an entry of the tokens stands for. */
+export function callerOf({ role }: AdminToken, index: number): Caller {
+  return { name: `${role}/${index}`, role };
 }
 
 function localAuthenticator(): Authenticator {

@@ -7,6 +7,7 @@ const KINDS: Record<number, ErrorKind> = {
   403: 'auth',
   404: 'not_found',
   409: 'conflict',
+  412: 'conflict',
   413: 'invalid',
   415: 'bad_data',
   422: 'invalid',

@@ -3,8 +3,10 @@
 // once: its Idempotency-Key lets it run only once.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { AlertState } from '../domain/alert-rule.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { AlertReport, AlertRuleReport } from '../operations/alerts.ts';
+import type { AlertReport } from '../operations/alert-history.ts';
+import type { AlertRuleReport, WebhookTrial } from '../operations/alerts.ts';
 import type { AuditItem } from '../operations/audit.ts';
 import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
 import type { CardListReport, CardReport } from '../operations/cards.ts';
@@ -18,6 +20,7 @@ import type { History } from '../operations/history.ts';
 import type { InitState } from '../operations/init.ts';
 import type { InitReport } from '../operations/init-report.ts';
 import type { PauseReport } from '../operations/pauses.ts';
+import type { SilenceReport } from '../operations/silences.ts';
 import type { Overview } from '../operations/stats.ts';
 import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
@@ -48,6 +51,8 @@ export type HealthReasonBody = Wire<HealthReason>;
 export type ConfigBody = Wire<ConfigReport>;
 export type AlertRuleBody = Wire<AlertRuleReport>;
 export type AlertBody = Wire<AlertReport>;
+export type SilenceBody = Wire<SilenceReport>;
+export type WebhookTrialBody = Wire<WebhookTrial>;
 export type RetentionBody = Wire<Retention>;
 export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;
@@ -75,6 +80,7 @@ export interface AlertRuleRequest
     'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
   > {
   readonly webhook_url?: string | null;
+  readonly webhook_secret?: string | null;
   readonly cooldown_seconds?: number;
 }
 
@@ -83,6 +89,15 @@ export type ConfigRequest = Pick<
   ConfigBody,
   'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'priority' | 'status'
 >;
+
+/** Alerts that have all that is given are silenced for so many seconds. */
+export interface SilenceRequest {
+  readonly rule_id?: number;
+  readonly rule_type?: AlertBody['rule_type'];
+  readonly task_type?: TaskType;
+  readonly seconds: number;
+  readonly reason: string;
+}
 
 /** Cards with these attributes; null leaves one open. */
 export interface Selection {
@@ -128,7 +143,11 @@ export interface WhoamiBody {
 const ADMIN = '/api/admin';
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
+const ALERTS = '/polling-alert-history';
+const SILENCES = '/polling-alert-silences';
 const PAUSES = '/polling-pauses';
+/** A receiver has ten seconds to answer. */
+const TEST_TIMEOUT_MS = 20_000;
 /** Of the API's lists. */
 const LARGEST_PAGE_SIZE = 100;
 
@@ -223,10 +242,38 @@ export class ApiClient {
     await this.#answer({ method: 'DELETE', path: `${RULES}/${id}` });
   }
 
-  /** @param ruleId null: of all rules. */
-  alertHistory(ruleId: number | null, page: number, pageSize: number): Promise<Answer<PageBody<AlertBody>>> {
-    const filter = ruleId === null ? '' : `&rule_id=${ruleId}`;
-    return this.#get(`/polling-alert-history?page=${page}&page_size=${pageSize}${filter}`, 'items');
+  /** Takes as long as the receiver, within bounds. */
+  testAlertRule(id: number): Promise<Answer<WebhookTrialBody>> {
+    const timeoutMs = Math.max(this.options.timeoutMs, TEST_TIMEOUT_MS);
+    return this.#call({ method: 'POST', path: `${RULES}/${id}/test`, timeoutMs }, 'delivered');
+  }
+
+  /** @param filter what is left out is not asked for. */
+  alertHistory(
+    filter: { readonly rule_id?: number; readonly state?: AlertState },
+    page: number,
+    pageSize: number,
+  ): Promise<Answer<PageBody<AlertBody>>> {
+    const query = Object.entries(filter).map(([name, value]) => `&${name}=${value}`);
+    return this.#get(`${ALERTS}?page=${page}&page_size=${pageSize}${query.join('')}`, 'items');
+  }
+
+  acknowledgeAlert(id: number, reason: string): Promise<Answer<AlertBody>> {
+    return this.#call({ method: 'POST', path: `${ALERTS}/${id}/acknowledge`, json: { reason } }, 'fired_at');
+  }
+
+  redeliverAlert(id: number): Promise<Answer<AlertBody>> {
+    return this.#call({ method: 'POST', path: `${ALERTS}/${id}/redeliver` }, 'fired_at');
+  }
+
+  silences = () => this.#get<ItemsBody<SilenceBody>>(SILENCES, 'items');
+
+  createSilence(silence: SilenceRequest): Promise<Answer<SilenceBody>> {
+    return this.#call({ method: 'POST', path: SILENCES, json: silence }, 'until');
+  }
+
+  deleteSilence(id: number): Promise<Answer<SilenceBody>> {
+    return this.#call({ method: 'DELETE', path: `${SILENCES}/${id}` }, 'until');
   }
 
   updateCleanupConfig(

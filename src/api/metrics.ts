@@ -3,22 +3,15 @@
 // initialisation status, an interface, the state of a breaker, the source of a pause, a quantile and the kind of a repair are the only labels, never a card.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
-// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own.
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
+import { Counter, Gauge, Registry } from 'prom-client';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { type InstanceState, OwnNumbers, PREFIX } from './own-numbers.ts';
 import { REFUSAL_REASONS, type Refusals } from './refusals.ts';
-
-/** What this instance knows of itself. */
-export interface InstanceState {
-  /** It advances the schedules of the fleet. */
-  readonly leads: boolean;
-  /** Since its start. */
-  readonly droppedLogLines: number;
-}
 
 export interface MetricsSources {
   readonly stats: StatsOperations;
@@ -26,9 +19,17 @@ export interface MetricsSources {
   readonly instance: () => InstanceState;
   readonly refusals: Refusals;
   readonly version: string;
+  /** Where this is one of several processes. */
+  readonly siblings?: Siblings;
 }
 
-const PREFIX = 'cardpoll_';
+/** The other processes of a daemon, as the one that serves knows them. */
+export interface Siblings {
+  /** Of this process among them. */
+  readonly number: number;
+  readonly others: { readonly problems: readonly string[]; readonly numbers: readonly (readonly object[])[] };
+}
+
 const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
 const BREAKER_STATES = ['open', 'half_open'] as const;
 const PAUSE_SOURCES = ['gateway', 'operator'] as const;
@@ -41,18 +42,19 @@ interface Fleet {
 
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
-  readonly #process = new Registry();
+  readonly #own: OwnNumbers;
 
   constructor(private readonly sources: MetricsSources) {
-    collectDefaultMetrics({ prefix: PREFIX, register: this.#process });
+    this.#own = new OwnNumbers(sources.instance, sources.siblings?.number ?? null);
   }
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
   async text(): Promise<string> {
     const fleet = await this.#fleet();
-    const parts = [this.#process, this.#instance(fleet !== null)];
+    const parts = [this.#instance(fleet !== null)];
     if (fleet !== null) parts.push(fleetMetrics(fleet));
-    return (await Promise.all(parts.map((registry) => registry.metrics()))).join('\n');
+    const own = this.#own.text(this.sources.siblings?.others.numbers ?? []);
+    return (await Promise.all([own, ...parts.map((registry) => registry.metrics())])).join('\n');
   }
 
   async #fleet(): Promise<Fleet | null> {
@@ -68,13 +70,10 @@ export class Metrics {
 
   #instance(storesUp: boolean): Registry {
     const page = new Page();
-    const { leads, droppedLogLines } = this.sources.instance();
     page
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
-    page.gauge('leader', '1 while this instance advances the schedules').set(leads ? 1 : 0);
-    page.counter('log_lines_dropped_total', 'Log lines this instance could not write').inc(droppedLogLines);
     const refused = page.counter('http_refused_total', 'Connections and requests this instance turned away', [
       'reason',
     ]);

@@ -1,6 +1,7 @@
 // Errors as RFC 9457 problems. The only place that maps an error to an HTTP status. Used by error-handling.ts.
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { VERSION_CHANGED } from '../operations/version.ts';
 import { CardpollError, type ErrorKind, type FieldProblem } from '../platform/errors.ts';
 import { snakeCase } from '../platform/snake-keys.ts';
 
@@ -55,6 +56,7 @@ export const EXPECTATION_FAILED = 'expectation_failed';
 /** Errors whose status says more than their kind does. */
 const STATUS_OF_CODE: Record<string, number> = {
   [UNAUTHENTICATED]: 401,
+  [VERSION_CHANGED]: 412,
   [RATE_LIMITED]: 429,
   [UNSUPPORTED_ENCODING]: 415,
   [EXPECTATION_FAILED]: 417,

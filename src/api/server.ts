@@ -19,8 +19,9 @@ import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import { answerRepeats } from './idempotency.ts';
 import { acceptJson, refuseEncodedBodies } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
-import { type InstanceState, Metrics } from './metrics.ts';
+import { Metrics, type Siblings } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
+import type { InstanceState } from './own-numbers.ts';
 import { limitRate } from './rate-limit.ts';
 import { Refusals } from './refusals.ts';
 import { clientErrorHandler, refuseExpectation, refuseTunnels } from './refused-protocol.ts';
@@ -30,7 +31,9 @@ import { cardImportRoute } from './routes/card-import.ts';
 import { cardRoutes } from './routes/cards.ts';
 import { dataCleanupRoutes } from './routes/data-cleanup.ts';
 import { metricsRoute } from './routes/metrics.ts';
-import { pollingAlertRoutes } from './routes/polling-alerts.ts';
+import { pollingAlertHistoryRoutes } from './routes/polling-alert-history.ts';
+import { pollingAlertSilenceRoutes } from './routes/polling-alert-silences.ts';
+import { alertTestRoute, pollingAlertRoutes } from './routes/polling-alerts.ts';
 import { pollingConcurrencyRoutes } from './routes/polling-concurrency.ts';
 import { pollingConfigRoutes } from './routes/polling-configs.ts';
 import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
@@ -62,6 +65,7 @@ export interface ServerOptions {
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
+  readonly siblings?: Siblings;
   readonly version: string;
 }
 
@@ -178,6 +182,10 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(cardImportRoute(operations.cards));
     await app.register(cardExportRoute(operations.cards));
+    await app.register(async (unhurried) => {
+      answerRepeats(unhurried, operations.requests, log);
+      await unhurried.register(alertTestRoute(operations.alerts));
+    });
     await app.register(async (timed) => {
       answerInTime(timed, ANSWER_WITHIN_MS);
       answerRepeats(timed, operations.requests, log);
@@ -187,6 +195,8 @@ function adminRoutes(operations: Operations, log: Pick<Logger, 'error'>) {
       await timed.register(pollingConfigRoutes(operations.configs));
       await timed.register(pollingManualTriggerRoutes(operations.triggers));
       await timed.register(pollingAlertRoutes(operations.alerts));
+      await timed.register(pollingAlertHistoryRoutes(operations.alertHistory));
+      await timed.register(pollingAlertSilenceRoutes(operations.silences));
       await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(whoamiRoute());
       await timed.register(auditRoute(operations.audit));

@@ -2,7 +2,7 @@
 import type { AddressRange } from '../platform/ssrf-guard.ts';
 import { duration, listOf } from './kinds.ts';
 import { optional, withDefault } from './setting.ts';
-import { addressRange, webhookSecret } from './webhook-kinds.ts';
+import { addressRange, webhookSecrets } from './webhook-kinds.ts';
 
 const daemon = ['daemon'] as const;
 
@@ -22,11 +22,11 @@ export const ALERTS = {
     doc: 'Address ranges that webhooks may call although they are not public.',
     scopes: daemon,
   }),
-  webhookSecret: optional({
+  webhookSecrets: optional<readonly string[]>({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
     file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE' },
-    kind: webhookSecret(),
-    doc: 'Key with which webhooks are signed (Standard Webhooks).',
+    kind: webhookSecrets(),
+    doc: 'Key with which webhooks of rules without their own are signed (Standard Webhooks); two while it is changed.',
     scopes: daemon,
   }),
 } as const;

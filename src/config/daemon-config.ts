@@ -12,6 +12,8 @@ export interface DaemonConfig {
   /** For an instance without the role api; null: the usual address, or a free port after it. */
   readonly probeListen: HostPort | null;
   readonly roles: readonly Role[];
+  /** More than one: they run under a supervisor. */
+  readonly processes: number;
   readonly stores: StoresConfig;
   readonly databaseMaxConnections: number;
   /** IANA name. */
@@ -94,8 +96,8 @@ export interface CleanupSettings {
 export interface WebhookConfig {
   /** Ranges that may be called although they are not public. */
   readonly allowCidrs: readonly AddressRange[];
-  /** `whsec_...`; null: webhooks are not signed. */
-  readonly secret: string | null;
+  /** For rules without their own, the newest first; none: webhooks are not signed. */
+  readonly secrets: readonly string[];
 }
 
 export interface MigrateConfig {

@@ -1,6 +1,6 @@
 // Settings of what one instance opens: its probe address and its connections. Part of the settings table (settings.ts).
 import { DATABASE_CONNECTIONS, GATEWAY_CONNECTIONS } from '../platform/connection-bounds.ts';
-import { type HostPort, hostPort, integer } from './kinds.ts';
+import { type HostPort, hostPort, integer, type Kind, oneOf } from './kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 const daemon = ['daemon'] as const;
@@ -37,5 +37,29 @@ export const GATEWAY_MAX_CONNECTIONS = withDefault({
   kind: integer(GATEWAY_CONNECTIONS),
   default: GATEWAY_CONNECTIONS.usual,
   doc: 'Most connections of this instance to the gateway. A call that finds none free waits for one within its deadline.',
+  scopes: daemon,
+});
+
+export type ProcessCount = number | 'auto';
+
+const processCount = (): Kind<ProcessCount> => {
+  const [count, word] = [integer({ min: 1, max: 256 }), oneOf(['auto'])];
+  const accepts = `${count.accepts}, or auto`;
+  return {
+    accepts,
+    parse: (raw) => {
+      const parsed = raw === 'auto' ? word.parse(raw) : count.parse(raw);
+      return parsed.ok ? parsed : { ok: false, problem: `${JSON.stringify(raw)} is not a ${accepts}` };
+    },
+  };
+};
+
+export const PROCESSES = withDefault<ProcessCount>({
+  flag: '--processes',
+  env: 'CARDPOLL_PROCESSES',
+  yaml: 'processes',
+  kind: processCount(),
+  default: 1,
+  doc: 'Worker processes under one supervisor, to use more cores than one; auto: one a core. Needs Redis and PostgreSQL.',
   scopes: daemon,
 });

@@ -1,6 +1,6 @@
 // Makes checked configurations out of flags, environment and config file. Called by the commands, each for its own
 // scope. Knows the settings and the shapes; the rules between settings are rules.ts.
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
@@ -28,6 +28,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     listen: reader.read(SETTINGS.listen),
     probeListen: reader.read(SETTINGS.probeListen),
     roles: reader.read(SETTINGS.roles),
+    processes: readProcesses(reader),
     stores: readStores(reader, inputs.env),
     databaseMaxConnections: reader.read(SETTINGS.databaseMaxConnections),
     timeZone: reader.read(SETTINGS.timeZone),
@@ -64,7 +65,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     alerts: { intervalMs: reader.read(SETTINGS.alertIntervalMs) },
     webhooks: {
       allowCidrs: reader.read(SETTINGS.webhookAllowCidrs) ?? [],
-      secret: reader.read(SETTINGS.webhookSecret),
+      secrets: reader.read(SETTINGS.webhookSecrets) ?? [],
     },
     cleanup: {
       schedule: reader.read(SETTINGS.cleanupSchedule),
@@ -118,6 +119,11 @@ export async function loadLogDir(inputs: ConfigInputs): Promise<string | null> {
   const logDir = reader.read(SETTINGS.logDir);
   reader.finish();
   return logDir;
+}
+
+function readProcesses(reader: SettingReader): number {
+  const processes = reader.read(SETTINGS.processes);
+  return processes === 'auto' ? availableParallelism() : processes;
 }
 
 function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {

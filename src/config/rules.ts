@@ -15,6 +15,7 @@ export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): v
   checkAccess(reader, config);
   checkProxies(reader);
   checkLease(reader, config);
+  checkProcesses(reader, config);
 }
 
 function checkStores(reader: SettingReader): void {
@@ -68,4 +69,14 @@ function checkLease(reader: SettingReader, config: DaemonConfig): void {
     field: nameOf(SETTINGS.leaseMs),
     message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice gateway.timeout_ms (${config.gateway.timeoutMs}) and ${LEASE_MARGIN_MS}`,
   });
+}
+
+function checkProcesses(reader: SettingReader, { processes, stores, roles }: DaemonConfig): void {
+  if (processes === 1) return;
+  const why =
+    stores.kind === 'embedded'
+      ? `the embedded stores live in one: give ${waysToSet(SETTINGS.redisUrl)}, and the database URL`
+      : 'only those with the role worker gain by it';
+  if (stores.kind === 'external' && roles.includes('worker')) return;
+  reader.report({ field: nameOf(SETTINGS.processes), message: `processes is ${processes}, but ${why}` });
 }

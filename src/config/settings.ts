@@ -5,7 +5,12 @@ import { ALERTS } from './alert-settings.ts';
 import { API } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
-import { DATABASE_MAX_CONNECTIONS, GATEWAY_MAX_CONNECTIONS, PROBE_LISTEN } from './instance-settings.ts';
+import {
+  DATABASE_MAX_CONNECTIONS,
+  GATEWAY_MAX_CONNECTIONS,
+  PROBE_LISTEN,
+  PROCESSES,
+} from './instance-settings.ts';
 import {
   baseUrl,
   connectionUrl,
@@ -87,6 +92,7 @@ const GENERAL = {
     doc: 'What this instance does.',
     scopes: daemon,
   }),
+  processes: PROCESSES,
   timeZone: withDefault({
     flag: '--time-zone',
     env: 'CARDPOLL_TIME_ZONE',

@@ -1,5 +1,6 @@
-// The kinds of value that settings about webhooks have: address ranges, and the signing secret. Used by
+// The kinds of value that settings about webhooks have: address ranges, and the signing secrets. Used by
 // alert-settings.ts.
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
 import { type AddressRange, parseAddressRange } from '../platform/ssrf-guard.ts';
 import type { Kind } from './kinds.ts';
 
@@ -17,21 +18,13 @@ export function addressRange(): Kind<AddressRange> {
   };
 }
 
-const KEY_BYTES = { min: 24, max: 64 };
-
-/** A signing secret as Standard Webhooks write it: `whsec_` and the key in base64. Never quoted in messages. */
-export function webhookSecret(): Kind<string> {
-  const accepts = `whsec_ and ${KEY_BYTES.min} to ${KEY_BYTES.max} bytes in base64`;
+/** Signing secrets: one, or two separated by a comma, the newest first. Never quoted in messages. */
+export function webhookSecrets(): Kind<readonly string[]> {
   return {
-    accepts,
+    accepts: WEBHOOK_SECRET_FORM,
     parse: (raw) => {
-      const value = String(raw).trim();
-      const bytes = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value)
-        ? Buffer.from(value.slice('whsec_'.length), 'base64').length
-        : 0;
-      return bytes >= KEY_BYTES.min && bytes <= KEY_BYTES.max
-        ? { ok: true, value }
-        : { ok: false, problem: `must be ${accepts}` };
+      const value = webhookSecretsIn(String(raw).trim());
+      return value === null ? { ok: false, problem: `must be ${WEBHOOK_SECRET_FORM}` } : { ok: true, value };
     },
   };
 }

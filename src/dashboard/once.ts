@@ -28,7 +28,7 @@ export async function readOnce(client: ApiClient, given: Parameters<typeof initi
   const problems: string[] = [];
   const parts: Promise<Received>[] = [
     client.history(CHART_MINUTES).then(({ body }) => ({ source: 'history', body })),
-    client.alertHistory(null, 1, LATEST_ALERTS).then(({ body }) => ({ source: 'alerts', body })),
+    client.alertHistory({}, 1, LATEST_ALERTS).then(({ body }) => ({ source: 'alerts', body })),
     client.cleanupProgress().then(({ body }) => ({ source: 'cleanup', body })),
   ];
   const [{ body: overview }, rest] = await Promise.all([client.overview(), Promise.allSettled(parts)]);

@@ -132,7 +132,7 @@ export class SnapshotFeed {
       case 'failures':
         return tagged(source, client.failures());
       case 'alerts':
-        return tagged(source, client.alertHistory(null, 1, LATEST));
+        return tagged(source, client.alertHistory({}, 1, LATEST));
       case 'triggers':
         return tagged(source, client.triggers(1, LATEST));
       case 'configs':

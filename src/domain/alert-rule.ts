@@ -26,8 +26,8 @@ export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
 export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
-/** pending: not sent yet, or to be sent again. */
-export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed'] as const;
+/** pending: not sent yet, or to be sent again. silenced: never sent, the alert was over before its silence was. */
+export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed', 'silenced'] as const;
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
 /** Fires when the rule type's metric of the task type `comparison` threshold holds (specification, section 2.3). */
@@ -45,6 +45,8 @@ export interface AlertRuleFields extends AlertCondition {
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
+  /** Keys that sign its webhooks, the newest first; empty: those of the configuration do. */
+  readonly webhookSecrets: readonly string[];
   /** For this long after a firing the rule does not fire again. */
   readonly cooldownSeconds: number;
 }
@@ -105,6 +107,10 @@ export function holds({ comparison, threshold }: AlertCondition, sample: number)
 /** Why an alert is over: its condition ended, or somebody ended the watching. */
 export const RESOLUTIONS = ['recovered', 'rule_disabled', 'rule_changed', 'rule_deleted'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
+
+/** Of an alert. */
+export const ALERT_STATES = ['firing', 'resolved'] as const;
+export type AlertState = (typeof ALERT_STATES)[number];
 
 /** A rule as the evaluator finds it. */
 export interface WatchedRule {

@@ -26,9 +26,3 @@ export interface AuditChange {
 export interface AuditEntry extends Actor, AuditChange {
   readonly atMs: number;
 }
-
-/** Where changes are recorded. */
-export interface AuditTrail {
-  /** Resolves when the entry is kept for good: what it announces may happen from then on. */
-  record(actor: Actor, change: AuditChange): Promise<void>;
-}

@@ -6,12 +6,15 @@
 // somebody else that stays open), ends the work on that one target: the run goes on with the others and fails.
 
 import { randomUUID } from 'node:crypto';
+import { DAEMON } from '../domain/audit.ts';
+import { cleanupBegun } from '../domain/cleanup.ts';
 import { CLEANUP_FINISHED } from '../domain/log-phrases.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { AuditTrail } from '../store/audit-trail.ts';
 import type { CleanupRecords, CleanupRun } from '../store/cleanup-records.ts';
 import type { CleanupSchedule } from './cleanup-schedule.ts';
 
@@ -23,6 +26,7 @@ const TIMEOUTS_A_TARGET = 15;
 
 export interface CleanerDeps {
   readonly cleanup: CleanupRecords;
+  readonly audit: Pick<AuditTrail, 'change'>;
   readonly schedule: CleanupSchedule;
   /** How far removed cards have been followed; null: unknown. */
   readonly changeMark: () => Promise<string | null>;
@@ -54,10 +58,15 @@ export class Cleaner extends LoopService {
   }
 
   async #beginScheduled(dueMs: number): Promise<void> {
-    const { cleanup, calendar, clock, changeMark, schedule, log } = this.deps;
+    const { cleanup, audit, calendar, clock, changeMark, schedule, log } = this.deps;
     const nowMs = clock.now();
     const plan = await cleanup.plan({ nowMs, calendar, changeMark: await changeMark() });
-    const begun = await cleanup.begin(randomUUID(), plan, dueMs);
+    const begun = await audit.change(DAEMON, async (records, note) => {
+      const runId = randomUUID();
+      if (!(await records.cleanup.begin(runId, plan, dueMs))) return false;
+      note(cleanupBegun(runId, plan));
+      return true;
+    });
     schedule.passed(nowMs);
     if (!begun)
       log.info({ scheduled_for: new Date(dueMs).toISOString() }, 'scheduled cleanup: one runs or ran');

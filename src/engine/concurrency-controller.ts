@@ -12,6 +12,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { LiveStore, QueueCounts, StatsReading } from '../store/live-store.ts';
+import type { AuditDigest } from './audit-digest.ts';
 
 const TICK_MS = 1_000;
 /** How often it looks whether calls were refused, which is judged at once. */
@@ -28,6 +29,7 @@ export interface ConcurrencyControllerDeps {
   readonly ceiling: number | null;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly digest: Pick<AuditDigest, 'note'>;
   readonly onError: LoopErrorHandler;
 }
 
@@ -197,11 +199,11 @@ export class ConcurrencyController extends LoopService {
   /** Logs a change and keeps what the next leader, and whoever asks, wants to know. */
   async #conclude(taskType: TaskType, sight: Sight, wanted: number, to: number): Promise<void> {
     const { watched, counts, configured } = sight;
-    const { ceiling, log, live } = this.deps;
+    const { ceiling, live } = this.deps;
     const held = `the ceiling of ${ceiling} calls for the gateway, shared by need`;
     const from = counts.effectiveConcurrency;
     const reason = to < wanted ? held : watched.reason;
-    if (from !== to) log.info({ task_type: taskType, from, to, reason: reason ?? held }, 'effective limit');
+    if (from !== to) this.#tell(taskType, from, to, reason ?? held);
     watched.inForce = to;
     const record = {
       ...watched.limit.memory,
@@ -212,6 +214,17 @@ export class ConcurrencyController extends LoopService {
     if (text === watched.saved) return;
     await live.work.saveLimitRecord(taskType, record);
     watched.saved = text;
+  }
+
+  #tell(taskType: TaskType, from: number, to: number, reason: string): void {
+    const { log, digest } = this.deps;
+    log.info({ task_type: taskType, from, to, reason }, 'effective limit');
+    digest.note({
+      action: 'limit.adapt',
+      object: `task_type ${taskType}`,
+      before: { effectiveConcurrency: from },
+      after: { effectiveConcurrency: to, reason },
+    });
   }
 }
 

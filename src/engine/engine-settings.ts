@@ -4,8 +4,10 @@ import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
+import type { AuditTrail } from '../store/audit-trail.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import type { AuditDigest } from './audit-digest.ts';
 
 export interface EngineSettings {
   readonly workerId: string;
@@ -29,8 +31,8 @@ export interface EngineSettings {
   readonly initPauseMs: number;
   readonly drainTimeoutMs: number;
   readonly alertIntervalMs: number;
-  /** `whsec_...`; null: webhooks are not signed. */
-  readonly webhookSecret: string | null;
+  /** Sign the webhooks of rules without their own, the newest first; none: they are not signed. */
+  readonly webhookSecrets: readonly string[];
   /** Cron expression, or `off`. */
   readonly cleanupSchedule: string;
   /** Rest between two batches. */
@@ -46,6 +48,9 @@ export interface EngineDeps {
   readonly flow: FlowControl;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  /** Records what the daemon does by itself. */
+  readonly audit: Pick<AuditTrail, 'change' | 'tell'>;
+  readonly digest: Pick<AuditDigest, 'note'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;

@@ -210,7 +210,7 @@ export class Engine implements Service {
   }
 
   #makeWorkers(): Worker[] {
-    const { live, gateway, flow, clock, log, records } = this.deps;
+    const { live, gateway, flow, clock, log, records, audit } = this.deps;
     const { leaseMs, claimBatch, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const tasks: Task[] = [
@@ -219,6 +219,7 @@ export class Engine implements Service {
       new PackageTask({
         gateway,
         stops: records.stops,
+        audit,
         reader: this.#reader,
         calendar,
         leaseMs,

@@ -32,7 +32,7 @@ export function leaderServices(
   deps: EngineDeps,
   { configs: watch, errors }: SharedParts,
 ): Service[] {
-  const { live, records, clock, log } = deps;
+  const { live, records, clock, log, digest } = deps;
   const leadership = new Leadership({
     coordination: live.coordination,
     holder: settings.workerId,
@@ -79,10 +79,12 @@ export function leaderServices(
       ceiling: settings.gatewayMaxConcurrency,
       clock,
       log,
+      digest,
       onError: errors.for('concurrency-controller'),
     }),
     new Cleaner({
       cleanup: records.cleanup,
+      audit: deps.audit,
       schedule: new CleanupSchedule(settings.cleanupSchedule, settings.timeZone, clock.now()),
       changeMark: async () => (await live.coordination.initProgress()).changeMark || null,
       calendar: new MonthCalendar(settings.timeZone),
@@ -110,7 +112,7 @@ export function leaderServices(
       onError: errors.for('reaper'),
     }),
     new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
-    new PauseLog({ work: live.work, fence, log, onError: errors.for('pause-log') }),
+    new PauseLog({ work: live.work, fence, log, digest, onError: errors.for('pause-log') }),
     new AlertEvaluator({
       live,
       alerts: records.alerts,
@@ -123,7 +125,7 @@ export function leaderServices(
     new WebhookSender({
       outbox: records.alerts.webhooks,
       guard: deps.guard,
-      secret: settings.webhookSecret,
+      secrets: settings.webhookSecrets,
       fence,
       clock,
       random: deps.random,

@@ -1,9 +1,11 @@
-// Writes a line when a task type is paused and when it goes on, once for the fleet: runs on the leader. A pause that is
+// Writes a line when a task type is paused and when it goes on, once for the fleet, and notes for the audit trail what the
+// gateway asked for (operators' pauses are there already): runs on the leader. A pause that is
 // prolonged is the same pause; a new leader tells of those in force again.
 
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Pause, WorkQueue } from '../store/live-store.ts';
+import type { AuditDigest } from './audit-digest.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -15,6 +17,7 @@ export class PauseLog extends LoopService {
       readonly work: Pick<WorkQueue, 'pauses'>;
       readonly fence: () => number | null;
       readonly log: Logger;
+      readonly digest: Pick<AuditDigest, 'note'>;
       readonly onError: LoopErrorHandler;
     },
   ) {
@@ -26,14 +29,28 @@ export class PauseLog extends LoopService {
       this.#known.clear();
       return LOOK_EVERY_MS;
     }
-    const { log } = this.deps;
     const now = new Map((await this.deps.work.pauses()).map((pause) => [keyOf(pause), pause]));
-    for (const [key, pause] of now) if (!this.#known.has(key)) log.warn(fieldsOf(pause), 'polling paused');
-    for (const [key, pause] of this.#known) {
-      if (!now.has(key)) log.info({ task_type: pause.taskType, source: pause.source }, 'polling resumed');
-    }
+    for (const [key, pause] of now) if (!this.#known.has(key)) this.#tellPaused(pause);
+    for (const [key, pause] of this.#known) if (!now.has(key)) this.#tellResumed(pause);
     this.#known = now;
     return LOOK_EVERY_MS;
+  }
+
+  #tellPaused(pause: Pause): void {
+    const { log, digest } = this.deps;
+    const { source, taskType, reason, by, untilMs } = pause;
+    log.warn(fieldsOf(pause), 'polling paused');
+    if (source === 'operator') return;
+    const after = { source, reason, by, until: new Date(untilMs) };
+    digest.note({ action: 'pause.begin', object: `task_type ${taskType}`, before: null, after });
+  }
+
+  #tellResumed({ taskType, source, reason }: Pause): void {
+    const { log, digest } = this.deps;
+    log.info({ task_type: taskType, source }, 'polling resumed');
+    if (source === 'operator') return;
+    const before = { source, reason };
+    digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
   }
 }
 

@@ -1,26 +1,30 @@
 // What a webhook receiver gets: the JSON body (03, "webhook") and the headers of Standard Webhooks. Used by
-// webhook-sender.ts. The body follows from the durable alert alone, so every attempt sends the same bytes.
+// the sender and the tester. The body follows from the alert alone, so every attempt sends the same bytes.
 import { createHmac } from 'node:crypto';
-import type { WebhookDelivery } from '../store/alert-records.ts';
+import type { NotificationEvent } from '../domain/alert-rule.ts';
+import { keyOf } from '../domain/webhook-secret.ts';
+import type { Alert } from '../store/alert-records.ts';
 
 export interface WebhookMessage {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const SECRET_PREFIX = 'whsec_';
+/** What a receiver is told. */
+export interface WebhookNews {
+  readonly event: NotificationEvent | 'alert.test';
+  /** Stays the same over all attempts. */
+  readonly messageId: string;
+  readonly alert: Alert;
+}
 
 /**
- * @param secret `whsec_` and base64; null: no signature.
+ * @param secrets each signs, so that a receiver may change from one to the next; none: no signature.
  * @param atMs when this attempt is made; a receiver refuses what is too old.
  */
-export function webhookMessage(
-  delivery: WebhookDelivery,
-  secret: string | null,
-  atMs: number,
-): WebhookMessage {
-  const body = JSON.stringify(bodyOf(delivery));
-  const id = `msg_${delivery.messageId}`;
+export function webhookMessage(news: WebhookNews, secrets: readonly string[], atMs: number): WebhookMessage {
+  const body = JSON.stringify(bodyOf(news));
+  const id = `msg_${news.messageId}`;
   const timestamp = String(Math.floor(atMs / 1000));
   const headers = {
     'content-type': 'application/json',
@@ -29,13 +33,15 @@ export function webhookMessage(
     'webhook-id': id,
     'webhook-timestamp': timestamp,
   };
-  if (secret === null) return { body, headers };
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { body, headers: { ...headers, 'webhook-signature': `v1,${signature}` } };
+  if (secrets.length === 0) return { body, headers };
+  const signed = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map(
+    (secret) => `v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`,
+  );
+  return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
 }
 
-function bodyOf({ event, alert }: WebhookDelivery): Record<string, unknown> {
+function bodyOf({ event, alert }: WebhookNews): Record<string, unknown> {
   const common = {
     event,
     id: alert.id,
@@ -50,7 +56,7 @@ function bodyOf({ event, alert }: WebhookDelivery): Record<string, unknown> {
     value: alert.value,
     fired_at: new Date(alert.firedAtMs).toISOString(),
   };
-  if (event === 'alert.fired' || alert.resolvedAtMs === null) return common;
+  if (event !== 'alert.resolved' || alert.resolvedAtMs === null) return common;
   return {
     ...common,
     resolved_at: new Date(alert.resolvedAtMs).toISOString(),

@@ -8,23 +8,19 @@
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs holds up nobody else.
 import type { Clock } from '../platform/clock.ts';
-import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../store/alert-records.ts';
-import { callWebhook } from './webhook-call.ts';
+import { attemptWebhook } from './webhook-attempt.ts';
 import { webhookMessage } from './webhook-message.ts';
 import { retryPauseMs } from './webhook-retry.ts';
 
 const REST_MS = 500;
-/** For name look-up, connection, request and answer together. */
-const CALL_TIMEOUT_MS = 10_000;
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 16;
 /** A receiver that answers nothing must not keep all others waiting. */
 const MAX_AT_ONCE_PER_URL = 4;
-const GONE = 410;
 
 export class WebhookSender extends LoopService {
   readonly #attempts = new Set<Promise<void>>();
@@ -35,8 +31,8 @@ export class WebhookSender extends LoopService {
     private readonly deps: {
       readonly outbox: WebhookOutbox;
       readonly guard: SsrfGuard;
-      /** `whsec_...`; null: not signed. */
-      readonly secret: string | null;
+      /** For rules without their own, the newest first; none: not signed. */
+      readonly secrets: readonly string[];
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly random: () => number;
@@ -108,22 +104,13 @@ export class WebhookSender extends LoopService {
   }
 
   async #attempt(delivery: WebhookDelivery, stopped: AbortSignal): Promise<DeliveryOutcome> {
-    const { clock, guard, secret } = this.deps;
-    const deadline = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    try {
-      const message = webhookMessage(delivery, secret, clock.now());
-      const status = await callWebhook(delivery.url, message, guard, AbortSignal.any([stopped, deadline]));
-      if (status >= 200 && status < 300) return { status: 'delivered' };
-      if (status === GONE) return { status: 'failed', error: 'answered 410: the receiver is gone' };
-      return this.#again(delivery, `answered ${status}`);
-    } catch (error) {
-      if (stopped.aborted) return { status: 'pending', retryInMs: 0, error: 'cardpoll was stopped' };
-      if (error instanceof CardpollError) return { status: 'failed', error: error.message };
-      return this.#again(
-        delivery,
-        deadline.aborted ? `no answer within ${CALL_TIMEOUT_MS} ms` : messageOf(error),
-      );
-    }
+    const { clock, guard, secrets } = this.deps;
+    const keys = delivery.secrets.length > 0 ? delivery.secrets : secrets;
+    const message = webhookMessage(delivery, keys, clock.now());
+    const { error, lasting } = await attemptWebhook(delivery.url, message, guard, stopped);
+    if (error === null) return { status: 'delivered' };
+    if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
+    return lasting ? { status: 'failed', error } : this.#again(delivery, error);
   }
 
   #again({ attempt }: WebhookDelivery, error: string): DeliveryOutcome {

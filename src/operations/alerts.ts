@@ -1,5 +1,6 @@
-// Alert rules and the history of what they fired. Used by the admin API. A rule is checked as a whole, also when only a
-// part of it changes; evaluating and notifying is the engine's work, on whichever instance leads.
+// Alert rules. Used by the admin API. A rule is checked as a whole, also when only a part of it changes; evaluating and
+// notifying is the engine's work, on whichever instance leads. What rules fired is alert-history.ts.
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AlertCondition,
   type AlertRule,
@@ -7,17 +8,20 @@ import {
   COOLDOWN_SECONDS_BOUNDS,
   DEFAULT_COOLDOWN_SECONDS,
   type NotifyChannel,
-  type Resolution,
   RULE_NAME_MAX_LENGTH,
   ruleTypeFits,
   thresholdBounds,
 } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
+import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AlertHistoryItem, AlertNotification, AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { AlertRecords, SliceOf } from '../store/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { wholeNumberWithin } from './bounds.ts';
+import { type PageRequest, sliceOf } from './page.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** An alert rule as operators read it (03, "Fields"). */
 export interface AlertRuleReport extends AlertCondition {
@@ -26,41 +30,27 @@ export interface AlertRuleReport extends AlertCondition {
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
+  /** Its webhooks are signed with a key of its own; which one, nobody is told. */
+  readonly hasWebhookSecret: boolean;
   readonly cooldownSeconds: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** One alert; condition and name are those of the moment it fired. */
-export interface AlertReport extends AlertCondition {
-  readonly id: number;
-  readonly ruleId: number;
-  readonly ruleName: string;
-  readonly value: number;
-  readonly firedAt: Date;
-  /** Null while it fires. */
-  readonly resolvedAt: Date | null;
-  readonly resolution: Resolution | null;
-  readonly resolvedValue: number | null;
-  readonly notifications: readonly AlertNotification[];
-}
+export type { WebhookTrial } from '../engine/webhook-tester.ts';
 
 /** What makes a new rule; the rest has defaults. */
-export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'cooldownSeconds'> & {
+export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
   readonly webhookUrl?: string | null | undefined;
+  /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
+  readonly webhookSecret?: string | null | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
 
 /** Fields left out stay as they are. */
 export type AlertRulePatch = {
-  readonly [Field in keyof AlertRuleFields]?: AlertRuleFields[Field] | undefined;
+  readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
-
-/** Pages count from 1. */
-export interface PageRequest {
-  readonly page: number;
-  readonly pageSize: number;
-}
 
 const MAX_ID = 2 ** 31 - 1;
 const WEBHOOK_URL_MAX_LENGTH = 2_048;
@@ -68,20 +58,27 @@ const WEBHOOK_URL_MAX_LENGTH = 2_048;
 export class AlertOperations {
   constructor(
     private readonly records: AlertRecords,
-    private readonly guard: SsrfGuard,
-    private readonly audit: Audit,
-    /** Rules there may be. */
-    private readonly maxRules: number,
+    private readonly deps: {
+      readonly guard: SsrfGuard;
+      readonly tester: WebhookTester;
+      readonly audit: Audit;
+      /** Rules there may be. */
+      readonly maxRules: number;
+    },
   ) {}
 
   /** Throws `invalid` naming each wrong field. */
-  async create(actor: Actor, rule: NewAlertRule): Promise<AlertRuleReport> {
-    const fields = this.#checked({
-      ...rule,
-      webhookUrl: rule.webhookUrl ?? null,
-      cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
-    });
-    const created = await this.audit.change(actor, async ({ alerts }, note) => {
+  async create(actor: Actor, { webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
+    const fields = this.#checked(
+      {
+        ...rule,
+        webhookUrl: rule.webhookUrl ?? null,
+        webhookSecrets: [],
+        cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
+      },
+      webhookSecret,
+    );
+    const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       await this.#requireRoom(alerts);
       const after = await alerts.createRule(fields);
       note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
@@ -101,19 +98,37 @@ export class AlertOperations {
     return ruleReportOf(await find(this.records, id));
   }
 
-  /** Throws `not_found`, or `invalid` naming each field that is wrong in the rule as it would be. */
-  async update(actor: Actor, id: number, patch: AlertRulePatch): Promise<AlertRuleReport> {
+  /**
+   * Throws `not_found`, `invalid` naming each field that is wrong in the rule as it would be, `conflict` when the rule is
+   * not in the version expected.
+   */
+  async update(
+    actor: Actor,
+    id: number,
+    { webhookSecret, ...patch }: AlertRulePatch,
+    expected: ExpectedVersion,
+  ): Promise<AlertRuleReport> {
     const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-    const updated = await this.audit.change(actor, async ({ alerts }, note) => {
+    const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
-      const after = await alerts.updateRule(id, this.#checked({ ...before, ...given }));
+      // What is changed is what stands there by then: rules are also changed in plain SQL.
+      const after = await alerts.updateRule(id, (rule) => {
+        requireVersion(alertRuleVersion(rule), expected);
+        return this.#checked({ ...rule, ...given }, webhookSecret);
+      });
       if (after === null) throw ruleNotFound(id);
-      const urlChanged = after.webhookUrl !== before.webhookUrl;
+      const changes = {
+        ...(after.webhookUrl === before.webhookUrl ? {} : { webhookUrlChanged: true }),
+        ...(isDeepStrictEqual(after.webhookSecrets, before.webhookSecrets)
+          ? {}
+          : { webhookSecretChanged: true }),
+      };
+      const action = 'alert_rule.update';
       note({
-        action: 'alert_rule.update',
+        action,
         object: objectOf(id),
         before: traceOf(before),
-        after: { ...traceOf(after), ...(urlChanged ? { webhookUrlChanged: true } : {}) },
+        after: { ...traceOf(after), ...changes },
       });
       return after;
     });
@@ -122,33 +137,44 @@ export class AlertOperations {
 
   /** The rule's history stays; an alert of it that is open is resolved within an evaluation. Throws `not_found`. */
   remove(actor: Actor, id: number): Promise<void> {
-    return this.audit.change(actor, async ({ alerts }, note) => {
+    return this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
       if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
       note({ action: 'alert_rule.delete', object: objectOf(id), before: traceOf(before), after: null });
     });
   }
 
-  /** Newest first. @param ruleId null: of all rules, also deleted ones. */
-  async history(ruleId: number | null, page: PageRequest): Promise<SliceOf<AlertReport>> {
-    if (ruleId !== null && !isId(ruleId)) return { items: [], total: 0 };
-    const { items, total } = await this.records.history(ruleId, sliceOf(page));
-    return { items: items.map(alertReportOf), total };
+  /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
+  async test(actor: Actor, id: number): Promise<WebhookTrial> {
+    const rule = await find(this.records, id);
+    const { webhookUrl } = rule;
+    if (webhookUrl === null) {
+      throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
+        hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
+      });
+    }
+    const after = { webhookUrl: new URL(webhookUrl).origin };
+    const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
+    return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
   }
 
   /** Changes take turns, so that no two find the same room. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
-    if (total < this.maxRules) return;
-    const message = `there are ${this.maxRules} alert rules already`;
+    if (total < this.deps.maxRules) return;
+    const message = `there are ${this.deps.maxRules} alert rules already`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
       hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
     });
   }
 
-  #checked(rule: AlertRuleFields): AlertRuleFields {
+  /** @param secret as it was given; undefined: the rule keeps its own. */
+  #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
+    const secrets =
+      secret === undefined ? rule.webhookSecrets : secret === null ? [] : webhookSecretsIn(secret);
     const fields = {
       ...rule,
+      webhookSecrets: secrets ?? [],
       name: rule.name.trim(),
       notifyChannels: [...new Set(rule.notifyChannels)],
     };
@@ -157,6 +183,7 @@ export class AlertOperations {
       problem('taskType', taskTypeProblem(fields)),
       problem('threshold', thresholdProblem(fields)),
       problem('webhookUrl', this.#webhookProblem(fields)),
+      problem('webhookSecret', secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null),
       problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
     ].filter((found) => found !== null);
     if (problems.length === 0) return fields;
@@ -171,8 +198,17 @@ export class AlertOperations {
     }
     if (webhookUrl.length > WEBHOOK_URL_MAX_LENGTH)
       return `must have at most ${WEBHOOK_URL_MAX_LENGTH} characters`;
-    return this.guard.refusalOf(webhookUrl);
+    return this.deps.guard.refusalOf(webhookUrl);
   }
+}
+
+/** Where the version of a rule is made of what everybody may read: URL and secrets are told by the time of the change. */
+export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
+  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const condition = [ruleType, taskType, comparison, threshold];
+  const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
+  return versionOf([id, name, ...condition, isEnabled, notifyChannels, cooldownSeconds, updatedAtMs]);
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
@@ -195,6 +231,7 @@ function traceOf(rule: AlertRule) {
     isEnabled,
     notifyChannels,
     webhookUrl,
+    hasWebhookSecret: rule.webhookSecrets.length > 0,
     cooldownSeconds,
   };
 }
@@ -235,24 +272,13 @@ function isId(id: number): boolean {
   return Number.isInteger(id) && id > 0 && id <= MAX_ID;
 }
 
-function sliceOf({ page, pageSize }: PageRequest) {
-  return { offset: (page - 1) * pageSize, limit: pageSize };
-}
-
 function ruleNotFound(id: number): CardpollError {
   return new CardpollError('not_found', 'alert_rule_not_found', `there is no alert rule ${id}`, {
     hint: '`cardpoll alerts rules` shows the ids',
   });
 }
 
-function ruleReportOf({ createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
-  return { ...rule, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
-}
-
-function alertReportOf({ firedAtMs, resolvedAtMs, ...alert }: AlertHistoryItem): AlertReport {
-  return {
-    ...alert,
-    firedAt: new Date(firedAtMs),
-    resolvedAt: resolvedAtMs === null ? null : new Date(resolvedAtMs),
-  };
+function ruleReportOf({ webhookSecrets, createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
+  const hasWebhookSecret = webhookSecrets.length > 0;
+  return { ...rule, hasWebhookSecret, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
 }

@@ -1,12 +1,13 @@
 // Records who changed what (docs/decisions/0020). Used by every operation that changes something, and by the engine for
 // what the daemon does by itself. No change takes effect without an entry: what stands in the records is changed in one
 // transaction with it; what stands elsewhere is announced first, and an entry of its own says when it did not come about.
-import type { Actor, AuditChange, AuditEntry, AuditTrail } from '../domain/audit.ts';
+import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
 import type { AuditFilter } from '../store/audit-records.ts';
+import type { AuditTrail, Note } from '../store/audit-trail.ts';
 import type { RecordStore } from '../store/record-store.ts';
 
 export interface AuditItem extends Omit<Actor, 'name'>, AuditChange {
@@ -14,9 +15,6 @@ export interface AuditItem extends Omit<Actor, 'name'>, AuditChange {
   readonly at: Date;
   readonly actor: string;
 }
-
-/** Notes a change; it is recorded with the transaction it is part of. */
-export type Note = (change: AuditChange) => void;
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
@@ -32,16 +30,17 @@ export class Audit implements AuditTrail {
 
   constructor(private readonly deps: AuditDependencies) {}
 
-  record(actor: Actor, change: AuditChange): Promise<void> {
-    return this.recordAll([{ ...actor, ...change, atMs: this.deps.clock.now() }]);
+  async record(actor: Actor, change: AuditChange): Promise<void> {
+    const entry = { ...actor, ...change, atMs: this.deps.clock.now() };
+    await this.#append(this.deps.records, [entry]);
+    this.tell(entry);
   }
 
-  async recordAll(entries: readonly AuditEntry[]): Promise<void> {
-    await this.#append(this.deps.records, entries);
-    this.#log(entries);
+  tell({ atMs, name, ...entry }: AuditEntry): void {
+    const line = { at: new Date(atMs), actor: name, ...entry };
+    this.deps.log.info(snakeKeys(line) as object, 'audit');
   }
 
-  /** Changes records; what is noted is recorded in the same transaction. Nothing noted is nothing changed. */
   change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(() => this.#change(actor, work));
     this.#lastTurn = turn.catch(() => {});
@@ -83,19 +82,12 @@ export class Audit implements AuditTrail {
       await this.#append(records, entries);
       return done;
     });
-    this.#log(entries);
+    for (const entry of entries) this.tell(entry);
     return result;
   }
 
   async #append(records: Pick<RecordStore, 'audit'>, entries: readonly AuditEntry[]): Promise<void> {
     if (entries.length === 0) return;
     await records.audit.append(this.deps.calendar.monthOf(this.deps.clock.now()), entries);
-  }
-
-  #log(entries: readonly AuditEntry[]): void {
-    for (const { atMs, name, ...entry } of entries) {
-      const at = new Date(atMs);
-      this.deps.log.info(snakeKeys({ at, actor: name, ...entry }) as object, 'audit');
-    }
   }
 }

@@ -16,8 +16,8 @@ import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-const MAX_ID = 2 ** 31 - 1;
 /** Stands as the error of the targets that were still to be cleaned. */
 const CANCELLED = 'cancelled';
 
@@ -87,19 +87,31 @@ export class CleanupOperations {
     return (await this.deps.records.cleanup.configs()).map(toRetention);
   }
 
-  /** In force from the next run on. Throws `not_found` for an unknown id, `invalid` for days out of bounds. */
-  async update(actor: Actor, id: number, patch: RetentionPatch): Promise<Retention> {
+  /** Throws `not_found`. */
+  async config(id: number): Promise<Retention> {
+    const found = (await this.configs()).find((config) => config.id === id);
+    if (found === undefined) throw unknown(id);
+    return found;
+  }
+
+  /**
+   * In force from the next run on. Throws `not_found`, `invalid` for days out of bounds, `conflict` when it is not in the
+   * version expected.
+   */
+  async update(
+    actor: Actor,
+    id: number,
+    patch: RetentionPatch,
+    expected: ExpectedVersion,
+  ): Promise<Retention> {
     const { retentionDays } = patch;
     if (retentionDays !== undefined) requireWithin(RETENTION_DAYS_BOUNDS, { retentionDays });
-    const known = Number.isInteger(id) && id > 0 && id <= MAX_ID;
     const updated = await this.deps.audit.change(actor, async ({ cleanup }, note) => {
       const before = (await cleanup.configs()).find((config) => config.id === id);
-      const after = known ? await cleanup.updateConfig(id, patch) : null;
-      if (before === undefined || after === null) {
-        throw new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
-          hint: '`cardpoll cleanup configs` shows the ids',
-        });
-      }
+      if (before === undefined) throw unknown(id);
+      requireVersion(retentionVersion(before), expected);
+      const after = await cleanup.updateConfig(id, patch);
+      if (after === null) throw unknown(id);
       const object = `cleanup_config ${id}`;
       note({ action: 'cleanup_config.update', object, before: traceOf(before), after: traceOf(after) });
       return after;
@@ -177,6 +189,17 @@ export class CleanupOperations {
 /** What the audit trail says of a retention. */
 function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
   return { target, retentionDays, enabled };
+}
+
+/** Of what a change can change, not of when it ran last. */
+export function retentionVersion({ id, retentionDays, enabled }: CleanupConfig | Retention): string {
+  return versionOf([id, retentionDays, enabled]);
+}
+
+function unknown(id: number): CardpollError {
+  return new CardpollError('not_found', 'cleanup_config_not_found', `there is no cleanup config ${id}`, {
+    hint: '`cardpoll cleanup configs` shows the ids',
+  });
 }
 
 function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {

@@ -8,6 +8,7 @@ import type { LiveStore, QueueCounts } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 export interface ConcurrencyLimit {
   readonly taskType: TaskType;
@@ -57,14 +58,26 @@ export class ConcurrencyOperations {
     return Promise.all(counts.map((one) => this.#limitOf(one)));
   }
 
+  async show(taskType: TaskType): Promise<ConcurrencyLimit> {
+    const [counts] = (await this.counts()).filter((one) => one.taskType === taskType);
+    return this.#limitOf(counts as LimitedCounts);
+  }
+
   /**
    * Sets a limit for the whole fleet; in force with the next claim of every worker.
-   * Throws `invalid` outside 1..100000, `unavailable`; after `unavailable` the call may be repeated.
+   * Throws `invalid` outside 1..100000, `conflict` when it is not in the version expected, `unavailable`; after
+   * `unavailable` the call may be repeated.
    */
-  async set(actor: Actor, taskType: TaskType, maxConcurrency: number): Promise<ConcurrencyLimit> {
+  async set(
+    actor: Actor,
+    taskType: TaskType,
+    maxConcurrency: number,
+    expected: ExpectedVersion,
+  ): Promise<ConcurrencyLimit> {
     requireWithin(MAX_CONCURRENCY_BOUNDS, { maxConcurrency });
     await this.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.concurrency())[taskType];
+      requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
       await configs.setConcurrency(taskType, maxConcurrency);
       note({
         action: 'concurrency.set',
@@ -124,6 +137,14 @@ export class ConcurrencyOperations {
       maxConcurrency: one.maxConcurrency ?? durable[one.taskType],
     }));
   }
+}
+
+/** Of the configured limit, not of the one in force. */
+export function limitVersion({
+  taskType,
+  maxConcurrency,
+}: Pick<ConcurrencyLimit, 'taskType' | 'maxConcurrency'>): string {
+  return versionOf([taskType, maxConcurrency]);
 }
 
 function levelOf({ atMs, ...level }: CurvePoint): MeasuredLevel {

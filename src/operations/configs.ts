@@ -14,6 +14,7 @@ import { achievedIntervalMsOf } from './achieved-interval.ts';
 import type { Audit } from './audit.ts';
 import { type Bounds, wholeNumberWithin } from './bounds.ts';
 import { problemsOf } from './config-problems.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** One second to thirty days. */
 export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
@@ -70,12 +71,19 @@ export class ConfigOperations {
     return this.#reportOf(created);
   }
 
-  /** Throws `not_found` for an unknown id, `invalid` naming each field out of bounds. */
-  async update(actor: Actor, id: number, patch: ConfigPatch): Promise<ConfigReport> {
+  /** Throws `not_found`, `invalid` naming each field out of bounds, `conflict` when it is not in the version expected. */
+  async update(
+    actor: Actor,
+    id: number,
+    patch: ConfigPatch,
+    expected: ExpectedVersion,
+  ): Promise<ConfigReport> {
     requireSensible(patch);
     const updated = await this.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.list()).find((config) => config.id === id);
-      const after = isId(id) ? await configs.update(id, patch) : null;
+      if (before === undefined) throw unknown(id);
+      requireVersion(configVersion(before), expected);
+      const after = await configs.update(id, patch);
       if (after === null) throw unknown(id);
       note({ action: 'config.update', object: objectOf(id), before, after });
       return after;
@@ -126,6 +134,12 @@ export class ConfigOperations {
       throw error;
     }
   }
+}
+
+/** Of what a change can change, not of what polling makes of it. */
+export function configVersion(config: PollingConfig): string {
+  const { id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
+  return versionOf([id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status]);
 }
 
 function requireSensible(fields: ConfigPatch): void {

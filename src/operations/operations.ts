@@ -1,10 +1,12 @@
 // What an operator can ask or do, built once over the two stores. Opened by wiring; the admin API is a face on it.
 // Holds no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/usage-month.ts';
+import type { WebhookTester } from '../engine/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { LiveStore } from '../store/live-store.ts';
 import type { RecordStore } from '../store/record-store.ts';
+import { AlertHistoryOperations } from './alert-history.ts';
 import { AlertOperations } from './alerts.ts';
 import { Audit, type AuditDependencies } from './audit.ts';
 import { CardTotal } from './card-total.ts';
@@ -18,6 +20,7 @@ import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
 import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
+import { SilenceOperations } from './silences.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
 import { UnconfirmedStops } from './unconfirmed-stops.ts';
@@ -33,6 +36,8 @@ export interface Operations {
   readonly init: InitOperations;
   readonly triggers: TriggerOperations;
   readonly alerts: AlertOperations;
+  readonly alertHistory: AlertHistoryOperations;
+  readonly silences: SilenceOperations;
   readonly cards: CardOperations;
   readonly explainer: Explainer;
   readonly cleanup: CleanupOperations;
@@ -56,6 +61,7 @@ export interface OperationsOptions {
   readonly version: string;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
+  readonly tester: WebhookTester;
   /** Has a line of every change. */
   readonly auditLog: AuditDependencies['log'];
   readonly limits?: OperationLimits;
@@ -70,6 +76,7 @@ export function openOperations({
   timeZone,
   version,
   guard,
+  tester,
   auditLog,
   limits = NO_LIMITS,
   exactTotals = true,
@@ -100,7 +107,14 @@ export function openOperations({
     configs: new ConfigOperations(records, live, clock, audit),
     init: new InitOperations(live, clock, audit),
     triggers: new TriggerOperations(live, records, audit, limits.maxOpenTriggers),
-    alerts: new AlertOperations(records.alerts, guard, audit, limits.maxAlertRules),
+    alerts: new AlertOperations(records.alerts, {
+      guard,
+      tester,
+      audit,
+      maxRules: limits.maxAlertRules,
+    }),
+    alertHistory: new AlertHistoryOperations(records.alerts, audit),
+    silences: new SilenceOperations({ records: records.alerts, clock, audit }),
     requests: new RepeatableRequests(live),
     cards,
     explainer: new Explainer({ live, records, cards, pauses, clock }),

@@ -8,6 +8,8 @@
 //   is its end; the owner then logs how many lines are missing.
 // - reopen() takes a new descriptor at the border of two writes. While writing fails it does so at once, or the space
 //   of a rotated and removed file would never come back; a line cut in the middle is written again in whole.
+// - Several processes may append to one file (shared): the kernel keeps what one write appends together. Where a write is
+//   cut short the others may come in between, so the piece of a line is ended and the line written again in whole.
 //
 // Why not sonic-boom, pino's own destination: it writes one 16 KiB piece a turn of the event loop, so that a busy
 // process falls behind and drops; after a failed write it tries again at every line; end() on a full disk never ends;
@@ -18,6 +20,8 @@ import { messageOf } from './errors.ts';
 export interface LineFileOptions {
   /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
   readonly target: string | number;
+  /** Other processes append to it too. */
+  readonly shared?: boolean;
   /** One sentence for the operator, on a channel other than this file. */
   readonly onProblem: (message: string) => void;
   /** Called once writing works again, with the number of lines that are missing. */
@@ -152,6 +156,7 @@ export class LineFile {
   #written(bytes: number): void {
     this.#offset += bytes;
     if (this.#chunk !== null && this.#offset < this.#chunk.length) {
+      if (this.#options.shared === true) this.#backToLineStart();
       this.#writeNext();
       return;
     }
@@ -166,6 +171,7 @@ export class LineFile {
   #failed(error: NodeJS.ErrnoException): void {
     const readerIsBehind = error.code === 'EAGAIN'; // standard output is a pipe: that is no failure
     this.#failing = true;
+    if (this.#options.shared === true) this.#backToLineStart();
     if (!readerIsBehind) {
       this.#inTrouble(messageOf(error));
       this.#settleIdle();
@@ -181,10 +187,23 @@ export class LineFile {
     closeQuietly(this.#fd);
     this.#fd = this.#nextFd;
     this.#nextFd = null;
-    if (this.#chunk === null || this.#offset === 0) return;
-    const lineStart = this.#chunk.lastIndexOf(NEWLINE, this.#offset - 1) + 1;
-    this.#chunk = this.#chunk.subarray(lineStart);
+    const cut = this.#chunk?.subarray(this.#lineStart());
+    if (cut === undefined) return;
+    this.#chunk = cut;
     this.#offset = 0;
+  }
+
+  /** Ends the piece that was written of a line, and begins with the line anew. */
+  #backToLineStart(): void {
+    const start = this.#lineStart();
+    if (this.#chunk === null || start === this.#offset) return;
+    this.#chunk = Buffer.concat([Buffer.of(NEWLINE), this.#chunk.subarray(start)]);
+    this.#offset = 0;
+  }
+
+  /** Where the line begins in the chunk that is to be written on. */
+  #lineStart(): number {
+    return this.#offset === 0 ? 0 : (this.#chunk?.lastIndexOf(NEWLINE, this.#offset - 1) ?? -1) + 1;
   }
 
   #inTrouble(reason: string): void {

@@ -18,6 +18,8 @@ export interface LogOptions {
   readonly now?: () => number;
   /** Told when lines cannot be written, and when they can again. Default: one line on standard error. */
   readonly onProblem?: (message: string) => void;
+  /** Other processes append to the same files. */
+  readonly shared?: boolean;
 }
 
 export interface Logs {
@@ -26,6 +28,8 @@ export interface Logs {
   readonly access: Logger;
   /** Lines of the api log that every level keeps. */
   readonly audit: Pick<Logger, 'info'>;
+  /** Takes a line of another process as it is, to where worker logs. */
+  pass(line: string): void;
   /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
   /** Logs what is at least this severe from now on. */
@@ -63,6 +67,7 @@ export function openLogs(options: LogOptions): Logs {
       return files.reduce((sum, file) => sum + file.dropped, 0);
     },
     ...(dir === null ? sharedLogger(open(STDOUT)) : openDirectory(dir, open)),
+    pass: (line) => files[0]?.write(line),
     reopen: () => {
       for (const file of files) file.reopen();
     },
@@ -101,9 +106,10 @@ function openLog(
   options: LogOptions,
   onChild: (child: Logger) => void,
 ): Opened & { file: LineFile } {
-  const { level, now = Date.now, onProblem = tellStderr } = options;
+  const { level, now = Date.now, onProblem = tellStderr, shared = false } = options;
   const file = new LineFile({
     target,
+    shared,
     onProblem,
     onRecovered: (dropped, reason) => logger.warn({ dropped, reason }, 'log lines dropped'),
   });

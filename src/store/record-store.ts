@@ -3,6 +3,7 @@
 //
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
+import type { AuditEntry } from '../domain/audit.ts';
 import type { Card, CardImport, CardMembership } from '../domain/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
@@ -205,8 +206,11 @@ export interface StopRecords {
    * @param month YYYY-MM
    */
   claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim>;
-  /** The gateway shows the card stopped: marks the stop done and the card stopped, in one transaction. */
-  complete(cardId: number, month: string): Promise<void>;
+  /**
+   * The gateway shows the card stopped: marks the stop done and the card stopped, and records it in the audit trail, in one
+   * transaction. @returns the entry; null where no stop was under way.
+   */
+  complete(cardId: number, month: string): Promise<AuditEntry | null>;
   /**
    * The gateway acknowledged the claimed call and does not show the card stopped: no further claim before a pause, 30 s
    * doubling to an hour. @returns null when the claim is no longer this caller's.

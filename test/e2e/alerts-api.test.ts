@@ -48,6 +48,7 @@ describe('alert rules', () => {
     expect(rule).toEqual({
       ...RULE,
       id: expect.any(Number),
+      has_webhook_secret: false,
       cooldown_seconds: 300,
       created_at: expect.stringMatching(RFC_3339_UTC),
       updated_at: expect.stringMatching(RFC_3339_UTC),
@@ -181,6 +182,10 @@ describe('alert history', () => {
           resolved_at: null,
           resolution: null,
           resolved_value: null,
+          acknowledged_at: null,
+          acknowledged_by: null,
+          acknowledged_reason: null,
+          silenced: false,
           notifications: [
             { channel: 'webhook', event: 'alert.fired', status: 'pending', attempts: 0, last_error: null },
           ],

@@ -154,6 +154,26 @@ describe('every operation', () => {
     }
   });
 
+  it('that changes something by PUT tells its version, and changes no other one', async () => {
+    const puts = operations.filter(({ method }) => method === 'PUT');
+    expect(puts.length).toBeGreaterThan(3);
+    for (const operation of puts) {
+      const url = urlOf(operation);
+      const name = nameOf(operation);
+      const put = (match: unknown) =>
+        api.call('PUT', url, {
+          json: sampleOf(bodySchema(operation) as Schema),
+          headers: { 'if-match': String(match) },
+        });
+      const { etag } = (await api.call('GET', url)).headers;
+      expect([name, etag]).toEqual([name, expect.stringMatching(/^"[\w-]+"$/)]);
+      expectProblem(await put('"of another time"'), 412, name);
+      const changed = await put(etag);
+      expect([name, changed.status, changed.headers.etag]).toEqual([name, 200, expect.any(String)]);
+      expect([name, (await api.call('GET', url)).headers.etag]).toEqual([name, changed.headers.etag]);
+    }
+  });
+
   it('does not know ids that nobody gave', async () => {
     for (const operation of operations.filter(({ path }) => path.includes('{'))) {
       const schema = bodySchema(operation);

@@ -236,5 +236,8 @@ describe('the schedule', () => {
     const doubled =
       'SELECT scheduled_for FROM cleanup_runs GROUP BY 1 HAVING count(*) > 1 AND scheduled_for IS NOT NULL';
     expect((await database.query(doubled)).rowCount).toBe(0);
+    const untraced = `SELECT run_id FROM cleanup_runs WHERE scheduled_for IS NOT NULL
+      AND (SELECT count(*) FROM audit WHERE object = 'cleanup ' || run_id AND actor = 'daemon') <> 1`;
+    expect((await database.query(untraced)).rowCount).toBe(0);
   });
 });

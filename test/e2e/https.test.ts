@@ -53,18 +53,20 @@ async function servedName(): Promise<string> {
   return name;
 }
 
-async function logged(message: string): Promise<number> {
-  let found = 0;
-  for await (const line of createInterface({ input: createReadStream(join(dir, 'worker.log')) })) {
-    if ((JSON.parse(line) as { msg: string }).msg.startsWith(message)) found += 1;
+async function logged(message: string): Promise<Record<string, unknown>[]> {
+  const found: Record<string, unknown>[] = [];
+  for await (const text of createInterface({ input: createReadStream(join(dir, 'worker.log')) })) {
+    const line = JSON.parse(text) as Record<string, unknown>;
+    if (String(line.msg).startsWith(message)) found.push(line);
   }
   return found;
 }
 
-async function reload(message: string): Promise<void> {
-  const before = await logged(message);
+/** Sends SIGHUP and waits for the line that ends the reload. */
+async function reload(message: string): Promise<Record<string, unknown>> {
+  const before = (await logged(message)).length;
   daemon.signal('SIGHUP');
-  await waitFor(async () => (await logged(message)) > before, { what: message });
+  return waitFor(async () => (await logged(message))[before], { what: message });
 }
 
 it('the command line talks to it when it is told whom to trust', async () => {
@@ -78,7 +80,7 @@ it('the command line talks to it when it is told whom to trust', async () => {
 
 it('SIGHUP takes another certificate, and keeps the present one when the new files cannot work', async () => {
   installPair('second', cert, key);
-  await reload('configuration reloaded');
+  expect(await reload('configuration reloaded')).toMatchObject({ changed: ['tls'] });
   expect(await servedName()).toBe('cardpoll test second');
   writeFileSync(cert, 'no certificate');
   await reload('configuration not reloaded');

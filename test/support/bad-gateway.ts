@@ -62,6 +62,26 @@ export const flood: Behaviour = (socket) => {
   pour();
 };
 
+/** Answers that the connection is another protocol's from here on. */
+export const switchProtocols: Behaviour = (socket) =>
+  void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n');
+
+/** Says again and again that an answer is to come. */
+export const promise: Behaviour = (socket) => {
+  const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5);
+  socket.once('close', () => clearInterval(timer));
+};
+
+/** Sends a head without end, a byte at a time, so that the connection is never idle. */
+export const trickleHead: Behaviour = (socket) => {
+  socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+  const timer = setInterval(() => socket.write('x'), 5);
+  socket.once('close', () => clearInterval(timer));
+};
+
+/** Closes without a word. */
+export const hangUp: Behaviour = (socket) => void socket.end();
+
 /** Answers something that is not HTTP. */
 export const garbage: Behaviour = (socket) => void socket.write('\x00\x01 SSH-2.0-nonsense\r\n\r\n');
 

@@ -148,7 +148,15 @@ export class CompressedFleet {
     const tasks = {
       realname: new RealnameTask({ gateway }),
       carddata: new CarddataTask({ gateway, calendar }),
-      package: new PackageTask({ gateway, stops, reader, calendar, leaseMs: 15_000, log }),
+      package: new PackageTask({
+        gateway,
+        stops,
+        audit: { tell: () => {} },
+        reader,
+        calendar,
+        leaseMs: 15_000,
+        log,
+      }),
     };
     const workers: Worker[] = taskTypes.map(
       (taskType) =>

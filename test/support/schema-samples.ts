@@ -18,6 +18,12 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
+/** Texts of a form that a schema does not tell. */
+const KNOWN: Readonly<Record<string, string>> = {
+  url: 'https://hooks.example/cardpoll',
+  secret: `whsec_${'A'.repeat(32)}`,
+};
+
 /** A value that fits, optional properties included. */
 export function sampleOf(schema: Schema): unknown {
   if (schema.const !== undefined) return schema.const;
@@ -29,7 +35,7 @@ export function sampleOf(schema: Schema): unknown {
       return Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([name, inner]) => [
           name,
-          name.endsWith('_url') ? 'https://hooks.example/cardpoll' : sampleOf(inner),
+          KNOWN[/_(url|secret)$/.exec(name)?.[1] ?? ''] ?? sampleOf(inner),
         ]),
       );
     case 'array':

@@ -28,7 +28,7 @@ const MAY_IMPORT = table(`
   cli            -> api client, cli style, log-search, dynamic dashboard, config, domain, platform
   supervision    -> domain, platform
   wiring         -> everything
-  main           -> wiring, supervision, cli, platform
+  main           -> wiring, cli, platform
 `);
 
 /** The first pattern that fits a path names its layer. A file that fits none is a violation. */
@@ -38,7 +38,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
-  [/^(wiring|signals|reload|doctor|demo)\.ts$/, 'wiring'],
+  [/^(wiring|signals|reload|supervise|migrate|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 

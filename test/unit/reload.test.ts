@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DaemonConfig } from '../../src/config/daemon-config.ts';
 import { loadDaemonConfig } from '../../src/config/load-config.ts';
+import type { AuditChange } from '../../src/domain/audit.ts';
 import { CardpollError } from '../../src/platform/errors.ts';
 import { type LiveSettings, Reloader } from '../../src/reload.ts';
 
@@ -9,6 +10,7 @@ const flags = { '--gateway-url': 'http://gateway:8080', '--data-dir': ':memory:'
 async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollError) {
   const lines: unknown[] = [];
   const applied: LiveSettings[] = [];
+  const changes: AuditChange[] = [];
   const say = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
   const config = await loadDaemonConfig({ flags, env: {} });
   const subject = new Reloader({
@@ -19,8 +21,9 @@ async function reloader(load: () => Promise<DaemonConfig>, refuse?: CardpollErro
       applied.push(settings);
     },
     log: { info: say('info'), warn: say('warn'), error: say('error') } as never,
+    onChange: (change) => changes.push(change),
   });
-  return { subject, lines, applied };
+  return { subject, lines, applied, changes };
 }
 
 it('says nothing of what did not change', async () => {
@@ -48,4 +51,29 @@ it('reloads one after the other, the last file wins', async () => {
   const { subject, applied } = await reloader(load);
   await Promise.all([subject.reload(), subject.reload(), subject.reload()]);
   expect(applied.map(({ logLevel }) => logLevel)).toEqual(['debug', 'warn', 'error']);
+});
+
+it('tells the audit trail what changed, of tokens whose they are and no more', async () => {
+  const secret = 's3cret-'.repeat(4);
+  const env = { CARDPOLL_ADMIN_TOKENS: `operator:${secret},viewer:${secret}x` };
+  const { subject, changes } = await reloader(() =>
+    loadDaemonConfig({ flags: { ...flags, '--log-level': 'warn' }, env }),
+  );
+  await subject.reload();
+  await subject.reload();
+  expect(changes).toEqual([
+    {
+      action: 'config.reload',
+      object: expect.stringMatching(/^instance ./),
+      before: { logLevel: 'info', adminTokens: [] },
+      after: {
+        logLevel: 'warn',
+        adminTokens: [
+          { name: 'operator/0', role: 'operator' },
+          { name: 'viewer/1', role: 'viewer' },
+        ],
+      },
+    },
+  ]);
+  expect(JSON.stringify(changes)).not.toContain(secret);
 });

@@ -1,9 +1,11 @@
 // /api/admin/data-cleanup-configs and /api/admin/data-cleanup: retention and cleanup runs (specification, sections 2.5
 // and 4).
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CLEANUP_TARGETS, RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
-import type { CleanupOperations } from '../../operations/cleanup.ts';
+import { type CleanupOperations, type Retention, retentionVersion } from '../../operations/cleanup.ts';
+import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, instant, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
@@ -104,6 +106,18 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
       },
       async (request) => paginate(toWire(await cleanup.configs()), request.query),
     );
+    app.get(
+      '/data-cleanup-configs/:id',
+      {
+        schema: {
+          tags,
+          summary: 'Show a cleanup config',
+          params: z.object({ id: configId }),
+          response: { 200: cleanupConfig },
+        },
+      },
+      async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id)),
+    );
     app.put(
       '/data-cleanup-configs/:id',
       {
@@ -111,17 +125,23 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'Change how long data is kept, or whether it is cleaned',
           params: z.object({ id: configId }),
+          headers: ifMatchHeader,
           body: configPatch,
           response: { 200: cleanupConfig },
         },
       },
-      async ({ actor, params, body: { retention_days: retentionDays, enabled } }) =>
-        toWire(
-          await cleanup.update(actor, params.id, {
-            ...(retentionDays === undefined ? {} : { retentionDays }),
-            ...(enabled === undefined ? {} : { enabled }),
-          }),
-        ),
+      async ({ actor, params, headers, body: { retention_days: retentionDays, enabled } }, reply) => {
+        const patch = {
+          ...(retentionDays === undefined ? {} : { retentionDays }),
+          ...(enabled === undefined ? {} : { enabled }),
+        };
+        return withVersion(reply, await cleanup.update(actor, params.id, patch, expectedVersion(headers)));
+      },
     );
   };
+}
+
+function withVersion(reply: FastifyReply, config: Retention) {
+  reply.header('etag', etagOf(retentionVersion(config)));
+  return toWire(config);
 }

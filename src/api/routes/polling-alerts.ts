@@ -1,11 +1,13 @@
-// /api/admin/polling-alert-rules and /polling-alert-history: rules, and what they fired (specification, sections 2.3,
-// 2.4 and 4). PUT changes the fields it names; those left out stay as they are.
+// /api/admin/polling-alert-rules (specification, sections 2.3 and 4). PUT changes the fields it names; those left out stay
+// as they are. What rules fired is polling-alert-history.ts.
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { AlertOperations } from '../../operations/alerts.ts';
-import { alert, alertRule, newAlertRule, ruleId, ruleIdQuery, rulePatch } from '../schemas/alerts.ts';
-import { type PageQuery, pageOf, pageQuery } from '../schemas/page.ts';
-import { toWire, type Wire } from '../wire.ts';
+import { type AlertOperations, type AlertRuleReport, alertRuleVersion } from '../../operations/alerts.ts';
+import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { alertRule, newAlertRule, ruleId, rulePatch, webhookTrial } from '../schemas/alerts.ts';
+import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { toWire } from '../wire.ts';
 
 const tags = ['polling-alerts'];
 const RULES = '/polling-alert-rules';
@@ -23,7 +25,11 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 200: pageOf(alertRule) },
         },
       },
-      async ({ query }) => onPage(await alerts.list(pageRequestOf(query)), query),
+      async (request) => {
+        const { query } = request;
+        const { items, total } = await alerts.list(pageRequestOf(query));
+        return onPage({ items: items.map((rule) => readableBy(request, rule)), total }, query);
+      },
     );
     app.post(
       RULES,
@@ -47,7 +53,10 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           response: { 200: alertRule },
         },
       },
-      async ({ params }) => toWire(await alerts.show(params.id)),
+      async (request, reply) => {
+        const rule = await alerts.show(request.params.id);
+        return reply.header('etag', etagOf(alertRuleVersion(rule))).send(toWire(readableBy(request, rule)));
+      },
     );
     app.put(
       RULE,
@@ -56,11 +65,15 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           tags,
           summary: 'Change an alert rule; fields left out stay as they are',
           params: z.object({ id: ruleId }),
+          headers: ifMatchHeader,
           body: rulePatch,
           response: { 200: alertRule },
         },
       },
-      async ({ actor, params, body }) => toWire(await alerts.update(actor, params.id, body)),
+      async ({ actor, params, body, headers }, reply) => {
+        const rule = await alerts.update(actor, params.id, body, expectedVersion(headers));
+        return reply.header('etag', etagOf(alertRuleVersion(rule))).send(toWire(rule));
+      },
     );
     app.delete(
       RULE,
@@ -77,28 +90,30 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
         return reply.code(204).send(null);
       },
     );
-    app.get(
-      '/polling-alert-history',
+  };
+}
+
+/** Takes as long as a receiver may: belongs where handlers are given the time. */
+export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      `${RULE}/test`,
       {
         schema: {
           tags,
-          summary: 'List fired alerts, newest first',
-          querystring: pageQuery.extend({ rule_id: ruleIdQuery.optional() }),
-          response: { 200: pageOf(alert) },
+          summary: 'Send the webhook of an alert rule once, now, and tell what came of it',
+          params: z.object({ id: ruleId }),
+          response: { 200: webhookTrial },
         },
       },
-      async ({ query }) => onPage(await alerts.history(query.rule_id ?? null, pageRequestOf(query)), query),
+      async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),
     );
   };
 }
 
-function pageRequestOf({ page, page_size: pageSize }: PageQuery) {
-  return { page, pageSize };
-}
-
-function onPage<Item>(
-  { items, total }: { readonly items: readonly Item[]; readonly total: number },
-  { page, page_size }: PageQuery,
-) {
-  return { items: toWire(items) as Wire<Item>[], page, page_size, total };
+/** The path and query of a webhook URL are where receivers keep their secrets: whoever may only read, reads no secret. */
+function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRuleReport {
+  const { webhookUrl } = rule;
+  if (webhookUrl === null || actor.role !== 'viewer') return rule;
+  return { ...rule, webhookUrl: `${new URL(webhookUrl).origin}/…` };
 }

@@ -1,9 +1,15 @@
 // /api/admin/polling-concurrency: limits of the task types, and the reset of a leaked running count (specification,
 // sections 2.2 and 4).
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
-import type { ConcurrencyOperations } from '../../operations/concurrency.ts';
+import {
+  type ConcurrencyLimit,
+  type ConcurrencyOperations,
+  limitVersion,
+} from '../../operations/concurrency.ts';
+import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, instant, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
@@ -35,6 +41,18 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
       { schema: { tags, summary: 'List limits', querystring: pageQuery, response: { 200: pageOf(limit) } } },
       async (request) => paginate(toWire(await concurrency.list()), request.query),
     );
+    app.get(
+      '/polling-concurrency/:task_type',
+      {
+        schema: {
+          tags,
+          summary: 'Show the limit of a task type',
+          params: z.object({ task_type: taskType }),
+          response: { 200: limit },
+        },
+      },
+      async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type)),
+    );
     app.put(
       '/polling-concurrency/:task_type',
       {
@@ -42,12 +60,15 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           tags,
           summary: 'Set the limit of a task type',
           params: z.object({ task_type: taskType }),
+          headers: ifMatchHeader,
           body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
           response: { 200: limit },
         },
       },
-      async ({ actor, params, body }) =>
-        toWire(await concurrency.set(actor, params.task_type, body.max_concurrency)),
+      async ({ actor, params: { task_type: type }, body, headers }, reply) => {
+        const set = concurrency.set(actor, type, body.max_concurrency, expectedVersion(headers));
+        return withVersion(reply, await set);
+      },
     );
     app.post(
       '/polling-concurrency/reset',
@@ -62,4 +83,9 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
       async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),
     );
   };
+}
+
+function withVersion(reply: FastifyReply, one: ConcurrencyLimit) {
+  reply.header('etag', etagOf(limitVersion(one)));
+  return toWire(one);
 }

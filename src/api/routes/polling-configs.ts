@@ -1,4 +1,5 @@
 // /api/admin/polling-configs: what is polled how often (specification, sections 2.1 and 4).
+import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
@@ -7,9 +8,12 @@ import {
   CONFIG_NAME_LENGTH,
   type ConfigOperations,
   type ConfigPatch,
+  type ConfigReport,
+  configVersion,
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../operations/configs.ts';
+import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
@@ -91,11 +95,13 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           tags,
           summary: 'Change a polling config; fields left out stay as they are',
           params: z.object({ id: configId }),
+          headers: ifMatchHeader,
           body: configPatch,
           response: { 200: pollingConfig },
         },
       },
-      async ({ actor, params, body }) => toWire(await configs.update(actor, params.id, patchOf(body))),
+      async ({ actor, params, body, headers }, reply) =>
+        withVersion(reply, await configs.update(actor, params.id, patchOf(body), expectedVersion(headers))),
     );
     app.post(
       '/polling-configs',
@@ -129,7 +135,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           response: { 200: pollingConfig },
         },
       },
-      async ({ params }) => toWire(await configs.show(params.id)),
+      async ({ params }, reply) => withVersion(reply, await configs.show(params.id)),
     );
     app.delete(
       '/polling-configs/:id',
@@ -144,6 +150,11 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
       async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),
     );
   };
+}
+
+function withVersion(reply: FastifyReply, config: ConfigReport) {
+  reply.header('etag', etagOf(configVersion(config)));
+  return toWire(config);
 }
 
 function patchOf(body: z.output<typeof configPatch>): ConfigPatch {

@@ -2,6 +2,7 @@
 // judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts.ts.
 import { z } from 'zod';
 import {
+  ALERT_STATES,
   COMPARISONS,
   COOLDOWN_SECONDS_BOUNDS,
   NOTIFICATION_EVENTS,
@@ -11,7 +12,8 @@ import {
   RESOLUTIONS,
   RULE_TYPES,
 } from '../../domain/alert-rule.ts';
-import { body, instant, requiredOr, taskType, wholeNumber } from './fields.ts';
+import { WEBHOOK_SECRET_FORM } from '../../domain/webhook-secret.ts';
+import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
@@ -44,6 +46,11 @@ const fields = {
 };
 const extras = {
   webhook_url: z.string({ error: 'must be a URL or null' }).nullable().optional(),
+  webhook_secret: z
+    .string({ error: `must be ${WEBHOOK_SECRET_FORM}, or null` })
+    .nullable()
+    .optional()
+    .meta({ writeOnly: true }),
   cooldown_seconds: wholeNumber(COOLDOWN_SECONDS_BOUNDS).optional(),
 };
 
@@ -71,6 +78,7 @@ export const alertRule = z.object({
   is_enabled: z.boolean(),
   notify_channels: z.array(z.enum(NOTIFY_CHANNELS)),
   webhook_url: z.string().nullable(),
+  has_webhook_secret: z.boolean(),
   cooldown_seconds: z.int(),
   created_at: instant,
   updated_at: instant,
@@ -86,6 +94,10 @@ export const alert = z.object({
   resolved_at: instant.nullable(),
   resolution: z.enum(RESOLUTIONS).nullable(),
   resolved_value: z.number().nullable(),
+  acknowledged_at: instant.nullable(),
+  acknowledged_by: z.string().nullable(),
+  acknowledged_reason: z.string().nullable(),
+  silenced: z.boolean(),
   notifications: z.array(
     z.object({
       channel: z.enum(NOTIFY_CHANNELS),
@@ -97,6 +109,16 @@ export const alert = z.object({
   ),
 });
 
+export const webhookTrial = z.object({
+  delivered: z.boolean(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.int(),
+});
+
+/** Who is at it says why, or how. */
+export const acknowledgement = body({ reason });
+
 const ID = /^[1-9]\d{0,9}$/;
 
 /** In a path. */
@@ -104,6 +126,14 @@ export const ruleId = z
   .string()
   .regex(ID, { error: requiredOr('must be the number of an alert rule') })
   .transform(Number);
+
+/** In a path. */
+export const alertId = z
+  .string()
+  .regex(/^[1-9]\d{0,15}$/, { error: requiredOr('must be the number of an alert') })
+  .transform(Number);
+
+export const alertState = z.enum(ALERT_STATES, { error: `must be one of ${ALERT_STATES.join(', ')}` });
 
 /** In a query. */
 export const ruleIdQuery = z
@@ -117,6 +147,7 @@ type Request = {
   readonly is_enabled?: unknown;
   readonly notify_channels?: unknown;
   readonly webhook_url?: unknown;
+  readonly webhook_secret?: unknown;
   readonly cooldown_seconds?: unknown;
 };
 
@@ -127,6 +158,7 @@ function toFields<Body extends Request>({
   is_enabled,
   notify_channels,
   webhook_url,
+  webhook_secret,
   cooldown_seconds,
   ...same
 }: Body) {
@@ -137,6 +169,7 @@ function toFields<Body extends Request>({
     isEnabled: is_enabled as Body['is_enabled'],
     notifyChannels: notify_channels as Body['notify_channels'],
     webhookUrl: webhook_url as Body['webhook_url'],
+    webhookSecret: webhook_secret as Body['webhook_secret'],
     cooldownSeconds: cooldown_seconds as Body['cooldown_seconds'],
   };
 }

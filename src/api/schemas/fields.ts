@@ -25,6 +25,16 @@ export function queryNumber(bounds: Bounds) {
 
 export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
 
+const MAX_REASON_CHARS = 200;
+const reasonError = `must be text of at most ${MAX_REASON_CHARS} characters on one line`;
+
+/** Why an operator does something. It is shown on terminals and in logs. */
+export const reason = z
+  .string({ error: reasonError })
+  .max(MAX_REASON_CHARS, { error: reasonError })
+  .regex(/^\P{Cc}*$/u, { error: reasonError })
+  .default('');
+
 /** RFC 3339, UTC. */
 export const instant = z.iso.datetime();
 

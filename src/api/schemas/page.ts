@@ -1,5 +1,7 @@
 // Lists come in pages (03): {items, page, page_size, total}. Used by the routes that list resources.
 import { z } from 'zod';
+import type { PageRequest } from '../../operations/page.ts';
+import { toWire, type Wire } from '../wire.ts';
 import { queryNumber } from './fields.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -20,4 +22,16 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 export function paginate<Item>(all: readonly Item[], { page, page_size }: PageQuery) {
   const from = (page - 1) * page_size;
   return { items: all.slice(from, from + page_size), page, page_size, total: all.length };
+}
+
+/** A page of a list that is read page by page. */
+export function onPage<Item>(
+  { items, total }: { readonly items: readonly Item[]; readonly total: number },
+  { page, page_size }: PageQuery,
+) {
+  return { items: toWire(items) as Wire<Item>[], page, page_size, total };
+}
+
+export function pageRequestOf({ page, page_size: pageSize }: PageQuery): PageRequest {
+  return { page, pageSize };
 }

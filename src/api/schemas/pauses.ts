@@ -1,10 +1,7 @@
 // Pauses as JSON. Used by routes/polling-pauses.ts and schemas/stats.ts.
 import { z } from 'zod';
 import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/pause.ts';
-import { body, instant, requiredOr, taskType, wholeNumber } from './fields.ts';
-
-const MAX_REASON_CHARS = 200;
-const reasonError = `must be text of at most ${MAX_REASON_CHARS} characters on one line`;
+import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 export const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });
 
@@ -20,10 +17,5 @@ export const pause = z.object({
 export const newPause = body({
   task_type: pausedTypes,
   seconds: wholeNumber(PAUSE_SECONDS_BOUNDS),
-  // It is shown on terminals and in logs.
-  reason: z
-    .string({ error: reasonError })
-    .max(MAX_REASON_CHARS, { error: reasonError })
-    .regex(/^\P{Cc}*$/u, { error: reasonError })
-    .default(''),
+  reason,
 });

@@ -22,8 +22,9 @@ import { type Change, tellChange } from '../output/change.ts';
 import { printAnswer, printList } from '../output/print.ts';
 import { span } from '../output/style.ts';
 import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
+import { readSecretFile } from '../secret-file.ts';
 
-const RULE: ArgumentSpec = {
+export const RULE: ArgumentSpec = {
   name: '<rule>',
   doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
   kind: text('number or name'),
@@ -42,6 +43,7 @@ interface RuleOptions {
   readonly comparison?: Comparison;
   readonly threshold?: number;
   readonly webhookUrl?: string;
+  readonly webhookSecretFile?: string;
   readonly cooldownSeconds?: number;
 }
 
@@ -61,6 +63,11 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
       flags: '--webhook-url <url>',
       doc: 'tell this webhook when it fires and when it is over',
       kind: text('URL'),
+    },
+    {
+      flags: '--webhook-secret-file <path>',
+      doc: 'file with the key that signs its webhooks; two with a comma while it is changed',
+      kind: text('path'),
     },
     {
       flags: '--cooldown-seconds <n>',
@@ -121,7 +128,7 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
     const rule = {
       ...DEFAULT_CONDITIONS[options.ruleType],
       notify_channels: [],
-      ...requestOf(options),
+      ...(await requestOf(options)),
       name: options.name,
       rule_type: options.ruleType,
       task_type: options.task,
@@ -137,6 +144,7 @@ interface Switches {
   readonly enable?: boolean;
   readonly disable?: boolean;
   readonly withoutWebhook?: boolean;
+  readonly withoutWebhookSecret?: boolean;
 }
 
 const update = defineCommand<[string], RuleOptions & Switches>({
@@ -153,9 +161,10 @@ const update = defineCommand<[string], RuleOptions & Switches>({
     { flags: '--enable', doc: 'switch it on' },
     { flags: '--disable', doc: 'switch it off' },
     { flags: '--without-webhook', doc: 'tell no webhook' },
+    { flags: '--without-webhook-secret', doc: 'sign with the key of the daemon again' },
   ],
   run: async (context, { args: [given], options }) => {
-    const patch = { ...requestOf(options), ...switchesOf(options) };
+    const patch = { ...(await requestOf(options)), ...switchesOf(options) };
     if (Object.keys(patch).length === 0) {
       throw new CardpollError(
         'usage',
@@ -207,6 +216,7 @@ function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
     ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
     ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
     ['webhook URL', before.webhook_url, after.webhook_url],
+    ['own webhook secret', before.has_webhook_secret, after.has_webhook_secret],
     ['enabled', before.is_enabled, after.is_enabled],
   ];
 }
@@ -218,8 +228,9 @@ function deletionPlan(rule: AlertRuleBody): string[] {
   ];
 }
 
-function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
+async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest>> {
   const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
+  const { webhookSecretFile: secretFile } = options;
   return {
     ...(name === undefined ? {} : { name }),
     ...(ruleType === undefined ? {} : { rule_type: ruleType }),
@@ -227,6 +238,7 @@ function requestOf(options: RuleOptions): Partial<AlertRuleRequest> {
     ...(comparison === undefined ? {} : { comparison }),
     ...(threshold === undefined ? {} : { threshold }),
     ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
+    ...(secretFile === undefined ? {} : { webhook_secret: await readSecretFile(secretFile) }),
     ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
   };
 }
@@ -235,14 +247,19 @@ function switchesOf({
   enable,
   disable,
   withoutWebhook,
+  withoutWebhookSecret,
   webhookUrl,
+  webhookSecretFile,
 }: Switches & RuleOptions): Partial<AlertRuleRequest> {
   if (enable === true && disable === true) throw contradiction('--enable and --disable');
   if (withoutWebhook === true && webhookUrl !== undefined)
     throw contradiction('--webhook-url and --without-webhook');
+  if (withoutWebhookSecret === true && webhookSecretFile !== undefined)
+    throw contradiction('--webhook-secret-file and --without-webhook-secret');
   return {
     ...(enable === true ? { is_enabled: true } : {}),
     ...(disable === true ? { is_enabled: false } : {}),
+    ...(withoutWebhookSecret === true ? { webhook_secret: null } : {}),
     ...(withoutWebhook === true ? { notify_channels: [], webhook_url: null } : {}),
   };
 }

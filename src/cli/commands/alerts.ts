@@ -1,21 +1,26 @@
-// `cardpoll alerts`: rules, what they fired, and the rules the specification recommends.
-import { integer } from '../../config/kinds.ts';
+// `cardpoll alerts`: rules, what they fired, what to do about it, and the rules the specification recommends.
+import { integer, oneOf } from '../../config/kinds.ts';
+import { ALERT_STATES, type AlertState } from '../../domain/alert-rule.ts';
 import { ask } from '../ask.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { historyTable } from '../output/alert-tables.ts';
 import { printList } from '../output/print.ts';
 import { type PageOptions, pageOptions } from '../page-options.ts';
+import { acknowledge, redeliver, test } from './alert-care.ts';
 import { rules, show } from './alert-rules.ts';
+import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
 
-const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
+type HistoryOptions = PageOptions & { readonly ruleId?: number; readonly state?: AlertState };
+
+const history = defineCommand<[], HistoryOptions>({
   name: 'history',
   summary: 'Show what fired, newest first, and how its notifications went',
   examples: [
     ['cardpoll alerts history', 'the latest 20'],
+    ['cardpoll alerts history --state firing', 'what fires now'],
     ['cardpoll alerts history --rule-id 3 --page 2', 'of one rule, further back'],
-    ['cardpoll alerts history --page-size 100 -o json', 'for programs'],
   ],
   options: [
     {
@@ -23,11 +28,16 @@ const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
       doc: 'only alerts of this rule, also of a deleted one',
       kind: integer({ min: 1, max: 2 ** 31 - 1 }),
     },
+    { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
     ...pageOptions(20),
   ],
-  run: async (context, { options: { ruleId = null, page, pageSize } }) => {
+  run: async (context, { options: { ruleId, state, page, pageSize } }) => {
+    const filter = {
+      ...(ruleId === undefined ? {} : { rule_id: ruleId }),
+      ...(state === undefined ? {} : { state }),
+    };
     const answer = await ask(context, 'reading the alert history', (client) =>
-      client.alertHistory(ruleId, page, pageSize),
+      client.alertHistory(filter, page, pageSize),
     );
     await printList(context, answer, {
       table: historyTable,
@@ -40,11 +50,14 @@ const history = defineCommand<[], PageOptions & { readonly ruleId?: number }>({
 
 export const alerts: CommandSpec = {
   name: 'alerts',
-  summary: 'Show and change alert rules, and what they fired',
+  summary: 'Show and change alert rules, what they fired, and what is done about it',
   examples: [
     ['cardpoll alerts rules', 'all alert rules'],
     ['cardpoll alerts history', 'what fired lately'],
     ['cardpoll alerts recommended --apply', 'create the recommended rules'],
   ],
-  subcommands: [rules, show, history, recommended],
+  subcommands: [
+    ...[rules, show, history, acknowledge, silence, silences, unsilence],
+    ...[test, redeliver, recommended],
+  ],
 };

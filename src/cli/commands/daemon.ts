@@ -9,6 +9,7 @@ export const daemon = defineCommand({
   examples: [
     ['cardpoll daemon --gateway-url http://gateway:8080', 'embedded stores, to try it'],
     ['cardpoll daemon --config /etc/cardpoll/cardpoll.yaml', 'everything from a file'],
+    ['cardpoll daemon --config cardpoll.yaml --processes auto', 'on all cores'],
     ['cardpoll daemon --config cardpoll.yaml --roles worker', 'one more worker'],
   ],
   settings: Object.values(SETTINGS).filter(

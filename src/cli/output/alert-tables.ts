@@ -40,6 +40,7 @@ export function ruleFields(rule: AlertRuleBody, style: Style): string {
       ['cooldown', style.seconds(rule.cooldown_seconds)],
       ['notifies', style.text(rule.notify_channels.join(','))],
       ['webhook URL', style.text(rule.webhook_url)],
+      ['own webhook secret', style.yesNo(rule.has_webhook_secret)],
       ['created', style.time(rule.created_at)],
       ['updated', style.time(rule.updated_at)],
     ],
@@ -51,14 +52,21 @@ export function historyTable(items: readonly AlertBody[], style: Style): string 
   const columns = [
     { header: 'ID', cell: (row: AlertBody) => style.id(row.id) },
     { header: 'RULE', cell: (row: AlertBody) => style.text(`${row.rule_id} ${row.rule_name}`), least: 12 },
-    { header: 'TASK', cell: (row: AlertBody) => style.text(row.task_type), drop: 3 },
+    { header: 'TASK', cell: (row: AlertBody) => style.text(row.task_type), drop: 5 },
     { header: 'CONDITION', cell: (row: AlertBody) => style.text(conditionText(row)), drop: 1 },
-    { header: 'VALUE', cell: (row: AlertBody) => style.number(Math.round(row.value * 100) / 100), drop: 4 },
-    { header: 'FIRED', cell: (row: AlertBody) => style.time(row.fired_at), drop: 5 },
+    { header: 'VALUE', cell: (row: AlertBody) => style.number(Math.round(row.value * 100) / 100), drop: 6 },
+    { header: 'FIRED', cell: (row: AlertBody) => style.time(row.fired_at), drop: 7 },
     {
       header: 'RESOLVED',
       cell: ({ resolved_at }: AlertBody) =>
         resolved_at === null ? style.text('firing', 'red') : style.time(resolved_at),
+    },
+    { header: 'SILENCED', cell: (row: AlertBody) => style.yesNo(row.silenced), drop: 3 },
+    {
+      header: 'ACKNOWLEDGED',
+      cell: (row: AlertBody) => style.text(row.acknowledged_by),
+      least: 12,
+      drop: 4,
     },
     { header: 'NOTIFIED', cell: (row: AlertBody) => notificationsCell(row, style), least: 12, drop: 2 },
   ];

@@ -10,9 +10,9 @@ export function auditTable(items: readonly AuditBody[], style: Style): string {
     { header: 'WHO', cell: (row: AuditBody) => style.text(row.actor), least: 8 },
     { header: 'ROLE', cell: (row: AuditBody) => style.text(row.role), drop: 2 },
     { header: 'FROM', cell: (row: AuditBody) => style.text(row.address), drop: 3 },
-    { header: 'ACTION', cell: (row: AuditBody) => style.text(row.action), drop: 4 },
-    { header: 'OBJECT', cell: (row: AuditBody) => style.text(row.object), least: 14 },
-    { header: 'CHANGE', cell: (row: AuditBody) => style.text(changeText(row)), least: 20 },
+    { header: 'ACTION', cell: (row: AuditBody) => style.text(row.action), least: 17, drop: 4 },
+    { header: 'OBJECT', cell: (row: AuditBody) => style.text(row.object), least: 18, drop: 5 },
+    { header: 'CHANGE', cell: (row: AuditBody) => style.text(changeText(row)), least: 28 },
     { header: 'REQUEST', cell: (row: AuditBody) => style.text(row.request_id), drop: 1 },
   ];
   return renderTable(items, columns, style);

@@ -7,7 +7,8 @@ import { type Line, type Span, span } from '../line.ts';
 import { dataTimeMs, firingAlerts, type State } from '../state.ts';
 import { alertText } from './alerts.ts';
 import { healthLines } from './health.ts';
-import { fact, missing, type Room, stacked } from './room.ts';
+import { fact, missing, type Room, stacked, stackedRows } from './room.ts';
+import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
 
 /** Below this there is one table of task types instead of two. */
@@ -17,6 +18,8 @@ const INIT_BAR_COLUMNS = 20;
 const LEAST_HEALTH_ROWS = 3;
 /** The view of alerts shows the others. */
 const MOST_ALERTS = 3;
+/** Its line, and the blank one before it. */
+const CHARTS_HEADING_ROWS = 2;
 
 export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   const overview = state.data.overview.body;
@@ -38,7 +41,16 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
     nowMs: dataTimeMs(state),
     calm,
   });
-  return stacked([health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)], rows);
+  const parts = [health, ...taskParts, fitting(facts, rows - used + facts.length - health.length)];
+  return stacked([...parts, pickedCharts(state, columns, rows - stackedRows(parts))], rows);
+}
+
+/** What the picked task type did, where there is room. */
+function pickedCharts(state: State, columns: number, rows: number): Line[] {
+  const room = rows - CHARTS_HEADING_ROWS;
+  if (room < LEAST_ROWS_OF_CHARTS) return [];
+  const heading: Line = [span(`${state.taskType}  `, 'bold'), span('⏎ opens it', 'dim')];
+  return [heading, ...chartLines(state.data.history, state.taskType, columns, fittingChartRows(room))];
 }
 
 interface Fact {

@@ -21,6 +21,12 @@ export function stacked(parts: readonly (readonly Line[])[], rows: number): Line
   return lines.slice(0, Math.max(0, rows));
 }
 
+/** Rows the parts take with a blank line between each two. */
+export function stackedRows(parts: readonly (readonly Line[])[]): number {
+  const filled = parts.filter((part) => part.length > 0);
+  return filled.reduce((sum, part) => sum + part.length, 0) + Math.max(0, filled.length - 1);
+}
+
 const LABEL_COLUMNS = 11;
 
 /** A named fact: `capacity   demand 12/s ...`. */

@@ -1,20 +1,16 @@
 // One task type: its numbers, fifteen minutes of them as charts, why polls fail and for which cards.
-import type { FailuresBody, HistoryBody, TaskBody } from '../../api/client.ts';
-import type { TaskType } from '../../domain/task-type.ts';
-import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
+import type { FailuresBody, TaskBody } from '../../api/client.ts';
 import { tableLines } from '../columns.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
-import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
-import { minutesOf, seriesOf, type TaskSample } from '../series.ts';
+import { beside, fitted, type Line, plain, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
 import { missing, type Room, stacked } from './room.ts';
+import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
 
 const GAP = 2;
 const GAUGE_COLUMNS = 10;
-const SMALLEST_CHART_ROWS = 2;
-const LARGEST_CHART_ROWS = 10;
 /** Cards and reasons of failures get so many rows, header included, before the charts grow. */
 const FAILURE_ROWS = 5;
 
@@ -28,10 +24,7 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
     ...numberLines(task, columns),
   ];
   const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
-  const chartRows = Math.min(
-    LARGEST_CHART_ROWS,
-    Math.max(SMALLEST_CHART_ROWS, Math.floor((rows - top.length - below - 2) / 2) - 1),
-  );
+  const chartRows = fittingChartRows(rows - top.length - below - 2);
   const charts = chartLines(state.data.history, task.task_type, columns, chartRows);
   const left = rows - top.length - charts.length - 2;
   return stacked([top, charts, failureLines(state, { columns, rows: left })], rows);
@@ -52,78 +45,6 @@ function numberLines(task: TaskBody, columns: number): Line[] {
         `  lag ${seconds(task.schedule_lag_seconds)}  ${every}${skipped}`,
     ),
   ].map((line) => fitted(line, columns));
-}
-
-interface Chart {
-  readonly title: string;
-  readonly unit: string;
-  readonly series: readonly ((sample: TaskSample) => number | null)[];
-  /** What stands for the samples that share a dot. */
-  readonly summary: Summary;
-  /** A share does not begin at nothing: what is interesting happens at the top. */
-  readonly isShare?: true;
-}
-
-/** A share is drawn from here on, or from its lowest value. */
-const SHARE_FLOOR = 90;
-
-const CHARTS: readonly Chart[] = [
-  { title: 'polls', unit: '/s', series: [({ rate_per_second }) => rate_per_second], summary: 'mean' },
-  {
-    title: 'success',
-    unit: ' %',
-    series: [({ success_rate }) => success_rate],
-    summary: 'min',
-    isShare: true,
-  },
-  {
-    title: 'p95, p50',
-    unit: ' ms',
-    series: [({ p95_ms }) => p95_ms, ({ p50_ms }) => p50_ms],
-    summary: 'max',
-  },
-  { title: 'queue', unit: '', series: [({ queue_length }) => queue_length], summary: 'max' },
-];
-
-function chartLines(
-  { body, problem }: State['data']['history'],
-  taskType: TaskType,
-  columns: number,
-  rows: number,
-): Line[] {
-  if (body === null) return [missing('history', problem)];
-  const width = Math.floor((columns - GAP) / 2);
-  const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
-  return [...beside(first ?? [], second ?? [], width, GAP), ...beside(third ?? [], fourth ?? [], width, GAP)];
-}
-
-function oneChart(
-  { title, unit, series, summary, isShare }: Chart,
-  history: HistoryBody,
-  taskType: TaskType,
-  columns: number,
-  rows: number,
-): Line[] {
-  const all: readonly Series[] = series.map((pick) => seriesOf(history, taskType, pick));
-  const extents = all.map(extentOf);
-  const known = extents.filter((extent) => extent !== null);
-  const name = span(`${title}  `, 'bold');
-  if (known.length === 0) {
-    return [
-      [name, span(`nothing known of the last ${minutesOf(history)} min`, 'dim')],
-      ...Array(rows).fill(plain('')),
-    ];
-  }
-  const max = Math.max(...known.map((extent) => extent.max));
-  const min = Math.min(...known.map((extent) => extent.min));
-  const last = extents.map((extent) => measure(extent?.last ?? null)).join(', ');
-  const label: Span[] = [
-    span(`${last}${unit}`),
-    span(`  min ${measure(min)}  max ${measure(max)}  ${minutesOf(history)} min`, 'dim'),
-  ];
-  const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
-  const chart = lineChart(all, { columns, rows, summary, scale });
-  return [fitted([name, ...label], columns), ...chart.map((text) => plain(text, 'accent'))];
 }
 
 function failureLines(state: State, { columns, rows }: Room): Line[] {

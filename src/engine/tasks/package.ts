@@ -18,6 +18,7 @@ import { type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { AuditTrail } from '../../store/audit-trail.ts';
 import type { StopRecords } from '../../store/record-store.ts';
 import type { CardReader } from '../card-reader.ts';
 import type { Deadline } from '../deadline.ts';
@@ -26,6 +27,7 @@ import type { Task, TaskResult } from './task.ts';
 export interface PackageTaskDeps {
   readonly gateway: Gateway;
   readonly stops: Omit<StopRecords, 'unconfirmed'>;
+  readonly audit: Pick<AuditTrail, 'tell'>;
   readonly reader: Pick<CardReader, 'forget'>;
   readonly calendar: MonthCalendar;
   readonly leaseMs: number;
@@ -126,7 +128,8 @@ export class PackageTask implements Task {
   }
 
   async #record({ card, month, usedMb, allowanceMb }: Excess): Promise<void> {
-    await this.deps.stops.complete(card.cardId, month);
+    const entry = await this.deps.stops.complete(card.cardId, month);
+    if (entry !== null) this.deps.audit.tell(entry);
     this.deps.log.info(
       {
         card_id: card.cardId,

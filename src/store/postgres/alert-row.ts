@@ -9,7 +9,7 @@ import type {
   RuleType,
 } from '../../domain/alert-rule.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { Alert } from '../alert-records.ts';
+import type { Alert, AlertHistoryItem } from '../alert-records.ts';
 
 export interface ConditionRow {
   readonly rule_type: RuleType;
@@ -24,13 +24,14 @@ export interface RuleRow extends ConditionRow {
   readonly is_enabled: boolean;
   readonly notify_channels: readonly NotifyChannel[];
   readonly webhook_url: string | null;
+  readonly webhook_secrets: readonly string[];
   readonly cooldown_seconds: number;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
 }
 
 export const RULE_COLUMNS = `id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
-  webhook_url, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  webhook_url, webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
   (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms`;
 
 export interface AlertRow extends ConditionRow {
@@ -44,9 +45,18 @@ export interface AlertRow extends ConditionRow {
   readonly resolved_value: number | null;
 }
 
-export const ALERT_COLUMNS = `id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+export interface HistoryRow extends AlertRow {
+  readonly acknowledged_at_ms: number | null;
+  readonly acknowledged_by: string | null;
+  readonly acknowledged_reason: string | null;
+  readonly silenced: boolean;
+}
+
+export const HISTORY_COLUMNS = `id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
   (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value`;
+  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
+  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced`;
 
 export function toCondition(row: ConditionRow): AlertCondition {
   return {
@@ -65,6 +75,7 @@ export function toRule(row: RuleRow): AlertRule {
     isEnabled: row.is_enabled,
     notifyChannels: row.notify_channels,
     webhookUrl: row.webhook_url,
+    webhookSecrets: row.webhook_secrets,
     cooldownSeconds: row.cooldown_seconds,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
@@ -82,5 +93,15 @@ export function toAlert(row: AlertRow): Alert {
     resolvedAtMs: row.resolved_at_ms,
     resolution: row.resolution,
     resolvedValue: row.resolved_value,
+  };
+}
+
+export function toHistoryItem(row: HistoryRow): Omit<AlertHistoryItem, 'notifications'> {
+  return {
+    ...toAlert(row),
+    acknowledgedAtMs: row.acknowledged_at_ms,
+    acknowledgedBy: row.acknowledged_by,
+    acknowledgedReason: row.acknowledged_reason,
+    silenced: row.silenced,
   };
 }

@@ -3,12 +3,9 @@ import type { AuditEntry } from '../../domain/audit.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { AuditFilter, AuditRecord, AuditRecords } from '../audit-records.ts';
 import { countWithin, type SqlCondition } from './bounded-count.ts';
-import { ensurePartitions, monthStart } from './partitions.ts';
+import { monthStart, withPartitions } from './partitions.ts';
 import type { SqlClient, SqlRunner, SqlValue } from './sql-client.ts';
-import { sqlStateOf } from './sql-errors.ts';
 
-/** What an insert without a matching partition raises. */
-const CHECK_VIOLATION = '23514';
 const COUNT_WITHIN_MS = 1_000;
 
 interface AuditRow {
@@ -29,14 +26,10 @@ export class SqlAudit implements AuditRecords {
 
   async append(month: string, entries: readonly AuditEntry[]): Promise<void> {
     if (entries.length === 0) return;
-    try {
-      // A transaction of its own, so that one around it survives a missing partition.
-      await this.client.transaction((tx) => insert(tx, month, entries));
-    } catch (error) {
-      if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
-      await ensurePartitions(this.client, month);
-      await insert(this.client, month, entries);
-    }
+    // A transaction of its own, so that one around it survives a missing partition.
+    await withPartitions(this.client, month, () =>
+      this.client.transaction((tx) => insert(tx, month, entries)),
+    );
   }
 
   async list(

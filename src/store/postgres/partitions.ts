@@ -1,7 +1,10 @@
-// Monthly partitions of usage and of the audit trail. Used by results.ts and audit.ts.
+// Monthly partitions of usage and of the audit trail. Used by results.ts, stops.ts and audit.ts.
 import { CardpollError } from '../../platform/errors.ts';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
+import { sqlStateOf } from './sql-errors.ts';
 
+/** What an insert without a matching partition raises. */
+const CHECK_VIOLATION = '23514';
 const LOCK_KEY = 7_220_115_502;
 const MONTHS_AHEAD = 3;
 
@@ -50,6 +53,21 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
       );
     }
   });
+}
+
+/** Does `write` again with the partitions of `month` where it failed for the lack of one. */
+export async function withPartitions<T>(
+  client: SqlClient,
+  month: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
+    await ensurePartitions(client, month);
+    return write();
+  }
 }
 
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {

@@ -4,8 +4,9 @@
 // claim that somebody else holds by then. The port does not carry it, so the store remembers the attempts it was
 // granted until they end.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alert-rule.ts';
+import { type AuditChange, type AuditEntry, DAEMON } from '../../domain/audit.ts';
 import type { CardStop, StopClaim, StopRecords, UnconfirmedStop } from '../record-store.ts';
-import { monthStart } from './partitions.ts';
+import { monthStart, withPartitions } from './partitions.ts';
 import acknowledgeStop from './queries/acknowledge-stop.sql';
 import claimStop from './queries/claim-stop.sql';
 import completeStop from './queries/complete-stop.sql';
@@ -28,6 +29,10 @@ interface ClaimRow {
   readonly allowance_mb: number;
   readonly calls: number;
   readonly retry_in_ms: number;
+}
+
+interface CompletedRow extends AuditChange {
+  readonly at_ms: number;
 }
 
 interface StopRow {
@@ -57,9 +62,15 @@ export class SqlStops implements StopRecords {
     return state === 'unconfirmed' ? { state, calls: row.calls, retryInMs: row.retry_in_ms } : { state };
   }
 
-  async complete(cardId: number, month: string): Promise<void> {
-    await this.client.query(COMPLETE, [cardId, monthStart(month)]);
+  async complete(cardId: number, month: string): Promise<AuditEntry | null> {
+    const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
+    const [row] = await withPartitions(this.client, month, () =>
+      this.client.query<CompletedRow>(COMPLETE, params),
+    );
     this.#attempts.delete(keyOf(cardId, month));
+    if (row === undefined) return null;
+    const { at_ms: atMs, ...change } = row;
+    return { ...DAEMON, ...change, atMs };
   }
 
   async acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null> {

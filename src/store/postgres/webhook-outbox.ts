@@ -13,6 +13,7 @@ interface DeliveryRow extends AlertRow {
   readonly message_id: string;
   readonly event: WebhookDelivery['event'];
   readonly url: string;
+  readonly secrets: readonly string[];
 }
 
 export class SqlWebhookOutbox implements WebhookOutbox {
@@ -34,6 +35,7 @@ export class SqlWebhookOutbox implements WebhookOutbox {
       messageId: row.message_id,
       event: row.event,
       url: row.url,
+      secrets: row.secrets,
       alert: toAlert(row),
     }));
   }
@@ -52,5 +54,21 @@ export class SqlWebhookOutbox implements WebhookOutbox {
       [id, attempt, outcome.status, error, retryInMs],
     );
     return rows.length > 0;
+  }
+
+  async redeliver(alertId: number): Promise<number> {
+    const rows = await this.client.query(
+      `UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
+       WHERE alert_id = $1::bigint AND status = 'failed' RETURNING id`,
+      [alertId],
+    );
+    return rows.length;
+  }
+
+  async pending(): Promise<number> {
+    const [row] = await this.client.query<{ count: number }>(
+      `SELECT count(*) AS count FROM webhook_outbox WHERE status = 'pending'`,
+    );
+    return row?.count ?? 0;
   }
 }

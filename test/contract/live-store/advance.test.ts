@@ -1,9 +1,9 @@
 // Advancing rings: what is due moves into the queue, once, and a late ring owes one revolution at most.
 import { expect, it } from 'vitest';
 import { bucketOf, dueAt } from '../../../src/domain/phase.ts';
-import type { LiveStore, RingState } from '../../../src/store/live-store.ts';
+import type { LiveStore, RingState, WorkItem } from '../../../src/store/live-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { claim, describeLiveStore, REALNAME, range } from './stores.ts';
+import { claim, describeLiveStore, REALNAME, range, settle } from './stores.ts';
 
 const RING = { configId: 7, taskType: REALNAME };
 const LIMITS = { maxBuckets: 1e6, queueCap: 1e6, fence: 1 };
@@ -51,6 +51,25 @@ describeLiveStore('advance', (live) => {
     expect(moved).toBe(CARDS.length);
     expect((await live.store.work.counts(REALNAME)).queueLength).toBe(CARDS.length);
     expect((await live.store.rings.advance(RING, LIMITS)).ring.anchorMs).toBe(ring.anchorMs);
+  });
+
+  it('leaves alone what runs, and what waits to be retried, when the ring comes round', async () => {
+    await build(live.store, 64);
+    await live.store.work.setMaxConcurrency(REALNAME, 2_000);
+    const running: WorkItem[] = [];
+    const comesRound = async () => {
+      const { cursor } = (await live.store.rings.advance(RING, LIMITS)).ring;
+      await waitFor(async () => (await live.store.rings.advance(RING, LIMITS)).ring.cursor > cursor + 130);
+    };
+    await comesRound();
+    while (running.length < CARDS.length) running.push(...(await claim(live.store, 2_000)).items);
+    await comesRound();
+    expect((await claim(live.store, 2_000)).items, 'cards that run are not given out again').toEqual([]);
+    const [failing, others] = [running.slice(0, 5), running.slice(5)];
+    await settle(live.store, failing, 'failed', { baseMs: 1e9, capMs: 1e12 });
+    await comesRound();
+    expect((await live.store.work.counts(REALNAME)).retryDue, 'no retry is due sooner for it').toBe(0);
+    expect(await settle(live.store, others, 'done')).toEqual({ fenced: 0 });
   });
 
   it('obeys maxBuckets', async () => {

@@ -48,6 +48,16 @@ describeLiveStore('coordination', (live) => {
     expect(await live.store.coordination.lead('scheduler', 'a', 100)).toBeNull();
   });
 
+  it('begins its tokens at the present time, so that those of a store that lost its data stay lower', async () => {
+    const before = Math.floor(await live.store.now());
+    const first = (await live.store.coordination.lead('scheduler', 'a', 60_000)) as number;
+    expect(first).toBeGreaterThanOrEqual(before);
+    await live.store.coordination.resign('scheduler', 'a');
+    await waitFor(async () => (await live.store.now()) > first + 100, { what: 'time to pass' });
+    const now = Math.floor(await live.store.now());
+    expect(await live.store.coordination.lead('scheduler', 'a', 60_000)).toBeGreaterThanOrEqual(now);
+  });
+
   it('a lease that was resigned is free at once; only its holder can resign it', async () => {
     const first = (await live.store.coordination.lead('scheduler', 'a', 60_000)) as number;
     await live.store.coordination.resign('scheduler', 'b');

@@ -106,6 +106,15 @@ describeLiveStore('manual list', (live) => {
     expect(await live.store.work.removeManual(REALNAME, 'a')).toBe(2);
   });
 
+  it('puts back what dead workers held before what waits, the earliest claimed first', async () => {
+    const entries = ['30:a', '20:a', '10:a', '40:a', '5:b'];
+    await live.store.work.pushManual(REALNAME, entries);
+    for (let i = 0; i < 3; i += 1) await claim(live.store, 1, { leaseMs: 300 });
+    await leasesToExpire(live.store);
+    const { items } = await claim(live.store, 5);
+    expect(items.map((item) => item.member)).toEqual(entries);
+  });
+
   it('loses nothing while claims take from the list that is being searched', async () => {
     const { work } = live.store;
     const other = (await live.another()).work;

@@ -4,6 +4,7 @@ import type { AlertEvent, AlertRuleFields } from '../../../src/domain/alert-rule
 import type { AlertTransition } from '../../../src/store/alert-records.ts';
 import { type Context, describeRecordStore, range } from './stores.ts';
 
+const ANY = { ruleId: null, state: null };
 const FIELDS: AlertRuleFields = {
   name: '积压 ">" 测试',
   ruleType: 'queue_backlog',
@@ -13,6 +14,7 @@ const FIELDS: AlertRuleFields = {
   isEnabled: true,
   notifyChannels: ['webhook'],
   webhookUrl: 'https://hooks.example/x',
+  webhookSecrets: [],
   cooldownSeconds: 300,
 };
 const ALL = { offset: 0, limit: 100 };
@@ -52,13 +54,13 @@ describeRecordStore('alerts', (db) => {
       expect(await alerts.rules({ offset: 1, limit: 1 })).toEqual({ items: [second], total: 2 });
       expect(await alerts.rules({ offset: 5, limit: 1 })).toEqual({ items: [], total: 2 });
 
-      const changed = await alerts.updateRule(rule.id, { ...others, isEnabled: false, threshold: 1 });
+      const changed = await alerts.updateRule(rule.id, () => ({ ...others, isEnabled: false, threshold: 1 }));
       expect(changed).toMatchObject({ ...others, id: rule.id, isEnabled: false, threshold: 1 });
       expect(changed?.createdAtMs).toBe(rule.createdAtMs);
       expect(await alerts.deleteRule(rule.id)).toBe(true);
       expect(await alerts.deleteRule(rule.id)).toBe(false);
       expect(await alerts.rule(rule.id)).toBeNull();
-      expect(await alerts.updateRule(rule.id, others)).toBeNull();
+      expect(await alerts.updateRule(rule.id, () => others)).toBeNull();
       expect((await alerts.rules(ALL)).total).toBe(1);
     });
 
@@ -79,7 +81,7 @@ describeRecordStore('alerts', (db) => {
       });
       expect((await alerts.toEvaluate()).map((rule) => rule.id)).not.toContain(quiet.id);
       await fire(db, id);
-      await alerts.updateRule(id, { ...FIELDS, isEnabled: false });
+      await alerts.updateRule(id, () => ({ ...FIELDS, isEnabled: false }));
       expect(await evaluated(db, id)).toMatchObject({ rule: { isEnabled: false } });
     });
   });
@@ -104,7 +106,7 @@ describeRecordStore('alerts', (db) => {
         alert: { id: fired?.alert.id, resolution: 'recovered', resolvedValue: 7, value: 60_000 },
       });
       expect((await evaluated(db, id)).firing).toBeNull();
-      const { items, total } = await db.store.alerts.history(null, ALL);
+      const { items, total } = await db.store.alerts.history(ANY, ALL);
       expect(total).toBe(1);
       expect(items).toMatchObject([
         {
@@ -127,27 +129,27 @@ describeRecordStore('alerts', (db) => {
         [db.store, second, db.store, second].map((store) => store.alerts.apply(fires)),
       );
       expect(applied.flat()).toHaveLength(20);
-      expect((await db.store.alerts.history(null, ALL)).total).toBe(20);
+      expect((await db.store.alerts.history(ANY, ALL)).total).toBe(20);
     });
 
     it('are left out when the rule was edited or deleted meanwhile', async () => {
       const { id } = await db.store.alerts.createRule(FIELDS);
       const stale = await transition(db, id, { kind: 'fired', value: 60_000 });
-      await db.store.alerts.updateRule(id, { ...FIELDS, threshold: 100_000 });
+      await db.store.alerts.updateRule(id, () => ({ ...FIELDS, threshold: 100_000 }));
       expect(await db.store.alerts.apply([stale])).toEqual([]);
       const again = await transition(db, id, { kind: 'fired', value: 110_000 });
       await db.store.alerts.deleteRule(id);
       expect(await db.store.alerts.apply([again])).toEqual([]);
-      expect((await db.store.alerts.history(null, ALL)).total).toBe(0);
+      expect((await db.store.alerts.history(ANY, ALL)).total).toBe(0);
       expect(await db.store.alerts.apply([])).toEqual([]);
     });
 
     it('keep the cooldown over a new name and forget it with a new condition', async () => {
       const { id } = await db.store.alerts.createRule(FIELDS);
       await fire(db, id);
-      await db.store.alerts.updateRule(id, { ...FIELDS, name: 'new' });
+      await db.store.alerts.updateRule(id, () => ({ ...FIELDS, name: 'new' }));
       expect((await evaluated(db, id)).sinceFiredMs).not.toBeNull();
-      await db.store.alerts.updateRule(id, { ...FIELDS, threshold: 1 });
+      await db.store.alerts.updateRule(id, () => ({ ...FIELDS, threshold: 1 }));
       expect(await evaluated(db, id)).toMatchObject({ sinceFiredMs: null, firing: { threshold: 50_000.5 } });
     });
 
@@ -161,7 +163,7 @@ describeRecordStore('alerts', (db) => {
       expect(await db.store.alerts.apply([await transition(db, id, gone)])).toHaveLength(1);
       expect(await db.store.alerts.toEvaluate()).toEqual([]);
       expect(await db.sql('SELECT id FROM alert_rules')).toEqual([]);
-      const { items } = await db.store.alerts.history(id, ALL);
+      const { items } = await db.store.alerts.history({ ...ANY, ruleId: id }, ALL);
       expect(items).toMatchObject([
         { ruleName: FIELDS.name, resolution: 'rule_deleted', resolvedValue: null },
       ]);
@@ -184,7 +186,7 @@ describeRecordStore('alerts', (db) => {
     it('go to no webhook without the channel', async () => {
       const { id } = await db.store.alerts.createRule({ ...FIELDS, notifyChannels: [] });
       await fire(db, id);
-      const { items } = await db.store.alerts.history(null, ALL);
+      const { items } = await db.store.alerts.history(ANY, ALL);
       expect(items).toMatchObject([{ notifications: [] }]);
     });
 
@@ -215,7 +217,7 @@ describeRecordStore('alerts', (db) => {
       await db.store.alerts.apply([await transition(db, rule.id, RECOVERED)]);
     }
     const idsOf = async (ruleId: number | null, offset: number, limit: number) => {
-      const { items, total } = await db.store.alerts.history(ruleId, { offset, limit });
+      const { items, total } = await db.store.alerts.history({ ...ANY, ruleId }, { offset, limit });
       return [items.map(({ id }) => id), total];
     };
     expect(await idsOf(null, 0, 2)).toEqual([ids.slice(0, 2), 3]);

@@ -1,6 +1,7 @@
 // Stop claims: only of cards over their package now, one caller at a time, at most one stop a card and month, nothing
 // forgotten when a caller dies or a call has no effect.
 import { beforeEach, expect, it } from 'vitest';
+import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/record-store.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { addCards, describeRecordStore, followChanges, range, reading } from './stores.ts';
@@ -38,12 +39,23 @@ describeRecordStore('stops', (db) => {
     await addCards(db.store, 2);
     const mark = await db.store.cards.changeMark();
     await db.store.stops.claim(1, MONTH, HOUR_MS);
-    await db.store.stops.complete(1, MONTH);
+    const all = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop' };
+    const entries = async () => (await db.store.audit.list(all, { offset: 0, limit: 100 })).items;
+    const known = (await entries()).length;
+    const entry = await db.store.stops.complete(1, MONTH);
+    expect(entry).toMatchObject({
+      ...DAEMON,
+      object: 'card 1',
+      before: { stopped: false },
+      after: { stopped: true, used_mb: 1025.5, allowance_mb: 1024 },
+    });
+    expect((await entries()).slice(0, -known || undefined)).toEqual([{ ...entry, id: expect.any(Number) }]);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
     expect(await db.store.cards.find('1')).toMatchObject({ stopped: true });
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: false });
     expect((await followChanges(db.store, mark)).changed).toEqual([1]);
-    await db.store.stops.complete(1, MONTH);
+    expect(await db.store.stops.complete(1, MONTH), 'no second entry').toBeNull();
+    expect(await entries()).toHaveLength(known + 1);
     expect(await db.sql('SELECT state, used_mb, completed_at IS NOT NULL AS dated FROM card_stops')).toEqual([
       { state: 'done', used_mb: 1025.5, dated: true },
     ]);
@@ -58,6 +70,22 @@ describeRecordStore('stops', (db) => {
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
     expect(await db.store.stops.claim(1, '2026-12', HOUR_MS)).toEqual(GRANTED);
+    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS), 'not done: that was November').toEqual({
+      state: 'held',
+    });
+  });
+
+  it('completes the stop of its own month only', async () => {
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.results.write([
+      reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
+    ]);
+    await db.store.stops.claim(1, '2026-12', HOUR_MS);
+    await db.store.stops.complete(1, '2026-12');
+    expect(await db.sql('SELECT state FROM card_stops ORDER BY month')).toEqual([
+      { state: 'requested' },
+      { state: 'done' },
+    ]);
   });
 
   it.each<[string, string]>([

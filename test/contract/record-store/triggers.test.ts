@@ -162,6 +162,25 @@ describeRecordStore('manual triggers', (db: Context) => {
       });
     });
 
+    it('are not completed while they are still fed, also when all known cards have their results', async () => {
+      const { triggerId } = (await db.store.triggers.create(selecting(ANY, 5, true), 0)).trigger;
+      const { cardIds } = await db.store.triggers.handOut(triggerId, 1_000);
+      await db.store.triggers.count(results(triggerId, cardIds));
+      const fed = await found(db.store, triggerId);
+      expect(fed).toMatchObject({ status: 'running', total: 1_000, succeeded: 1_000, finishedAtMs: null });
+      expect(await handOutAll(db.store, triggerId, 5_000)).toHaveLength(11_000);
+      expect(await found(db.store, triggerId)).toMatchObject({ status: 'running', total: 12_000 });
+    });
+
+    it('are not completed by a hand-out that found no card yet', async () => {
+      const none = selecting({ carrierId: 99, status: null }, 0, true);
+      await db.store.triggers.create(none, 0);
+      expect(await db.store.triggers.handOut(none.triggerId, 1_000)).toEqual({ cardIds: [], more: true });
+      expect(await found(db.store, none.triggerId)).toMatchObject({ status: 'queued', finishedAtMs: null });
+      expect(await db.store.triggers.handOut(none.triggerId, 1_000)).toEqual({ cardIds: [], more: false });
+      expect(await found(db.store, none.triggerId)).toMatchObject({ status: 'completed' });
+    });
+
     it('are completed by the hand-out that finds no more when all results are in already', async () => {
       const made = selecting({ carrierId: 1, status: null }, 3_000);
       await db.store.triggers.create(made, 0);

@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
 import { describeRecordStore, range } from './stores.ts';
 
+const ANY = { ruleId: null, state: null };
 const FIELDS: AlertRuleFields = {
   name: 'backlog',
   ruleType: 'queue_backlog',
@@ -12,6 +13,7 @@ const FIELDS: AlertRuleFields = {
   isEnabled: true,
   notifyChannels: ['webhook'],
   webhookUrl: 'http://receiver/a',
+  webhookSecrets: [],
   cooldownSeconds: 0,
 };
 const CLAIM = { limit: 100, limitPerUrl: 100, leaseMs: 60_000 };
@@ -46,7 +48,7 @@ describeRecordStore('webhook outbox', (db) => {
 
   const outbox = () => db.store.alerts.webhooks;
   const notifications = async () =>
-    (await db.store.alerts.history(null, { offset: 0, limit: 10 })).items.flatMap(
+    (await db.store.alerts.history(ANY, { offset: 0, limit: 10 })).items.flatMap(
       (item) => item.notifications,
     );
 
@@ -60,6 +62,7 @@ describeRecordStore('webhook outbox', (db) => {
       messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       event: 'alert.fired',
       url: 'http://receiver/a',
+      secrets: [],
       alert: fired?.alert,
     });
     expect(await outbox().claim(CLAIM)).toEqual([]);

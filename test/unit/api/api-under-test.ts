@@ -3,9 +3,10 @@ import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
 import type { TlsPair } from '../../../src/api/http-server.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../../src/api/server.ts';
+import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
+import { type AddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
@@ -55,6 +56,8 @@ export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
   readonly tokens?: readonly AdminToken[];
+  /** Where webhooks may go although it is not public. */
+  readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
   readonly rateLimitPerMinute?: number;
   /** Default: no limit. */
@@ -69,6 +72,7 @@ export async function startApi(stores: {
     applicationName: 'cardpoll-test',
   });
   await records.migrations.up();
+  const guard = new SsrfGuard(stores.allowCidrs ?? []);
   const auditLog: LogLine[] = [];
   const operations = openOperations({
     live,
@@ -76,7 +80,8 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
-    guard: new SsrfGuard([]),
+    guard,
+    tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });

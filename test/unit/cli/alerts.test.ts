@@ -1,4 +1,7 @@
 // The alerts commands: what they send and what they show.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AlertBody, AlertRuleBody } from '../../../src/api/client.ts';
 import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
@@ -14,6 +17,7 @@ const RULE: AlertRuleBody = {
   is_enabled: true,
   notify_channels: ['webhook'],
   webhook_url: 'https://hooks.example/x',
+  has_webhook_secret: false,
   cooldown_seconds: 300,
   created_at: '2026-11-20T10:00:00.000Z',
   updated_at: '2026-11-21T09:00:00.000Z',
@@ -31,6 +35,10 @@ const ALERT: AlertBody = {
   resolved_at: null,
   resolution: null,
   resolved_value: null,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  acknowledged_reason: null,
+  silenced: false,
   notifications: [
     {
       channel: 'webhook',
@@ -191,7 +199,7 @@ describe('alerts history', () => {
     const { env, requests } = await daemonThatSays(json(page([ALERT])));
     const { stdout } = await cli(['alerts', 'history', '--rule-id', '3', '--page', '2'], { env });
     expect(stdout).toBe(
-      '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tfired delivered after 2\n',
+      '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tno\t-\tfired delivered after 2\n',
     );
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?page=2&page_size=20&rule_id=3');
   });
@@ -200,6 +208,102 @@ describe('alerts history', () => {
     const { env, requests } = await daemonThatSays(json(page([])));
     expect((await cli(['alerts', 'history', '--page-size', '100'], { env })).code).toBe(0);
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-history?page=1&page_size=100');
+  });
+});
+
+describe('what an on-call does', () => {
+  const SILENCE = {
+    ...{
+      id: 5,
+      rule_id: null,
+      rule_type: 'avg_duration',
+      task_type: null,
+      reason: 'works\u001b[31m',
+      by: 'ann',
+    },
+    ...{ since: '2026-11-21T09:58:00.000Z', until: '2026-11-21T11:58:00.000Z' },
+  };
+
+  it.each([
+    [
+      ['alerts', 'ack', '12', '--reason', 'on it'],
+      ALERT,
+      'POST /api/admin/polling-alert-history/12/acknowledge',
+    ],
+    [['alerts', 'redeliver', '12'], ALERT, 'POST /api/admin/polling-alert-history/12/redeliver'],
+    [['alerts', 'silences'], { items: [SILENCE] }, 'GET /api/admin/polling-alert-silences'],
+    [['alerts', 'unsilence', '5'], SILENCE, 'DELETE /api/admin/polling-alert-silences/5'],
+    [
+      ['alerts', 'history', '--state', 'firing'],
+      page([ALERT]),
+      'GET /api/admin/polling-alert-history?page=1&page_size=20&state=firing',
+    ],
+  ])('%j sends what it says', async (argv, body, line) => {
+    const { env, requests } = await daemonThatSays(json(body));
+    const { code, stdout } = await cli(argv, { env });
+    expect([code, requests.map((request) => request.line)]).toEqual([0, [line]]);
+    expect(stdout).toMatch(/^(12|5)\t.*\n$/);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it.each([
+    [['3', '--for', '2h', '--reason', 'r'], { rule_id: 3, seconds: 7_200, reason: 'r' }],
+    [['--type', 'avg_duration', '--for', '90s'], { rule_type: 'avg_duration', seconds: 90, reason: '' }],
+    [['--task', 'package'], { task_type: 'package', seconds: 3_600, reason: '' }],
+  ])('silence %j asks for %j', async (argv, body) => {
+    const { env, requests } = await daemonThatSays((request, response) =>
+      json(request.line.startsWith('GET') ? RULE : SILENCE)(request, response),
+    );
+    expect(await cli(['alerts', 'silence', ...argv], { env })).toMatchObject({ code: 0 });
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual(body);
+  });
+
+  it('silences nothing that is not named', async () => {
+    const { env, requests } = await daemonThatSays(json(SILENCE));
+    const { code, stderr } = await cli(['alerts', 'silence'], { env });
+    expect([code, requests.length]).toEqual([64, 0]);
+    expect(stderr).toMatch(/a rule, --type or --task/);
+  });
+
+  it.each([
+    [{ delivered: true, status: 204, error: null, duration_ms: 12 }, 0, /delivered\tyes\nanswer\t204/],
+    [
+      { delivered: false, status: null, error: 'connect\u001b[31m ECONNREFUSED', duration_ms: 3 },
+      1,
+      /delivered\tno\n[\s\S]*error\tconnect \[31m ECONNREFUSED\n/,
+    ],
+  ])('a test of a webhook that says %j ends with %i', async (trial, code, shown) => {
+    const { env, requests } = await daemonThatSays((request, response) =>
+      json(request.line.startsWith('GET') ? RULE : trial)(request, response),
+    );
+    const outcome = await cli(['alerts', 'test', '3'], { env });
+    expect(outcome).toMatchObject({ code, stdout: expect.stringMatching(shown) });
+    expect(requests.at(-1)?.line).toBe('POST /api/admin/polling-alert-rules/3/test');
+  });
+
+  it('what cannot be done any more ends with 1', async () => {
+    const { env } = await daemonThatSays(json({ code: 'alert_resolved', detail: 'alert 12 is over' }, 409));
+    expect(await cli(['alerts', 'ack', '12'], { env })).toEqual({
+      ...{ code: 1, stdout: '', stderr: 'cardpoll: alert 12 is over\n' },
+    });
+  });
+
+  it('a signing secret comes from a file that others cannot read, never from the command line', async () => {
+    const { env, requests } = await daemonThatSays(json(RULE));
+    const file = join(mkdtempSync(join(tmpdir(), 'cardpoll-secret-')), 'secret');
+    writeFileSync(file, 'whsec_AAAA\n', { mode: 0o644 });
+    const argv = ['alerts', 'rules', 'update', '3', '--webhook-secret-file', file];
+    expect(await cli(argv, { env })).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('chmod 600'),
+    });
+    chmodSync(file, 0o600);
+    expect(await cli(argv, { env })).toMatchObject({ code: 0 });
+    expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({ webhook_secret: 'whsec_AAAA' });
+    const without = await cli(['alerts', 'rules', 'update', '3', '--without-webhook-secret'], { env });
+    expect([without.code, JSON.parse(requests.at(-1)?.body ?? '')]).toEqual([0, { webhook_secret: null }]);
+    rmSync(file);
+    expect(await cli(argv, { env })).toMatchObject({ code: 66 });
   });
 });
 

@@ -88,6 +88,8 @@ const ALERT = {
   value: 123_456_789.25,
   fired_at: LONG_AGO,
   resolved_at: LONG_AGO,
+  silenced: true,
+  acknowledged_by: 'n'.repeat(64),
   notifications: [NOTIFICATION, NOTIFICATION],
 };
 const TRIGGER = {
@@ -121,6 +123,10 @@ const PAUSE = {
   since: LONG_AGO,
   until: '2026-11-28T09:59:59.000Z',
   reason: CJK,
+};
+const SILENCE = {
+  ...{ id: LARGEST, rule_id: LARGEST, rule_type: 'stop_unconfirmed', task_type: 'carddata' },
+  ...{ by: 'n'.repeat(64), since: LONG_AGO, until: '2026-12-21T09:59:59.000Z', reason: CJK },
 };
 const CHANGE = {
   id: MILLIONS,
@@ -236,6 +242,7 @@ const LISTINGS: ReadonlyArray<readonly [argv: readonly string[], body: unknown]>
   [['configs'], many(LONG_CONFIG)],
   [['alerts', 'rules'], many(RULE)],
   [['alerts', 'history'], many(ALERT)],
+  [['alerts', 'silences'], { items: [SILENCE] }],
   [['alerts', 'recommended'], { items: [] }],
   [['trigger', 'list'], many(TRIGGER)],
   [['cleanup', 'configs'], many(CLEANUP_ITEM)],

@@ -1,5 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
@@ -66,6 +66,7 @@ describe('daemon configuration', () => {
       listen: { host: '127.0.0.1', port: 7480 },
       probeListen: null,
       roles: ['worker', 'api', 'scheduler'],
+      processes: 1,
       stores: { kind: 'embedded', dataDir: '/home/sre/.local/state/cardpoll' },
       databaseMaxConnections: 8,
       timeZone: 'Asia/Shanghai',
@@ -100,7 +101,7 @@ describe('daemon configuration', () => {
         drainTimeoutMs: 30_000,
       },
       alerts: { intervalMs: 5_000 },
-      webhooks: { allowCidrs: [], secret: null },
+      webhooks: { allowCidrs: [], secrets: [] },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });
@@ -155,6 +156,22 @@ describe('rules', () => {
     expect(noDatabase.message).toMatch(/redis_url is set but database_url is not.*CARDPOLL_DATABASE_URL/);
     const noRedis = await refusal(daemon({ flags: { '--database-url': DATABASE } }));
     expect(noRedis.message).toMatch(/database_url is set but redis_url is not.*--redis-url/);
+  });
+
+  it('runs several processes only where that can work', async () => {
+    const external = { '--redis-url': REDIS, '--database-url': DATABASE };
+    const several = (flags: Record<string, string>) => daemon({ flags, env: { CARDPOLL_PROCESSES: '4' } });
+    expect(await several(external)).toMatchObject({ processes: 4 });
+    const { processes } = await daemon({ flags: { ...external, '--processes': 'auto' } });
+    expect(processes).toBe(availableParallelism());
+    expect((await refusal(several({}))).message).toMatch(
+      /processes is 4, but the embedded stores.*--redis-url/,
+    );
+    expect((await refusal(several({ ...external, '--roles': 'api' }))).message).toMatch(/role worker/);
+    for (const wrong of ['0', '257', 'all', '2.5']) {
+      const attempt = daemon({ flags: { ...external, '--processes': wrong } });
+      expect((await refusal(attempt)).message).toMatch(/is not a whole number, 1 to 256, or auto/);
+    }
   });
 
   it('bounds connections', async () => {

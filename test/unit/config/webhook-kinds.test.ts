@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
-import { addressRange, webhookSecret } from '../../../src/config/webhook-kinds.ts';
+import { addressRange, webhookSecrets } from '../../../src/config/webhook-kinds.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-webhooks-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -36,20 +36,24 @@ describe('addressRange', () => {
   });
 });
 
-describe('webhookSecret', () => {
+describe('webhookSecrets', () => {
   it('takes 24 to 64 bytes in base64 behind whsec_, and never quotes them', () => {
     for (const bytes of [24, 25, 26, 64]) {
       const secret = `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
-      expect(webhookSecret().parse(` ${secret}\n`)).toEqual({ ok: true, value: secret });
+      expect(webhookSecrets().parse(` ${secret}\n`)).toEqual({ ok: true, value: [secret] });
     }
+    const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    expect(webhookSecrets().parse(`${other}, ${SECRET}`)).toEqual({ ok: true, value: [other, SECRET] });
     for (const wrong of [
+      `${SECRET},${other},whsec_${Buffer.alloc(24, 9).toString('base64')}`,
+      `${SECRET},`,
       SECRET.slice(6),
       'whsec_short',
       `${SECRET}!`,
       `whsec_${'A'.repeat(100)}`,
       'whsec_=',
     ]) {
-      const parsed = webhookSecret().parse(wrong);
+      const parsed = webhookSecrets().parse(wrong);
       expect(parsed.ok).toBe(false);
       expect(JSON.stringify(parsed)).not.toContain(wrong);
     }
@@ -69,7 +73,7 @@ describe('settings', () => {
     expect(config).toMatchObject({
       alerts: { intervalMs: 1_000 },
       webhooks: {
-        secret: SECRET,
+        secrets: [SECRET],
         allowCidrs: [
           { address: '10.1.0.0', prefix: 16 },
           { address: '::1', prefix: 128 },
@@ -78,7 +82,7 @@ describe('settings', () => {
     });
     const env = { CARDPOLL_WEBHOOKS_SECRET: SECRET, CARDPOLL_WEBHOOKS_ALLOW_CIDRS: '127.0.0.0/8,10.0.0.1' };
     expect(await loadDaemonConfig({ flags, env })).toMatchObject({
-      webhooks: { secret: SECRET, allowCidrs: [{ prefix: 8 }, { prefix: 32 }] },
+      webhooks: { secrets: [SECRET], allowCidrs: [{ prefix: 8 }, { prefix: 32 }] },
     });
   });
 

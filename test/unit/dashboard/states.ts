@@ -170,6 +170,10 @@ const ALERT: Bodies['alerts']['items'][number] = {
   resolved_at: null,
   resolution: null,
   resolved_value: null,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  acknowledged_reason: null,
+  silenced: false,
   notifications: [
     { channel: 'webhook', event: 'alert.fired', status: 'failed', attempts: 9, last_error: HOSTILE },
   ] as unknown as Bodies['alerts']['items'][number]['notifications'],

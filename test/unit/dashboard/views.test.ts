@@ -75,6 +75,15 @@ describe('the overview', () => {
     expect(wide).toContain('(for 2h)');
   });
 
+  it('draws what the picked task type did where a tall terminal leaves room', () => {
+    const [low, tall] = [24, 40].map((rows) =>
+      screenOf(calmState({ columns: 120, rows, taskType: 'carddata' })),
+    );
+    expect(tall).toMatch(/^carddata {2}⏎ opens it/m);
+    expect(tall).toMatch(/polls .*\/s .*success .* %/);
+    expect(low).not.toMatch(/opens it/);
+  });
+
   it.each([
     ['the queue in its parts', /DUE +RUNNING +BACKOFF +MANUAL/],
     ['a task type with what waits', /realname +12,000 +60 +7 +5 +1M +1m 30s +1h/],
@@ -172,7 +181,7 @@ it('asks for a larger terminal where it has too little room', () => {
 });
 
 it('as text tells of when it is, and has no keys and no empty end', () => {
-  const lines = stillLines(calmState({ columns: 80, rows: 60 })).map(textOf);
+  const lines = stillLines(calmState({ columns: 80, rows: 24 })).map(textOf);
   expect(lines[0]).toMatch(/ 2026-11-21T10:00:00Z$/);
   expect(lines.at(-1)).toMatch(/^cleanup/);
 });

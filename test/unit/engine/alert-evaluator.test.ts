@@ -13,6 +13,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 
+const ANY = { ruleId: null, state: null };
 const RULE: AlertRuleFields = {
   name: 'rule',
   ruleType: 'queue_backlog',
@@ -22,6 +23,7 @@ const RULE: AlertRuleFields = {
   isEnabled: true,
   notifyChannels: [],
   webhookUrl: null,
+  webhookSecrets: [],
   cooldownSeconds: 0,
 };
 
@@ -73,7 +75,7 @@ const setQueue = async (length: number) => {
 };
 
 async function history(): Promise<readonly AlertHistoryItem[]> {
-  return (await records.alerts.history(null, { offset: 0, limit: 100 })).items;
+  return (await records.alerts.history(ANY, { offset: 0, limit: 100 })).items;
 }
 
 it('fires on the transition, resolves when it is over, and says so', async () => {
@@ -155,8 +157,8 @@ it('ends the alert of a rule that is switched off, changed or deleted', async ()
   for (let n = 0; n < 3; n += 1) ids.push((await records.alerts.createRule(RULE)).id);
   await setQueue(11);
   await evaluator().runOnce();
-  await records.alerts.updateRule(ids[0] ?? 0, { ...RULE, isEnabled: false });
-  await records.alerts.updateRule(ids[1] ?? 0, { ...RULE, taskType: 'package' });
+  await records.alerts.updateRule(ids[0] ?? 0, () => ({ ...RULE, isEnabled: false }));
+  await records.alerts.updateRule(ids[1] ?? 0, () => ({ ...RULE, taskType: 'package' }));
   await records.alerts.deleteRule(ids[2] ?? 0);
   await evaluator().runOnce();
   const resolutions = new Map((await history()).map(({ ruleId, resolution }) => [ruleId, resolution]));
@@ -192,6 +194,6 @@ it('evaluates a thousand rules in less than a second, firing and quiet', async (
     const startedAt = performance.now();
     await evaluator().runOnce();
     expect(performance.now() - startedAt).toBeLessThan(1_000);
-    expect((await records.alerts.history(null, { offset: 0, limit: 1 })).total).toBe(alerts);
+    expect((await records.alerts.history(ANY, { offset: 0, limit: 1 })).total).toBe(alerts);
   }
 });

@@ -1,5 +1,6 @@
 // One pass of the leader at a time, over the embedded store and a clock that stands still between passes.
 import { expect, it } from 'vitest';
+import type { AuditChange } from '../../../src/domain/audit.ts';
 import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../src/engine/concurrency-controller.ts';
 import { seedCeiling } from '../../../src/engine/limit-keeper.ts';
@@ -20,6 +21,7 @@ function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
   const live = openEmbeddedLiveStore({ clock });
   const log: Array<Record<string, unknown>> = [];
+  const notes: AuditChange[] = [];
   const controllers: ConcurrencyController[] = [];
   let leads = true;
   let flushes = 0;
@@ -30,6 +32,7 @@ function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
       adaptive: options.adaptive ?? true,
       ceiling: options.ceiling ?? null,
       clock,
+      digest: { note: (change) => notes.push(change) },
       log: { info: (fields: Record<string, unknown>) => log.push(fields) } as unknown as Logger,
       onError: (error) => expect.unreachable(String(error)),
     });
@@ -37,6 +40,7 @@ function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
   return {
     live,
     log,
+    notes,
     lose: () => {
       leads = false;
     },
@@ -68,6 +72,14 @@ it('lowers the limit of the type whose calls are refused, logs it once and keeps
   expect(await fleet.inForce()).toEqual([50, 100, 100]);
   const reason = '50 % of 100 calls were refused (429 or 503)';
   expect(fleet.log).toEqual([{ task_type: 'realname', from: 100, to: 50, reason }]);
+  expect(fleet.notes).toEqual([
+    {
+      action: 'limit.adapt',
+      object: 'task_type realname',
+      before: { effectiveConcurrency: 100 },
+      after: { effectiveConcurrency: 50, reason },
+    },
+  ]);
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 50, reason });
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({ limit: null, reason: null });
 });

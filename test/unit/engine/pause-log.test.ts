@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
+import type { AuditChange } from '../../../src/domain/audit.ts';
 import { PauseLog } from '../../../src/engine/pause-log.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -8,12 +9,14 @@ it('tells when a type is paused and when it goes on, once, on the leader', async
   const clock = new FakeClock('2026-11-01T00:00:00Z');
   const { work } = openEmbeddedLiveStore({ clock });
   const lines: Array<Record<string, unknown>> = [];
+  const notes: AuditChange[] = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let fence: number | null = null;
   const pauseLog = new PauseLog({
     work,
     fence: () => fence,
     log,
+    digest: { note: (change) => notes.push(change) },
     onError: (error) => expect.unreachable(String(error)),
   });
   const pause = (source: 'gateway' | 'operator', ms: number) =>
@@ -50,4 +53,14 @@ it('tells when a type is paused and when it goes on, once, on the leader', async
   await pauseLog.runOnce();
   await pauseLog.runOnce();
   expect(lines).toMatchObject([{ msg: 'polling resumed', source: 'operator' }]);
+  const object = 'task_type realname';
+  expect(notes, 'operators pause through the API, which is recorded there').toMatchObject([
+    {
+      action: 'pause.begin',
+      object,
+      before: null,
+      after: { source: 'gateway', reason: 'HTTP 429', by: 'w1' },
+    },
+    { action: 'pause.end', object, before: { source: 'gateway', reason: 'HTTP 429' }, after: null },
+  ]);
 });

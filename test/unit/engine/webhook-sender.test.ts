@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
+import { callWebhook } from '../../../src/engine/webhook-call.ts';
 import { retryPauseMs } from '../../../src/engine/webhook-retry.ts';
 import { WebhookSender } from '../../../src/engine/webhook-sender.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -19,11 +20,16 @@ import {
   garbage,
   hang,
   hangAfterHead,
+  hangUp,
+  promise,
   reset,
   startBadGateway,
+  switchProtocols,
+  trickleHead,
 } from '../../support/bad-gateway.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
+const ANY = { ruleId: null, state: null };
 const SECRET = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`;
 const LOOPBACK = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
 
@@ -52,12 +58,14 @@ async function receiver(behaviour: Behaviour): Promise<BadGateway> {
   return started;
 }
 
-function sender(over: { guard?: SsrfGuard; secret?: string | null; leads?: boolean } = {}): WebhookSender {
-  const { guard = new SsrfGuard(LOOPBACK), secret = SECRET, leads = true } = over;
+function sender(
+  over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean } = {},
+): WebhookSender {
+  const { guard = new SsrfGuard(LOOPBACK), secrets = [SECRET], leads = true } = over;
   return new WebhookSender({
     outbox: records.alerts.webhooks,
     guard,
-    secret,
+    secrets,
     fence: () => (leads ? 1 : null),
     clock: systemClock,
     random: () => 0.5,
@@ -82,6 +90,7 @@ function ruleFor(webhookUrl: string): AlertRuleFields {
     isEnabled: true,
     notifyChannels: ['webhook'],
     webhookUrl,
+    webhookSecrets: [],
     cooldownSeconds: 0,
   };
 }
@@ -110,7 +119,7 @@ async function resolveAll(): Promise<void> {
 }
 
 async function notifications(): Promise<AlertNotification[]> {
-  const { items } = await records.alerts.history(null, { offset: 0, limit: 100 });
+  const { items } = await records.alerts.history(ANY, { offset: 0, limit: 100 });
   return items.flatMap((item) => item.notifications);
 }
 
@@ -136,7 +145,7 @@ describe('a message', () => {
     expect(fired.headers['content-type']).toBe('application/json');
     const text = (latin1: string) => Buffer.from(latin1, 'latin1').toString('utf8');
     const told = new Webhook(SECRET).verify(text(fired.body), fired.headers);
-    const [alert] = (await records.alerts.history(null, { offset: 0, limit: 1 })).items;
+    const [alert] = (await records.alerts.history(ANY, { offset: 0, limit: 1 })).items;
     expect(told).toEqual({
       event: 'alert.fired',
       id: alert?.id,
@@ -169,7 +178,7 @@ describe('a message', () => {
   it('is not signed without a secret', async () => {
     const receiving = await receiver(answer(200, 'ok'));
     await fire(receiving.url);
-    await pass(sender({ secret: null }));
+    await pass(sender({ secrets: [] }));
     expect(receiving.requests[0]?.headers['webhook-id']).toMatch(/^msg_[0-9a-f-]{36}$/);
     expect(receiving.requests[0]?.headers['webhook-signature']).toBeUndefined();
   });
@@ -221,6 +230,8 @@ describe('a receiver that fails', () => {
     ['a redirect', answer(302, '', { location: 'http://127.0.0.1:1/' }), /^answered 302$/],
     ['a reset', reset, /socket hang up|ECONNRESET/],
     ['no HTTP', garbage, /./],
+    ['a connection that is closed', hangUp, /socket hang up/],
+    ['an answer in another protocol', switchProtocols, /^answered 101$/],
   ])('is tried again after %s', async (_, behaviour, reason) => {
     const receiving = await receiver(behaviour);
     await fire(receiving.url);
@@ -261,6 +272,41 @@ describe('a receiver that fails', () => {
     expect(await notifications()).toMatchObject([
       { status: 'pending', lastError: 'no answer within 10000 ms' },
     ]);
+  });
+
+  it.each([
+    ['promises an answer for ever', promise],
+    ['never ends its head', trickleHead],
+  ])('is given up when it %s', async (_, behaviour) => {
+    const receiving = await receiver(behaviour);
+    const tooLong = new AbortController();
+    const message = { body: '{}', headers: { 'content-length': '2' } };
+    const call = callWebhook(receiving.url, message, new SsrfGuard(LOOPBACK), tooLong.signal);
+    await expect.poll(() => receiving.requests.length).toBe(1);
+    tooLong.abort(new Error('no answer in time'));
+    await expect(call).rejects.toThrow('no answer in time');
+    await expect.poll(() => receiving.waiting()).toBe(0);
+  });
+
+  it('is given up when its name is never resolved', async () => {
+    const tooLong = new AbortController();
+    const silent = new SsrfGuard(LOOPBACK, () => {});
+    const call = callWebhook('http://hooks.example/', { body: '', headers: {} }, silent, tooLong.signal);
+    tooLong.abort(new Error('no answer in time'));
+    await expect(call).rejects.toThrow('no answer in time');
+  });
+
+  it('by switching protocols stops nobody else, sixteen times over', async () => {
+    const odd = await receiver(switchProtocols);
+    const healthy = await receiver(answer(200, ''));
+    for (let n = 0; n < 16; n += 1) await fire(`${odd.url}/${n}`);
+    const running = sender();
+    await running.start();
+    onTestFinished(() => running.stop());
+    await expect.poll(() => odd.requests.length).toBe(16);
+    await fire(healthy.url);
+    await expect.poll(() => healthy.requests.length).toBe(1);
+    await running.stop();
   });
 
   it('holds up nobody else', async () => {

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -30,9 +31,10 @@ let problems: string[];
 let missing: number;
 let file: LineFile;
 
-function open(target: string): LineFile {
+function open(target: string, shared = false): LineFile {
   return new LineFile({
     target,
+    shared,
     maxWaiting: MAX_WAITING,
     onProblem: (message) => problems.push(message),
     onRecovered: (dropped) => {
@@ -151,5 +153,24 @@ describe.runIf(mounted)('a disk that fills up and gets room again', () => {
     const numbers = numbersIn(path);
     expect(numbers[0]).toBe(written.length);
     expect(written.length + numbers.length + missing).toBe(total);
+  });
+
+  it('ends a cut line before others write on, where several processes share the file', async () => {
+    file = open(path, true);
+    for (let n = 0; n < 4_000; n++) {
+      file.write(LINE(n));
+      if (n % 100 === 0) await file.flush();
+    }
+    await waitFor(() => problems.length === 1, { what: 'the disk to be full' });
+    const text = readFileSync(path, 'utf8');
+    const cut = text.slice(text.lastIndexOf('\n') + 1);
+    expect(cut).not.toBe('');
+    truncateSync(path, 0); // room again, on the same file
+    await waitFor(() => problems.length === 2, { what: 'the recovery' });
+    await file.close();
+    const [piece, ...lines] = readFileSync(path, 'utf8').replace(/^\0+/, '').split('\n');
+    expect(piece).toBe('');
+    const numbers = lines.slice(0, -1).map((line) => (JSON.parse(line) as { n: number }).n);
+    expect(numbers[0]).toBe(text.split('\n').length - 1);
   });
 });

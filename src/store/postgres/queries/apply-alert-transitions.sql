@@ -23,29 +23,36 @@ WITH given AS MATERIALIZED (
   FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
   WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
     AND r.deleted_at IS NULL
-  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, g.value, g.resolution
+  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
 ), gone AS (
   DELETE FROM alert_rules r
   USING given g
   WHERE g.kind = 'resolved' AND r.id = g.rule_id AND r.revision = g.revision AND r.deleted_at IS NOT NULL
-  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, g.value, g.resolution
+  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
 ), ending AS MATERIALIZED (
   SELECT * FROM ended UNION ALL SELECT * FROM gone
 ), closed AS (
-  UPDATE alert_history h SET resolved_at = clock_timestamp(), resolution = e.resolution, resolved_value = e.value
+  UPDATE alert_history h SET resolved_at = clock_timestamp(), resolution = e.resolution, resolved_value = e.value,
+    silenced = alert_is_silenced(h.rule_id, h.rule_type, h.task_type)
   FROM ending e
   WHERE h.id = e.alert_id
   RETURNING h.*
+), hushed AS (
+  -- Over while it was silenced, and nobody has been told of it: nobody will be.
+  UPDATE webhook_outbox o SET status = 'silenced', settled_at = clock_timestamp()
+  FROM closed c
+  WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
+  RETURNING o.alert_id
 ), notified AS (
-  INSERT INTO webhook_outbox (alert_id, event, url)
-  SELECT f.open_alert_id, 'alert.fired', f.webhook_url
+  INSERT INTO webhook_outbox (alert_id, event, url, secrets)
+  SELECT f.open_alert_id, 'alert.fired', f.webhook_url, f.webhook_secrets
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
   -- An alert that was cleaned out of the history has nothing to tell any more.
-  SELECT c.id, 'alert.resolved', e.webhook_url
+  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets
   FROM closed c JOIN ending e ON e.alert_id = c.id
-  WHERE 'webhook' = ANY (e.notify_channels)
+  WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)
 ), applied AS (
   SELECT 'fired' AS kind, o.* FROM opened o
   UNION ALL

@@ -13,6 +13,10 @@ WITH busy AS MATERIALIZED (
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
+    -- The firing of a silenced alert waits for the end of the silence; what an attempt was made for goes on.
+    AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
+      SELECT FROM alert_history h
+      WHERE h.id = o.alert_id AND alert_is_silenced(h.rule_id, h.rule_type, h.task_type)))
 ), chosen AS MATERIALIZED (
   SELECT due.id
   FROM due LEFT JOIN busy USING (url)
@@ -25,11 +29,12 @@ WITH busy AS MATERIALIZED (
   FROM chosen
   WHERE o.id = chosen.id AND o.status = 'pending'
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
-  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.attempts
+  RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.attempts
 )
 SELECT c.id AS delivery_id, c.attempts, c.event, c.message_id::text AS message_id, c.url,
+  CASE WHEN r.id IS NULL THEN c.secrets ELSE r.webhook_secrets END AS secrets,
   h.id, h.rule_id, h.rule_name, h.rule_type, h.task_type, h.comparison, h.threshold, h.value,
   (extract(epoch FROM h.fired_at) * 1000)::bigint AS fired_at_ms,
   (extract(epoch FROM h.resolved_at) * 1000)::bigint AS resolved_at_ms, h.resolution, h.resolved_value
-FROM claimed c JOIN alert_history h ON h.id = c.alert_id
+FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id

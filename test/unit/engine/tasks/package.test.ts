@@ -2,6 +2,7 @@
 // and none for a card that is not over its package.
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/card.ts';
 import { MonthCalendar } from '../../../../src/domain/usage-month.ts';
 import { CardReader } from '../../../../src/engine/card-reader.ts';
@@ -76,6 +77,7 @@ beforeEach(async () => {
   pausedMs = 0;
   [running, stopWorks] = [true, true];
   logged.length = 0;
+  told.length = 0;
   scripted.forget();
   scripted.follow(script);
   const session = await records.cards.openImport();
@@ -99,9 +101,13 @@ async function cached(): Promise<Card> {
   return (await reader.read([cardId])).get(cardId) as Card;
 }
 
+/** Entries of the audit trail. */
+const told: AuditEntry[] = [];
+const audit = { tell: (entry: AuditEntry) => void told.push(entry) };
+
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
 async function poll(as: Partial<Card> = {}, stops: StopRecords = records.stops) {
-  const task = new PackageTask({ gateway, stops, reader, calendar, leaseMs: LEASE_MS, log });
+  const task = new PackageTask({ gateway, stops, audit, reader, calendar, leaseMs: LEASE_MS, log });
   const card = { ...(await cached()), ...as };
   const result = await task.poll(card, new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now()));
   await records.results.write([result.outcome]);
@@ -120,6 +126,7 @@ it('stops a card over its package once, and tells when somebody resumed it', asy
   expect((await poll()).outcome.stopped).toBe(true);
   expect((await poll()).outcome.stopped).toBeUndefined();
   expect(scripted.calls.stop).toBe(1);
+  expect(told).toMatchObject([{ name: 'daemon', action: 'card.stop', object: `card ${cardId}` }]);
 
   running = true;
   const resumed = await poll();

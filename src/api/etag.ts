@@ -1,0 +1,23 @@
+// Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
+// version; otherwise it is answered with 412. Used by the routes. What a version is stands in operations/version.ts.
+import { z } from 'zod';
+import type { ExpectedVersion } from '../operations/version.ts';
+
+/** Headers of a PUT. */
+export const ifMatchHeader = z.object({
+  'if-match': z.string().optional().meta({
+    description: 'ETag of the version that is to be changed; 412 when it is no longer that one.',
+  }),
+});
+
+export function etagOf(version: string): string {
+  return `"${version}"`;
+}
+
+/** Strong tags only: a weak one, or what is no tag, names no version. */
+export function expectedVersion(headers: z.output<typeof ifMatchHeader>): ExpectedVersion {
+  const given = headers['if-match'];
+  if (given === undefined) return null;
+  if (given.trim() === '*') return 'any';
+  return [...given.matchAll(/(?:^|,)\s*"([^"]*)"\s*(?=,|$)/g)].map(([, tag = '']) => tag);
+}

@@ -1,0 +1,61 @@
+// /api/admin/polling-alert-history: what rules fired, and what an on-call does about it (specification, sections 2.4, 4).
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { AlertHistoryOperations } from '../../operations/alert-history.ts';
+import { acknowledgement, alert, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
+import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { toWire } from '../wire.ts';
+
+const tags = ['polling-alerts'];
+const HISTORY = '/polling-alert-history';
+const params = z.object({ id: alertId });
+
+export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      HISTORY,
+      {
+        schema: {
+          tags,
+          summary: 'List fired alerts, newest first',
+          querystring: pageQuery.extend({ rule_id: ruleIdQuery.optional(), state: alertState.optional() }),
+          response: { 200: pageOf(alert) },
+        },
+      },
+      async ({ query }) => {
+        const { rule_id: ruleId = null, state = null } = query;
+        return onPage(await alerts.list({ ruleId, state }, pageRequestOf(query)), query);
+      },
+    );
+    app.post(
+      `${HISTORY}/:id/acknowledge`,
+      {
+        schema: {
+          tags,
+          summary: 'Say that somebody is at an alert; the first one who says so stays',
+          params,
+          body: acknowledgement,
+          response: { 200: alert },
+        },
+        // Nothing needs to be said.
+        preValidation: async (request) => {
+          if (request.body === undefined) request.body = { reason: '' };
+        },
+      },
+      async ({ actor, params: { id }, body }) => toWire(await alerts.acknowledge(actor, id, body.reason)),
+    );
+    app.post(
+      `${HISTORY}/:id/redeliver`,
+      {
+        schema: {
+          tags,
+          summary: 'Have the notifications of an alert that were given up tried once more, at once',
+          params,
+          response: { 202: alert },
+        },
+      },
+      async ({ actor, params: { id } }, reply) =>
+        reply.code(202).send(toWire(await alerts.redeliver(actor, id))),
+    );
+  };
+}

@@ -1,0 +1,54 @@
+// /api/admin/polling-alert-silences: alerts nobody is told of for a time.
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { SilenceOperations } from '../../operations/silences.ts';
+import { newSilence, silence, silenceId } from '../schemas/silences.ts';
+import { toWire } from '../wire.ts';
+
+const tags = ['polling-alerts'];
+const SILENCES = '/polling-alert-silences';
+
+export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      SILENCES,
+      {
+        schema: {
+          tags,
+          summary: 'List the silences that last',
+          response: { 200: z.object({ items: z.array(silence) }) },
+        },
+      },
+      async () => ({ items: toWire(await silences.list()) }),
+    );
+    app.post(
+      SILENCES,
+      {
+        schema: {
+          tags,
+          summary: 'Silence the alerts of a rule, a rule type or a task type for a time',
+          body: newSilence,
+          response: { 201: silence },
+        },
+      },
+      async ({ actor, body }, reply) => {
+        const { rule_id: ruleId, rule_type: ruleType, task_type: taskType, seconds, reason } = body;
+        const until = body.until === null ? null : new Date(body.until);
+        const request = { ruleId, ruleType, taskType, seconds, until, reason };
+        return reply.code(201).send(toWire(await silences.create(actor, request)));
+      },
+    );
+    app.delete(
+      `${SILENCES}/:id`,
+      {
+        schema: {
+          tags,
+          summary: 'End a silence; answers what was ended',
+          params: z.object({ id: silenceId }),
+          response: { 200: silence },
+        },
+      },
+      async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),
+    );
+  };
+}

@@ -1,0 +1,36 @@
+// Silences as JSON. Used by routes/polling-alert-silences.ts. That something is silenced at all, and either for so long or
+// until an instant, is checked in operations/silences.ts.
+import { z } from 'zod';
+import { RULE_TYPES } from '../../domain/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alert-silence.ts';
+import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
+
+const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
+const ruleId = wholeNumber({ min: 1, max: 2 ** 31 - 1 });
+const untilError = 'must be a time like 2026-11-22T08:00:00Z';
+
+export const silence = z.object({
+  id: z.int(),
+  rule_id: z.int().nullable(),
+  rule_type: z.enum(RULE_TYPES).nullable(),
+  task_type: taskType.nullable(),
+  reason: z.string(),
+  by: z.string(),
+  since: instant,
+  until: instant,
+});
+
+export const newSilence = body({
+  rule_id: ruleId.nullable().default(null),
+  rule_type: ruleType.nullable().default(null),
+  task_type: taskType.nullable().default(null),
+  seconds: wholeNumber(SILENCE_SECONDS_BOUNDS).nullable().default(null),
+  until: z.iso.datetime({ offset: true, error: untilError }).nullable().default(null),
+  reason,
+});
+
+/** In a path. */
+export const silenceId = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/, { error: requiredOr('must be the number of a silence') })
+  .transform(Number);

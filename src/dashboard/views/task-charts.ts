@@ -1,0 +1,95 @@
+// What a task type did in the last fifteen minutes: polls, success, durations, queue, as four charts. Used by the view of
+// the task type, and by the overview where a tall terminal leaves room.
+import type { HistoryBody } from '../../api/client.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
+import { measure } from '../format.ts';
+import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
+import { minutesOf, seriesOf, type TaskSample } from '../series.ts';
+import type { State } from '../state.ts';
+import { missing } from './room.ts';
+
+const GAP = 2;
+const SMALLEST_CHART_ROWS = 2;
+const LARGEST_CHART_ROWS = 10;
+
+/** Rows of one chart where all of them share so many. */
+export function fittingChartRows(rows: number): number {
+  return Math.min(LARGEST_CHART_ROWS, Math.max(SMALLEST_CHART_ROWS, Math.floor(rows / 2) - 1));
+}
+
+/** Fewer than these do not show charts. */
+export const LEAST_ROWS_OF_CHARTS = 2 * (SMALLEST_CHART_ROWS + 1);
+
+interface Chart {
+  readonly title: string;
+  readonly unit: string;
+  readonly series: readonly ((sample: TaskSample) => number | null)[];
+  /** What stands for the samples that share a dot. */
+  readonly summary: Summary;
+  /** A share does not begin at nothing: what is interesting happens at the top. */
+  readonly isShare?: true;
+}
+
+/** A share is drawn from here on, or from its lowest value. */
+const SHARE_FLOOR = 90;
+
+const CHARTS: readonly Chart[] = [
+  { title: 'polls', unit: '/s', series: [({ rate_per_second }) => rate_per_second], summary: 'mean' },
+  {
+    title: 'success',
+    unit: ' %',
+    series: [({ success_rate }) => success_rate],
+    summary: 'min',
+    isShare: true,
+  },
+  {
+    title: 'p95, p50',
+    unit: ' ms',
+    series: [({ p95_ms }) => p95_ms, ({ p50_ms }) => p50_ms],
+    summary: 'max',
+  },
+  { title: 'queue', unit: '', series: [({ queue_length }) => queue_length], summary: 'max' },
+];
+
+/** @param rows of one chart, without its heading; there are two charts above each other, and two beside them. */
+export function chartLines(
+  { body, problem }: State['data']['history'],
+  taskType: TaskType,
+  columns: number,
+  rows: number,
+): Line[] {
+  if (body === null) return [missing('history', problem)];
+  const width = Math.floor((columns - GAP) / 2);
+  const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
+  return [...beside(first ?? [], second ?? [], width, GAP), ...beside(third ?? [], fourth ?? [], width, GAP)];
+}
+
+function oneChart(
+  { title, unit, series, summary, isShare }: Chart,
+  history: HistoryBody,
+  taskType: TaskType,
+  columns: number,
+  rows: number,
+): Line[] {
+  const all: readonly Series[] = series.map((pick) => seriesOf(history, taskType, pick));
+  const extents = all.map(extentOf);
+  const known = extents.filter((extent) => extent !== null);
+  const name = span(`${title}  `, 'bold');
+  if (known.length === 0) {
+    return [
+      [name, span(`nothing known of the last ${minutesOf(history)} min`, 'dim')],
+      ...Array(rows).fill(plain('')),
+    ];
+  }
+  const max = Math.max(...known.map((extent) => extent.max));
+  const min = Math.min(...known.map((extent) => extent.min));
+  const last = extents.map((extent) => measure(extent?.last ?? null)).join(', ');
+  const label: Span[] = [
+    span(`${last}${unit}`),
+    span(`  min ${measure(min)}  max ${measure(max)}  ${minutesOf(history)} min`, 'dim'),
+  ];
+  const scale = isShare === true ? { floor: Math.min(min, SHARE_FLOOR), ceiling: 100 } : null;
+  const chart = lineChart(all, { columns, rows, summary, scale });
+  return [fitted([name, ...label], columns), ...chart.map((text) => plain(text, 'accent'))];
+}

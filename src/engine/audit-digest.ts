@@ -1,0 +1,92 @@
+// Records what the daemon does by itself again and again (limits that adapt, pauses the gateway asks for): the first time
+// at once, then everything of a while in one entry, so that a restless night leaves hundreds of entries and not
+// millions. Noting never waits: a record store that is away holds up neither polling nor a reload, and what was noted is
+// recorded when it is back. Built by wiring; one an instance.
+import { type AuditChange, DAEMON } from '../domain/audit.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { AuditTrail } from '../store/audit-trail.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** Between two entries of one action and object. */
+const GATHER_MS = 600_000;
+
+interface Gathered {
+  /** From before the first one to after the last one. */
+  readonly change: AuditChange;
+  readonly times: number;
+  readonly since: Date;
+}
+
+export class AuditDigest extends LoopService {
+  readonly #waiting = new Map<string, Gathered>();
+  /** When an action on an object was recorded last, on the monotonic clock. */
+  readonly #recordedAt = new Map<string, number>();
+
+  constructor(
+    private readonly deps: {
+      readonly audit: Pick<AuditTrail, 'record'>;
+      readonly clock: Clock;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('audit-digest', deps.onError);
+  }
+
+  note(change: AuditChange): void {
+    const key = keyOf(change);
+    this.#gather(key, { change, times: 1, since: new Date(this.deps.clock.now()) });
+    if (this.#isDue(key)) this.wake();
+  }
+
+  async runOnce(): Promise<number> {
+    for (const key of [...this.#waiting.keys()].filter((one) => this.#isDue(one))) await this.#record(key);
+    return LOOK_EVERY_MS;
+  }
+
+  /** Records what waits. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    for (const key of [...this.#waiting.keys()]) await this.#record(key);
+  }
+
+  #isDue(key: string): boolean {
+    const recordedAt = this.#recordedAt.get(key);
+    return recordedAt === undefined || this.deps.clock.monotonic() - recordedAt >= GATHER_MS;
+  }
+
+  #gather(key: string, later: Gathered): void {
+    const earlier = this.#waiting.get(key);
+    this.#waiting.set(key, earlier === undefined ? later : merged(earlier, later));
+  }
+
+  async #record(key: string): Promise<void> {
+    const gathered = this.#waiting.get(key);
+    if (gathered === undefined) return;
+    this.#waiting.delete(key);
+    try {
+      await this.deps.audit.record(DAEMON, summed(gathered));
+      this.#recordedAt.set(key, this.deps.clock.monotonic());
+    } catch (error) {
+      const later = this.#waiting.get(key);
+      this.#waiting.set(key, later === undefined ? gathered : merged(gathered, later));
+      throw error;
+    }
+  }
+}
+
+function merged(earlier: Gathered, later: Gathered): Gathered {
+  return {
+    change: { ...later.change, before: earlier.change.before },
+    times: earlier.times + later.times,
+    since: earlier.since,
+  };
+}
+
+function summed({ change, times, since }: Gathered): AuditChange {
+  return times === 1 ? change : { ...change, after: { ...Object(change.after), times, since } };
+}
+
+function keyOf({ action, object }: AuditChange): string {
+  return `${action} ${object}`;
+}

@@ -1,0 +1,32 @@
+// The composition root of `cardpoll migrate`: the record store alone. Called by main.ts.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { MigrateAction, MigrateResult } from './cli/launchers.ts';
+import type { MigrateConfig } from './config/daemon-config.ts';
+import { MIGRATIONS } from './store/postgres/migration-list.ts';
+import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
+import { openEmbedded } from './wiring.ts';
+
+/** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
+export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
+  const { database } = config;
+  // Opening an embedded database creates it: a question must not.
+  if (
+    action === 'status' &&
+    database.kind === 'embedded' &&
+    !existsSync(join(database.dataDir, 'PG_VERSION'))
+  ) {
+    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null })) };
+  }
+  const records =
+    database.kind === 'postgres'
+      ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
+      : await openEmbedded(database.dataDir);
+  try {
+    const applied = action === 'up' ? await records.migrations.up() : [];
+    return { applied, migrations: await records.migrations.status() };
+  } finally {
+    await records.close();
+  }
+}

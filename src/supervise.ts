@@ -1,0 +1,89 @@
+// How a daemon is run: by itself, as several processes under a supervisor (`processes`), or as one of these. The composition
+// root of the supervisor; what each process does is wiring.ts. Called by main.ts.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { EXIT_BUG } from './cli/exit-codes.ts';
+import type { Listening } from './cli/launchers.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
+import { type Logs, openLogs } from './platform/logger.ts';
+import { type Hangups, onSignal, untilStopped } from './signals.ts';
+import type { Overseer } from './supervision/condition.ts';
+import { PROCESS_NUMBER } from './supervision/messages.ts';
+import { openServiceManager } from './supervision/service-manager.ts';
+import { Supervisor } from './supervision/supervisor.ts';
+import { type Channel, SupervisorLink } from './supervision/supervisor-link.ts';
+import { endsWithinMs, runDaemon } from './wiring.ts';
+
+export interface DaemonStart {
+  readonly config: DaemonConfig;
+  /** Reads the configuration anew. */
+  readonly load: () => Promise<DaemonConfig>;
+  readonly listening: Listening;
+  readonly hangups: Hangups;
+}
+
+/** Of this process, as main.ts reads it. */
+export interface OwnProcess {
+  readonly channel: Channel;
+  readonly env: NodeJS.ProcessEnv;
+  /** What started it, without its arguments, and they. */
+  readonly command: readonly [string, ...string[]];
+  readonly args: readonly string[];
+}
+
+/** Runs until SIGTERM or SIGINT. @returns the exit code. */
+export async function superviseOrRun(start: DaemonStart, own: OwnProcess): Promise<number> {
+  const { config, ...surroundings } = start;
+  const number = own.env[PROCESS_NUMBER];
+  if (number !== undefined && own.channel.send !== undefined) {
+    const link = new SupervisorLink(Number(number), own.channel, () => start.hangups.come());
+    return runDaemon(config, { ...surroundings, overseer: link, link });
+  }
+  const overseer = await openServiceManager(own.env, own.channel.pid);
+  return config.processes === 1
+    ? runDaemon(config, { ...surroundings, overseer, link: null })
+    : runSupervisor(start, own, overseer);
+}
+
+async function runSupervisor(
+  { config, hangups }: DaemonStart,
+  own: OwnProcess,
+  overseer: Overseer | null,
+): Promise<number> {
+  const stopped = untilStopped();
+  // SIGUSR1 would open Node's inspector on a port of its own.
+  onSignal('SIGUSR1', () => {});
+  const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: true });
+  const supervisor = new Supervisor({
+    processes: config.processes,
+    spawn: (number) => spawnProcess(number, config, own, logs),
+    overseer,
+    endsWithinMs: endsWithinMs(config),
+    brokenCode: EXIT_BUG,
+    log: logs.worker,
+  });
+  const unhandle = hangups.handle(() => {
+    logs.reopen();
+    void supervisor.reload();
+  });
+  try {
+    return await supervisor.run(stopped);
+  } finally {
+    unhandle();
+    await logs.close();
+  }
+}
+
+/** All poll; the rest of the roles is for process 0. What is in the environment or a file is there for it too. */
+function spawnProcess(number: number, config: DaemonConfig, own: OwnProcess, logs: Logs): ChildProcess {
+  const [node, ...script] = own.command;
+  const roles = number === 0 ? [] : ['--roles', 'worker'];
+  const { NOTIFY_SOCKET: _, WATCHDOG_USEC: _1, WATCHDOG_PID: _2, ...env } = own.env;
+  const child = spawn(node, [...script, ...own.args, '--processes', '1', ...roles], {
+    env: { ...env, [PROCESS_NUMBER]: String(number) },
+    stdio: ['ignore', config.logDir === null ? 'pipe' : 'ignore', 'inherit', 'ipc'],
+  });
+  // Several writers would tear each other's lines in a pipe: all lines go through one.
+  if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => logs.pass(`${line}\n`));
+  return child;
+}

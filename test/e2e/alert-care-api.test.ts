@@ -1,0 +1,273 @@
+// What an on-call does about alerts, over real HTTP and PostgreSQL: versions, secrets, tests of a webhook, another try,
+// acknowledgements, silences.
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseAddressRange } from '../../src/platform/ssrf-guard.ts';
+import { answer, type BadGateway, type Behaviour, startBadGateway } from '../support/bad-gateway.ts';
+import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { type ApiUnderTest, type Call, startApi } from '../unit/api/api-under-test.ts';
+
+const RULES = '/api/admin/polling-alert-rules';
+const HISTORY = '/api/admin/polling-alert-history';
+const SILENCES = '/api/admin/polling-alert-silences';
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const NEXT_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const RULE = {
+  name: 'Backlog',
+  rule_type: 'queue_backlog',
+  task_type: 'package',
+  threshold: 10,
+  comparison: '>',
+  is_enabled: true,
+  notify_channels: ['webhook'],
+  webhook_url: 'https://hooks.example/T0/SECRET?key=1',
+};
+const VIEWER = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
+const OPERATOR = { role: 'operator' as const, token: 'operator-token-operator-token' };
+
+let api: ApiUnderTest;
+let closed: ApiUnderTest;
+
+beforeAll(async () => {
+  const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
+  const allowCidrs = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
+  api = await startApi({ ...stores, allowCidrs });
+  closed = await startApi({ ...stores, tokens: [VIEWER, OPERATOR] });
+});
+afterAll(async () => {
+  await api.close();
+  await closed.close();
+});
+beforeEach(async () => {
+  const { items } = await api.records.alerts.rules({ offset: 0, limit: 1_000 });
+  for (const { id } of items) await api.records.alerts.deleteRule(id);
+  for (const { id } of await api.records.alerts.silences.list()) await api.records.alerts.silences.remove(id);
+});
+
+const receivers: BadGateway[] = [];
+afterEach(async () => {
+  await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
+});
+async function receiver(behaviour: Behaviour): Promise<BadGateway> {
+  const started = await startBadGateway(behaviour);
+  receivers.push(started);
+  return started;
+}
+
+async function created(over: object = {}): Promise<number> {
+  return (await api.call('POST', RULES, { json: { ...RULE, ...over } })).body.id;
+}
+
+async function fired(ruleId: number): Promise<number> {
+  const { alerts } = api.records;
+  const rule = (await alerts.toEvaluate()).find(({ id }) => id === ruleId);
+  const event = { kind: 'fired', value: 11 } as const;
+  const [applied] = await alerts.apply([{ ruleId, revision: rule?.revision ?? 0, event }]);
+  return applied?.alert.id ?? 0;
+}
+
+const as = ({ token }: { token: string }, call: Call = {}): Call => ({
+  ...call,
+  headers: { authorization: `Bearer ${token}`, ...call.headers },
+});
+
+describe('versions', () => {
+  it('a PUT with If-Match changes what is still in that version, and nothing else', async () => {
+    const url = `${RULES}/${await created()}`;
+    const { etag } = (await api.call('GET', url)).headers;
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    expect((await api.call('GET', url)).headers.etag).toBe(etag);
+    const put = (threshold: number, match: unknown) =>
+      api.call('PUT', url, { json: { threshold }, headers: { 'if-match': String(match) } });
+    const changed = await put(1, etag);
+    expect(changed).toMatchObject({ status: 200, body: { threshold: 1 } });
+    expect((await api.call('GET', url)).headers.etag).toBe(changed.headers.etag);
+    for (const stale of [etag, '"x"', `W/${changed.headers.etag}`, 'nonsense']) {
+      expect(await put(2, stale)).toMatchObject({
+        status: 412,
+        body: { code: 'version_changed', hint: expect.stringContaining('read it again') },
+      });
+    }
+    expect((await api.call('GET', url)).body.threshold).toBe(1);
+    expect(await put(3, `${etag}, ${changed.headers.etag}`)).toMatchObject({ status: 200 });
+    expect(await put(4, '*')).toMatchObject({ status: 200 });
+    // What the evaluator notes about a rule is no change of it.
+    const before = (await api.call('GET', url)).headers.etag;
+    await fired(Number(url.split('/').at(-1)));
+    expect((await api.call('GET', url)).headers.etag).toBe(before);
+  });
+
+  it('of fifty PUTs of different fields at once none is lost, and of those with one ETag one is made', async () => {
+    const id = await created();
+    const url = `${RULES}/${id}`;
+    for (let n = 1; n <= 10; n += 1) {
+      const patches = [
+        { name: `n${n}` },
+        { threshold: n },
+        { cooldown_seconds: n },
+        { webhook_url: `https://h.example/${n}` },
+        { is_enabled: n % 2 === 0 },
+      ];
+      const replies = await Promise.all(patches.map((json) => api.call('PUT', url, { json })));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect((await api.call('GET', url)).body).toMatchObject(Object.assign({}, ...patches));
+    }
+    const headers = { 'if-match': String((await api.call('GET', url)).headers.etag) };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => api.call('PUT', url, { json: { threshold: n }, headers })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
+  });
+
+  it('parts that fit one by one but not together are refused, also at once', async () => {
+    const url = `${RULES}/${await created({ threshold: 50 })}`;
+    const replies = await Promise.all([
+      api.call('PUT', url, { json: { threshold: 500 } }),
+      api.call('PUT', url, { json: { rule_type: 'success_rate' } }),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 422]);
+  });
+});
+
+describe('secrets', () => {
+  it('a viewer reads where a webhook goes, not what makes it secret', async () => {
+    const id = await created();
+    for (const path of [`${RULES}/${id}`, RULES]) {
+      const seen = await closed.call('GET', path, as(VIEWER));
+      expect(JSON.stringify(seen.body)).not.toMatch(/SECRET|key=/);
+      expect(seen.body.items?.[0] ?? seen.body).toMatchObject({ webhook_url: 'https://hooks.example/…' });
+      const { body } = await closed.call('GET', path, as(OPERATOR));
+      expect(body.items?.[0] ?? body).toMatchObject({ webhook_url: RULE.webhook_url });
+    }
+  });
+
+  it('the signing secret of a rule is written and never read', async () => {
+    const rule = await api.call('POST', RULES, { json: { ...RULE, webhook_secret: SECRET } });
+    expect(rule.body).toMatchObject({ has_webhook_secret: true });
+    const url = `${RULES}/${rule.body.id}`;
+    const put = (webhook_secret: unknown) => api.call('PUT', url, { json: { webhook_secret } });
+    const replies = [rule, await put(`${NEXT_SECRET},${SECRET}`), await api.call('GET', url)];
+    for (const { body } of replies) expect(JSON.stringify(body)).not.toContain('whsec_');
+    for (const wrong of ['', 'whsec_short', `${SECRET},${NEXT_SECRET},${SECRET}1`, 7]) {
+      const reply = await put(wrong);
+      expect(reply).toMatchObject({ status: 422, body: { errors: [{ field: 'webhook_secret' }] } });
+      expect(JSON.stringify(reply.body)).not.toContain(SECRET);
+    }
+    expect(await api.call('PUT', url, { json: { threshold: 3 } })).toMatchObject({
+      body: { has_webhook_secret: true },
+    });
+    expect(await put(null)).toMatchObject({ status: 200, body: { has_webhook_secret: false } });
+  });
+});
+
+describe('a test of a webhook', () => {
+  it('arrives at once, signed with both secrets of the rule, and tells what came of it', async () => {
+    const receiving = await receiver(answer(204, ''));
+    const webhook_url = `${receiving.url}/hook`;
+    const id = await created({ webhook_url, webhook_secret: `${NEXT_SECRET},${SECRET}` });
+    const reply = await api.call('POST', `${RULES}/${id}/test`);
+    expect(reply).toMatchObject({ status: 200, body: { delivered: true, status: 204, error: null } });
+    expect(reply.body.duration_ms).toBeGreaterThanOrEqual(0);
+    const [request] = receiving.requests;
+    for (const secret of [SECRET, NEXT_SECRET]) {
+      const told = new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {});
+      expect(told).toMatchObject({ event: 'alert.test', id: 0, rule: { id, name: RULE.name }, value: 10 });
+    }
+    expect((await api.call('GET', `${HISTORY}?rule_id=${id}`)).body.total).toBe(0);
+  });
+
+  it('says why it did not arrive', async () => {
+    const failing = await created({ webhook_url: (await receiver(answer(500, ''))).url });
+    expect((await api.call('POST', `${RULES}/${failing}/test`)).body).toMatchObject({
+      ...{ delivered: false, status: 500, error: 'answered 500' },
+    });
+    const gone = await startBadGateway(answer(200, ''));
+    await gone.close();
+    const silent = await created({ webhook_url: gone.url });
+    expect((await api.call('POST', `${RULES}/${silent}/test`)).body).toMatchObject({
+      ...{ delivered: false, status: null, error: expect.stringContaining('ECONNREFUSED') },
+    });
+    const without = await created({ notify_channels: [], webhook_url: null });
+    expect(await api.call('POST', `${RULES}/${without}/test`)).toMatchObject({
+      status: 409,
+      body: { code: 'rule_without_webhook' },
+    });
+  });
+});
+
+describe('alerts', () => {
+  it('are acknowledged once, while they fire', async () => {
+    const rule = await created();
+    const id = await fired(rule);
+    const acknowledge = (json?: object) =>
+      api.call('POST', `${HISTORY}/${id}/acknowledge`, json === undefined ? {} : { json });
+    expect(await acknowledge({ reason: 'a\u001b[31m' })).toMatchObject({ status: 422 });
+    const first = await acknowledge({ reason: 'on it' });
+    expect(first).toMatchObject({
+      status: 200,
+      body: { acknowledged_by: 'local', acknowledged_reason: 'on it', acknowledged_at: expect.any(String) },
+    });
+    expect((await acknowledge()).body).toEqual(first.body);
+    expect((await api.call('GET', `${HISTORY}?state=firing&rule_id=${rule}`)).body).toMatchObject({
+      items: [first.body],
+      total: 1,
+    });
+    expect((await api.call('GET', `${HISTORY}?state=resolved&rule_id=${rule}`)).body.total).toBe(0);
+    expect(await api.call('GET', `${HISTORY}?state=open`)).toMatchObject({ status: 422 });
+    expect(await api.call('POST', `${HISTORY}/999999/acknowledge`)).toMatchObject({ status: 404 });
+  });
+
+  it('have their webhook tried once more when it was given up', async () => {
+    const id = await fired(await created());
+    const redeliver = () => api.call('POST', `${HISTORY}/${id}/redeliver`);
+    expect(await redeliver()).toMatchObject({ status: 409, body: { code: 'nothing_to_redeliver' } });
+    const { webhooks } = api.records.alerts;
+    const claimed = await webhooks.claim({ limit: 100, limitPerUrl: 100, leaseMs: 60_000 });
+    for (const one of claimed) await webhooks.settle(one, { status: 'failed', error: 'answered 500' });
+    expect(await redeliver()).toMatchObject({
+      status: 202,
+      body: { id, notifications: [{ status: 'pending', attempts: 1, last_error: 'answered 500' }] },
+    });
+  });
+
+  it('are silenced by rule, rule type or task type, for so long or until a time', async () => {
+    const rule = await created();
+    const post = (json: object) => api.call('POST', SILENCES, { json });
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const made = await post({ rule_id: rule, until, reason: 'works' });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { rule_id: rule, rule_type: null, task_type: null, reason: 'works', by: 'local', until },
+    });
+    await fired(rule);
+    expect((await api.call('GET', `${HISTORY}?rule_id=${rule}`)).body.items).toMatchObject([
+      { silenced: true },
+    ]);
+    const others = [
+      await post({ rule_type: 'success_rate', seconds: 60 }),
+      await post({ task_type: 'package', seconds: 60 }),
+    ];
+    expect(others.map(({ status }) => status)).toEqual([201, 201]);
+    expect((await api.call('GET', SILENCES)).body.items).toHaveLength(3);
+    const end = () => api.call('DELETE', `${SILENCES}/${made.body.id}`);
+    expect(await end()).toMatchObject({ status: 200, body: made.body });
+    expect(await end()).toMatchObject({ status: 404, body: { code: 'silence_not_found' } });
+  });
+
+  it.each([
+    [{ seconds: 60 }, 'rule_id'],
+    [{ task_type: 'package' }, 'seconds'],
+    [{ task_type: 'package', seconds: 60, until: '2030-01-01T00:00:00Z' }, 'seconds'],
+    [{ task_type: 'package', seconds: 9 }, 'seconds'],
+    [{ task_type: 'package', until: '2020-01-01T00:00:00Z' }, 'until'],
+    [{ task_type: 'package', until: '2999-01-01T00:00:00Z' }, 'until'],
+    [{ task_type: 'package', until: 'tomorrow' }, 'until'],
+    [{ rule_id: 999_999, seconds: 60 }, 'rule_id'],
+    [{ rule_type: 'any', seconds: 60 }, 'rule_type'],
+  ])('refuse the silence %j and name %s', async (json, field) => {
+    expect(await api.call('POST', SILENCES, { json })).toMatchObject({
+      status: 422,
+      body: { errors: [expect.objectContaining({ field })] },
+    });
+  });
+});

@@ -1,0 +1,79 @@
+// Who leads for certain: the lease as the store grants it, on a clock that the test moves.
+import { beforeEach, expect, it } from 'vitest';
+import { Leadership } from '../../../src/engine/leadership.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import type { Coordination } from '../../../src/store/live-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const TTL_MS = 4_000;
+
+let clock: FakeClock;
+let coordination: Coordination;
+let changes: Array<[string, boolean]>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  coordination = openEmbeddedLiveStore({ clock }).coordination;
+  changes = [];
+});
+
+function candidate(holder: string, lead: Coordination['lead'] = (...args) => coordination.lead(...args)) {
+  return new Leadership({
+    coordination: { ...coordination, lead, resign: (...args) => coordination.resign(...args) },
+    holder,
+    clock,
+    onChange: (leads) => changes.push([holder, leads]),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+}
+
+it('leads until its lease has run out, not a moment longer', async () => {
+  const one = candidate('one');
+  expect(one.fence()).toBeNull();
+  await one.runOnce();
+  const fence = one.fence();
+  expect(fence).not.toBeNull();
+  clock.advance(TTL_MS - 1);
+  expect(one.fence()).toBe(fence);
+  clock.advance(1);
+  expect(one.fence(), 'nobody told it, and another may lead by now').toBeNull();
+
+  const two = candidate('two');
+  await two.runOnce();
+  expect(two.fence()).toBeGreaterThan(fence as number);
+  await one.runOnce();
+  expect(one.fence()).toBeNull();
+  expect(changes).toEqual([
+    ['one', true],
+    ['two', true],
+    ['one', false],
+  ]);
+});
+
+it('counts the lease from before it asked, however late the answer is', async () => {
+  const slow = candidate('slow', async (...args) => {
+    const fence = await coordination.lead(...args);
+    clock.advance(TTL_MS - 1);
+    return fence;
+  });
+  await slow.runOnce();
+  expect(slow.fence()).not.toBeNull();
+  clock.advance(1);
+  expect(slow.fence()).toBeNull();
+});
+
+it('renews its lease, and hands it over at once when it stops', async () => {
+  const [one, two] = [candidate('one'), candidate('two')];
+  await one.runOnce();
+  const fence = one.fence();
+  clock.advance(3_000);
+  await one.runOnce();
+  clock.advance(3_000);
+  expect(one.fence()).toBe(fence);
+  await two.runOnce();
+  expect(two.fence()).toBeNull();
+  await one.stop();
+  expect(one.fence()).toBeNull();
+  await two.runOnce();
+  expect(two.fence()).not.toBeNull();
+});

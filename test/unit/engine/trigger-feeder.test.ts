@@ -1,0 +1,112 @@
+// What the leader does with triggers: feeds lists, takes back what cancelled ones left, finds what was lost. The work
+// queue is the real one of this process; the records are a stand-in that keeps what is owed in memory. How cards are
+// handed out and counted is proven in contract/record-store/triggers.test.ts.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { manualEntry } from '../../../src/domain/manual-trigger.ts';
+import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import type { LiveStore } from '../../../src/store/live-store.ts';
+import type { FeedingTrigger, OwedCard, TriggerRecords } from '../../../src/store/record-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const TYPE = 'realname';
+const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+const entries = (triggerId: string, cardIds: readonly number[]) =>
+  cardIds.map((cardId) => manualEntry(cardId, triggerId));
+
+let clock: FakeClock;
+let live: LiveStore;
+let feeding: FeedingTrigger[];
+let owed: OwedCard[];
+/** Cards of each trigger still to be handed out. */
+let left: Map<string, number[]>;
+let takenBack: Array<[string, readonly number[]]>;
+let fence: number | null;
+let feeder: TriggerFeeder;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  live = openEmbeddedLiveStore({ clock });
+  [feeding, owed, takenBack, fence] = [[], [], [], 1];
+  left = new Map();
+  const triggers: Partial<TriggerRecords> = {
+    feeding: async () => feeding,
+    handOut: async (triggerId, limit) => {
+      const cardIds = left.get(triggerId)?.splice(0, limit) ?? [];
+      return { cardIds, more: (left.get(triggerId)?.length ?? 0) > 0 };
+    },
+    takeBack: async (triggerId, running) => void takenBack.push([triggerId, running]),
+    owed: async (taskType, _, after, limit) => {
+      const from = after === null ? 0 : owed.indexOf(after) + 1;
+      return taskType === TYPE ? owed.slice(from, from + limit) : [];
+    },
+    handOutAgain: async (cards) => cards,
+  };
+  feeder = new TriggerFeeder({
+    triggers: triggers as TriggerRecords,
+    work: live.work,
+    fence: () => fence,
+    clock,
+    log: pino({ enabled: false }),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+});
+
+const waiting = async () => (await live.work.counts(TYPE)).manualLength;
+const claim = (max: number) =>
+  live.work.claim(TYPE, { workerId: 'w', claimNumber: clock.monotonic(), max, leaseMs: 60_000 });
+
+it('takes what waits of a cancelled trigger out of the list, and leaves its running cards owed', async () => {
+  await live.work.pushManual(TYPE, [...entries('gone', range(3)), ...entries('other', [4, 5])]);
+  expect((await claim(2)).items.map((item) => item.member)).toEqual(entries('gone', [1, 2]));
+  feeding = [{ triggerId: 'gone', taskType: TYPE, status: 'cancelled' }];
+  await feeder.runOnce();
+  expect(takenBack).toEqual([['gone', [1, 2]]]);
+  expect(await live.work.missingManual(TYPE, entries('other', [4, 5]))).toEqual([]);
+  expect(await waiting()).toBe(2);
+});
+
+it('puts back what was lost, also behind thousands of cards that were not', async () => {
+  const cards = range(25_000);
+  const lost = [7, 12_345, 24_999];
+  owed = cards.map((cardId) => ({ triggerId: 't', cardId }));
+  await live.work.pushManual(
+    TYPE,
+    entries(
+      't',
+      cards.filter((cardId) => !lost.includes(cardId)),
+    ),
+  );
+  await feeder.runOnce();
+  expect(await live.work.missingManual(TYPE, entries('t', lost))).toEqual([]);
+  expect(await waiting()).toBe(cards.length);
+});
+
+it('looks for what was lost every few seconds, and does nothing once another instance leads', async () => {
+  owed = [{ triggerId: 't', cardId: 1 }];
+  await feeder.runOnce();
+  expect(await waiting()).toBe(1);
+  await live.work.removeManual(TYPE, 't');
+  clock.advance(4_999);
+  await feeder.runOnce();
+  expect(await waiting()).toBe(0);
+  clock.advance(1);
+  fence = null;
+  await feeder.runOnce();
+  expect(await waiting()).toBe(0);
+  fence = 2;
+  await feeder.runOnce();
+  expect(await waiting()).toBe(1);
+});
+
+it('tops the list up to its length, in turns, so that a small trigger does not wait for a large one', async () => {
+  left.set('large', range(100_000));
+  left.set('small', [200_000]);
+  feeding = ['large', 'small'].map((triggerId) => ({ triggerId, taskType: TYPE, status: 'running' }));
+  await feeder.runOnce();
+  expect(await waiting()).toBe(10_000);
+  expect(await live.work.missingManual(TYPE, entries('small', [200_000]))).toEqual([]);
+  await feeder.runOnce();
+  expect(await waiting(), 'a full list is not fed').toBe(10_000);
+});
