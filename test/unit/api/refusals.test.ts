@@ -136,7 +136,7 @@ describe('paths', () => {
   it.each([
     ['DELETE', '/api/admin/polling-stats', 'GET, HEAD'],
     ['POST', '/livez', 'GET, HEAD'],
-    ['GET', LIMIT, 'PUT'],
+    ['DELETE', LIMIT, 'GET, HEAD, PUT'],
     ['GET', RESET, 'POST'],
     ['PATCH', CONFIG, 'DELETE, GET, HEAD, PUT'],
     ['OPTIONS', RESET, 'POST'],
