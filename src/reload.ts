@@ -12,7 +12,7 @@ import { snakeCase } from './platform/snake-keys.ts';
 /** The settings that may change while the daemon runs. */
 export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
 
-const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute'] as const;
+const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
 
 export interface ReloaderDeps {
   /** What is in force. */
@@ -44,9 +44,8 @@ export class Reloader {
     const { load, apply, log, onChange } = this.deps;
     try {
       const config = await load();
-      const changed = changedSettings(this.#config, config);
-      const live = LIVE.filter((name) => changed.includes(snakeCase(name)));
       const before = this.#config;
+      const live = LIVE.filter((name) => !isDeepStrictEqual(before[name], config[name]));
       apply(config);
       for (const name of LIVE) this.#config = { ...this.#config, [name]: config[name] };
       log.info({ changed: live.map(snakeCase) }, 'configuration reloaded');
@@ -71,6 +70,7 @@ function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings)
   const shown: Partial<Record<keyof LiveSettings, unknown>> = {
     logLevel: settings.logLevel,
     rateLimitPerMinute: settings.rateLimitPerMinute,
+    refusalLimitPerMinute: settings.refusalLimitPerMinute,
     adminTokens: settings.adminTokens.map(({ name, role }) => ({ name, role })),
   };
   return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));

@@ -12,7 +12,7 @@ import { PROCESS_NUMBER } from './supervision/messages.ts';
 import { openServiceManager } from './supervision/service-manager.ts';
 import { Supervisor } from './supervision/supervisor.ts';
 import { type Channel, SupervisorLink } from './supervision/supervisor-link.ts';
-import { ENDING_MS, runDaemon } from './wiring.ts';
+import { endsWithinMs, runDaemon } from './wiring.ts';
 
 export interface DaemonStart {
   readonly config: DaemonConfig;
@@ -58,7 +58,7 @@ async function runSupervisor(
     processes: config.processes,
     spawn: (number) => spawnProcess(number, config, own, logs),
     overseer,
-    endsWithinMs: config.polling.drainTimeoutMs + ENDING_MS,
+    endsWithinMs: endsWithinMs(config),
     brokenCode: EXIT_BUG,
     log: logs.worker,
   });

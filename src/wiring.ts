@@ -2,11 +2,12 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
 import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
-import { type ApiServer, openApiServer } from './api/server.ts';
+import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
 import type { Listening, SimulatorOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
@@ -46,7 +47,7 @@ import type { SupervisorLink } from './supervision/supervisor-link.ts';
 /** What waits for the audit trail may take this long when the daemon ends. */
 const DIGEST_STOP_MS = 3_000;
 /** What ending takes beside the drain: signing off, requests under way, logs, stores. */
-export const ENDING_MS = 30_000;
+const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
 export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
@@ -122,6 +123,7 @@ export async function startDaemon(
     config,
     load,
     apply: (settings) => {
+      server?.replaceTls(settings.tls);
       server?.replaceAccess(accessOf(settings));
       logs.setLevel(settings.logLevel);
     },
@@ -145,15 +147,25 @@ export async function startDaemon(
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
   if (link === null || link.number === 0) {
     server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
-    listening(`http://${server.address}`);
+    listening(server.url);
   } else {
     const numbers = new OwnNumbers(() => stateOf(engine, logs), instruments, link.number);
     link.publish(() => numbers.json());
   }
-  teardown.add(() => engine.stop());
+  teardown.add(async () => {
+    // From here on readyz says that the instance stops.
+    const noticed = sleep(config.http.drainDelayMs);
+    await engine.stop();
+    await noticed;
+  });
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
-  teardown.add(() => overseer?.stopping(config.polling.drainTimeoutMs + ENDING_MS));
+  teardown.add(() => overseer?.stopping(endsWithinMs(config)));
+}
+
+/** How long a daemon may take to end. */
+export function endsWithinMs({ polling, http }: DaemonConfig): number {
+  return Math.max(polling.drainTimeoutMs, http.drainDelayMs) + ENDING_MS;
 }
 
 function conditionOf(engine: Engine): Condition {
@@ -172,6 +184,7 @@ function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Oper
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: logs.audit,
+    limits: config.http,
     exactTotals: config.roles.includes('api'),
   });
 }
@@ -298,13 +311,13 @@ async function startServer(
     ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
-  const access = accessOf(config);
+  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
   const { ports, ...usual } = USUAL_PROBE_LISTEN;
   const server = servesApi
-    ? await openApiServer({ ...options, config: { ...config.listen, ...access }, operations })
+    ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
     : await openProbeServer({
         ...options,
-        config: { ...(config.probeListen ?? usual), ...access },
+        config: { ...(config.probeListen ?? usual), ...http },
         addressFlag: '--probe-listen',
         ports: config.probeListen === null ? ports : 1,
         operations,
@@ -331,6 +344,13 @@ async function watchHealth(
   await watch.start();
 }
 
-function accessOf({ adminTokens, rateLimitPerMinute }: LiveSettings): AccessSettings {
-  return { tokens: adminTokens, rateLimitPerMinute };
+function accessOf({ adminTokens, rateLimitPerMinute, refusalLimitPerMinute }: LiveSettings): AccessSettings {
+  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
+}
+
+function boundsOf({ http }: DaemonConfig): ServerBounds {
+  return {
+    ...http,
+    trustedProxies: http.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
+  };
 }

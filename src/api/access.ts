@@ -1,14 +1,15 @@
-// The door of the API: authentication and the budget of failures, with settings that can be replaced while it serves
+// The door of the API: authentication and the budget of refusals, with settings that can be replaced while it serves
 // (SIGHUP). Used by server.ts. Who may do what is auth.ts, the limit for callers let in rate-limit.ts.
 //
-// An address that fails to authenticate too often is turned away for the rest of the minute before its token is even
-// looked at, so that guessing gets nowhere and costs nothing.
+// Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
 import { UNAUTHENTICATED } from './problem.ts';
 import { tooManyRequests } from './rate-limit.ts';
+import { RefusalBudget } from './refusal-budget.ts';
+import type { Refusals } from './refusals.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,27 +26,24 @@ export interface AccessSettings {
   readonly tokens: readonly AdminToken[];
   /** Requests a caller may send a minute; 0: any number. */
   readonly rateLimitPerMinute: number;
+  /** Refused requests an address may send a minute; 0: any number. */
+  readonly refusalLimitPerMinute: number;
 }
-
-const WINDOW_MS = 60_000;
-/** Failures allowed are this much fewer than requests. */
-const FAILURES_SHARE = 40;
-const LEAST_FAILURES = 10;
 
 export class Access {
   #settings: AccessSettings;
   #authenticate: Authenticator;
-  /** By address, in the present window. */
-  #failures = new Map<string, number>();
-  #windowEndsMs = 0;
+  readonly #budget: RefusalBudget;
 
   /** Throws `config` for an open server beyond loopback. */
   constructor(
     settings: AccessSettings,
     private readonly listenHost: string,
     private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
+    private readonly refusals: Refusals,
   ) {
     this.#settings = settings;
+    this.#budget = new RefusalBudget(clock);
     this.#authenticate = authenticator(settings.tokens, listenHost, () => clock.now());
   }
 
@@ -59,38 +57,33 @@ export class Access {
     return this.#settings.rateLimitPerMinute;
   }
 
-  /** Names the caller on the request. Throws `auth`, or `busy` for an address with too many failures. */
+  /** Names the caller on the request. Throws `auth`, or `busy` when the address was refused too often. */
   admit(request: FastifyRequest, reply: FastifyReply): void {
-    const { method, headers, ip } = request;
+    const { method, headers } = request;
     const { authorization, host, origin } = headers;
-    this.#refuseGuessers(ip, reply);
     try {
       const { adminOnly = false } = request.routeOptions.config;
       const caller = this.#authenticate({ method, adminOnly, authorization, host, origin });
-      request.actor = { ...caller, address: ip, requestId: request.id };
+      request.actor = { ...caller, address: request.ip, requestId: request.id };
     } catch (error) {
-      if (error instanceof CardpollError && error.code === UNAUTHENTICATED) {
-        this.#failures.set(ip, (this.#failures.get(ip) ?? 0) + 1);
-      }
+      this.countRefusal(request, reply);
+      if (error instanceof CardpollError && error.code === UNAUTHENTICATED)
+        this.refusals.add('unauthenticated');
       throw error;
     }
   }
 
-  #refuseGuessers(address: string, reply: FastifyReply): void {
-    const nowMs = this.clock.monotonic();
-    if (nowMs >= this.#windowEndsMs) {
-      this.#failures = new Map();
-      this.#windowEndsMs = nowMs + WINDOW_MS;
-    }
-    const allowed = Math.max(LEAST_FAILURES, Math.ceil(this.rateLimitPerMinute / FAILURES_SHARE));
-    if (this.rateLimitPerMinute === 0 || (this.#failures.get(address) ?? 0) < allowed) return;
-    const seconds = Math.ceil((this.#windowEndsMs - nowMs) / 1_000);
+  /** Call for every request that is turned away. Throws `busy` when its address had too many of them. */
+  countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
+    const { exceeded, limit, seconds } = this.#budget.spend(ip, this.#settings.refusalLimitPerMinute);
+    if (!exceeded) return;
+    this.refusals.add('refusal_limit');
     reply.headers({
-      'ratelimit-limit': allowed,
+      'ratelimit-limit': limit,
       'ratelimit-remaining': 0,
       'ratelimit-reset': seconds,
       'retry-after': seconds,
     });
-    throw tooManyRequests('too many requests without a valid admin token from this address');
+    throw tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute');
   }
 }

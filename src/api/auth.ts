@@ -53,10 +53,15 @@ export function authenticator(
   return localAuthenticator();
 }
 
+/** The token of an Authorization header; null when it holds none. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? null;
+}
+
 function tokenAuthenticator(tokens: readonly AdminToken[], now: () => number): Authenticator {
   const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.hash, 'hex') }));
   return ({ authorization, method, adminOnly }) => {
-    const presented = sha256(/^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    const presented = sha256(bearerToken(authorization) ?? '');
     let caller: (typeof known)[number] | null = null;
     // Every entry is compared: the time taken tells neither whether nor where a token matched.
     for (const entry of known) if (timingSafeEqual(entry.hash, presented)) caller = entry;

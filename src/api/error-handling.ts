@@ -1,20 +1,24 @@
-// Turns every way a request can fail into a problem answer: errors of handlers and of the framework, paths that do
-// not exist, bytes that are no HTTP. Used by server.ts. Which status an error gets is problem.ts; methods a path does
-// not have are method-not-allowed.ts.
+// Turns the ways a request can fail into a problem answer: errors of handlers and of the framework, paths that do not
+// exist. Used by server.ts. Which status an error gets is problem.ts; methods a path does not have are
+// method-not-allowed.ts; what is refused before it is a request is refused-protocol.ts.
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
+
 /** Answers with a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="cardpoll"');
-  const body = problemBody(problem, pathOf(request), request.id);
-  // Serialised here: a route's own response schemas are about its successes.
-  return reply.code(problem.status).type(PROBLEM_TYPE).send(JSON.stringify(body));
+  return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
+}
+
+/** The body of a problem. Serialised here: a route's own response schemas are about its successes. */
+export function problemText(problem: Problem, request: FastifyRequest): string {
+  return JSON.stringify(problemBody(problem, pathOf(request), request.id));
 }
 
 /** Answers with the problem an error is, and logs it when it is ours. */
@@ -34,15 +38,24 @@ export function sendError(
   sendProblem(request, reply, problem);
 }
 
-export function handleErrors(app: FastifyInstance, log: Pick<Logger, 'error'>): void {
+/** @param onUnknownPath may throw another refusal. */
+export function handleErrors(
+  app: FastifyInstance,
+  log: Pick<Logger, 'error'>,
+  onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
+): void {
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply));
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(request, reply, {
-      status: 404,
-      code: 'not_found',
-      detail: `there is nothing at ${pathOf(request)}`,
-    }),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    onUnknownPath(request, reply);
+    const problem = KNOWN_METHODS.has(request.method)
+      ? { status: 404, code: 'not_found', detail: `there is nothing at ${pathOf(request)}` }
+      : {
+          status: 501,
+          code: 'method_not_implemented',
+          detail: `${request.method} is not served anywhere here`,
+        };
+    return sendProblem(request, reply, problem);
+  });
 }
 
 /** Refuses HTTP/1.1 without a Host header, as the protocol wants; the server itself would do so with an empty answer. */
@@ -52,27 +65,8 @@ export function requireHost({ raw, headers }: FastifyRequest): void {
   }
 }
 
-/** For bytes that never became a request: malformed HTTP, oversized headers, a head that never ends. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400;
-  const detail = 'the request is not well-formed HTTP';
-  const body = JSON.stringify(problemBody({ status, code: 'malformed_request', detail }, '', ''));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${PROBLEM_TYPE}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-const CLIENT_ERROR_STATUS: Record<string, number> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
-};
-
-function problemBody(problem: Problem, instance: string, requestId: string): ProblemBody {
+/** A problem as it is sent. */
+export function problemBody(problem: Problem, instance: string, requestId: string): ProblemBody {
   return {
     type: `urn:cardpoll:problem:${problem.code}`,
     title: STATUS_CODES[problem.status] ?? 'Error',

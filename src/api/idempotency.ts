@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { RepeatableRequests, Ticket } from '../operations/repeatable-requests.ts';
 import { CardpollError } from '../platform/errors.ts';
+import { bearerToken } from './auth.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
@@ -39,15 +40,17 @@ export function answerRepeats(
   });
   // The answer is kept before it leaves: a client that has seen it, or lost it on the way, gets the same again.
   app.addHook('onSend', async (request, reply, payload) => {
-    const { ticket } = request;
+    const { ticket, late } = request;
     if (ticket === null) return;
     request.ticket = null;
-    try {
-      await requests.finish(ticket, { status: reply.statusCode, body: String(payload ?? '') });
-    } catch (error) {
-      // The work is done and its answer must out; the key frees itself.
+    // The work is done and its answer must out; the key frees itself.
+    const notKept = (error: unknown) =>
       log.error({ request_id: request.id, err: error }, 'answer not kept for repeats');
-    }
+    const kept =
+      late === null
+        ? requests.finish(ticket, { status: reply.statusCode, body: String(payload ?? '') }).catch(notKept)
+        : requests.hold(ticket, late).catch(notKept);
+    if (late === null) await kept;
   });
 }
 
@@ -60,7 +63,8 @@ function scoped(key: string, { headers }: FastifyRequest): string {
       'Idempotency-Key must be 1 to 128 printable characters without spaces',
     );
   }
-  return sha256(`${headers.authorization ?? ''}\n${key}`);
+  // However the header is written, the same token is the same client.
+  return sha256(`Bearer ${bearerToken(headers.authorization) ?? ''}\n${key}`);
 }
 
 function fingerprintOf({ method, url, body }: FastifyRequest): string {

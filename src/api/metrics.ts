@@ -15,6 +15,7 @@ import type { Instruments } from './instruments.ts';
 import { Page } from './metrics-page.ts';
 import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
+import { REFUSAL_REASONS, type Refusals } from './refusals.ts';
 
 export interface MetricsSources extends UpkeepSources {
   readonly stats: StatsOperations;
@@ -22,6 +23,7 @@ export interface MetricsSources extends UpkeepSources {
   readonly failures: FailureOperations;
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
+  readonly refusals: Refusals;
   readonly version: string;
   /** Where this is one of several processes. */
   readonly siblings?: Siblings;
@@ -86,6 +88,10 @@ export class Metrics {
       .gauge('build_info', 'Version of this instance', ['version'])
       .set({ version: this.sources.version }, 1);
     page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
+    const refused = page.counter('http_refused_total', 'Connections and requests this instance turned away', [
+      'reason',
+    ]);
+    for (const reason of REFUSAL_REASONS) refused.inc({ reason }, this.sources.refusals.count(reason));
     return page.registry;
   }
 }

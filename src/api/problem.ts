@@ -50,6 +50,9 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 export const UNAUTHENTICATED = 'unauthenticated';
 export const TOKEN_EXPIRED = 'token_expired';
 export const RATE_LIMITED = 'rate_limited';
+/** What the request asks for before anything else. */
+export const UNSUPPORTED_ENCODING = 'unsupported_content_encoding';
+export const EXPECTATION_FAILED = 'expectation_failed';
 
 /** Errors whose status says more than their kind does. */
 const STATUS_OF_CODE: Record<string, number> = {
@@ -57,6 +60,8 @@ const STATUS_OF_CODE: Record<string, number> = {
   [TOKEN_EXPIRED]: 401,
   [VERSION_CHANGED]: 412,
   [RATE_LIMITED]: 429,
+  [UNSUPPORTED_ENCODING]: 415,
+  [EXPECTATION_FAILED]: 417,
 };
 
 const FRAMEWORK_CODES: Record<string, string> = {

@@ -13,15 +13,19 @@ import { CardpollError, messageOf } from '../platform/errors.ts';
 import { Access, type AccessSettings } from './access.ts';
 import { observe, requestIdOf } from './access-log.ts';
 import { answerInTime } from './answer-in-time.ts';
-import { answerClientError, handleErrors, requireHost, sendError } from './error-handling.ts';
+import { limitBodyTime } from './body-time.ts';
+import { handleErrors, requireHost, sendError } from './error-handling.ts';
+import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import { answerRepeats } from './idempotency.ts';
 import type { Instruments } from './instruments.ts';
-import { acceptJson } from './json-body.ts';
+import { acceptJson, refuseEncodedBodies } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
 import { Metrics, type Siblings } from './metrics.ts';
 import { openapiOptions } from './openapi.ts';
 import type { InstanceState } from './own-numbers.ts';
 import { limitRate } from './rate-limit.ts';
+import { Refusals } from './refusals.ts';
+import { clientErrorHandler, refuseExpectation, refuseTunnels } from './refused-protocol.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cardExportRoute } from './routes/card-export.ts';
 import { cardImportRoute } from './routes/card-import.ts';
@@ -39,11 +43,21 @@ import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
 import { whoamiRoute } from './routes/whoami.ts';
 
+export interface ServerBounds extends HttpBounds {
+  /** For a request's body. */
+  readonly bodyTimeoutMs: number;
+  /** Address ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+}
+
 export interface ServerOptions {
   readonly config: {
     readonly host: string;
     /** 0 lets the system choose. */
     readonly port: number;
+    /** null: plain HTTP. */
+    readonly tls: TlsPair | null;
+    readonly bounds: ServerBounds;
   } & AccessSettings;
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
@@ -64,8 +78,12 @@ export interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
 export interface ApiServer {
   /** host:port it listens on, IPv6 in brackets. */
   readonly address: string;
+  /** The address with its scheme. */
+  readonly url: string;
   /** Takes other tokens and limits from the next request on. Throws `config` and changes nothing when they cannot work. */
   replaceAccess(settings: AccessSettings): void;
+  /** Takes another certificate for the next connections. Throws `config` and changes nothing where TLS was off, or is to be. */
+  replaceTls(tls: TlsPair | null): void;
   /** Stops listening and lets running requests finish, for a bounded time. */
   close(): Promise<void>;
 }
@@ -94,35 +112,51 @@ export async function openServer(
   addGuarded: (guarded: FastifyInstance) => Promise<void>,
 ): Promise<ApiServer> {
   const { config } = options;
-  const access = new Access(config, config.host, systemClock);
-  const app = createApp(options);
+  const refusals = new Refusals();
+  const access = new Access(config, config.host, systemClock, refusals);
+  const servers = new HttpServers(config.bounds, config.tls, refusals);
+  const app = createApp(options, { servers, refusals, access });
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
   await app.register(probeRoutes(options.readiness, options.version));
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => access.admit(request, reply));
-    await limitRate(guarded, () => access.rateLimitPerMinute);
-    await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations })));
+    await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
+    await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations, refusals })));
     await addGuarded(guarded);
   });
   refuseTheRest();
   await listen(app, config, options.addressFlag);
   const { address, port } = app.server.address() as AddressInfo;
+  const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
   return {
-    address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
+    address: where,
+    url: `${config.tls === null ? 'http' : 'https'}://${where}`,
     replaceAccess: (settings) => access.replace(settings),
-    close: () => drain(app),
+    replaceTls: (tls) => servers.replaceTls(tls),
+    close: () => drain(app, servers),
   };
 }
 
-function createApp({ logs, instruments }: ServerOptions): FastifyInstance {
+interface Parts {
+  readonly servers: HttpServers;
+  readonly refusals: Refusals;
+  readonly access: Access;
+}
+
+function createApp(
+  { logs, config, instruments }: ServerOptions,
+  { servers, refusals, access }: Parts,
+): FastifyInstance {
+  const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
+    serverFactory: (answer) => refuseTunnels(servers.create(answer), logs.access),
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
-    http: { requireHostHeader: false },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler(logs.access, refusals),
     // URLs the router cannot read reach neither hooks nor error handler.
     frameworkErrors: (error, request, reply) => {
       observe(logs.access, request, reply);
@@ -134,18 +168,21 @@ function createApp({ logs, instruments }: ServerOptions): FastifyInstance {
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
   app.decorateRequest<Actor | null>('actor', null);
-  app.addHook('onRequest', async (request, reply) => {
-    observe(logs.access, request, reply);
+  app.addHook('onRequest', async (request, reply) => observe(logs.access, request, reply));
+  limitBodyTime(app, bodyTimeoutMs, refusals);
+  app.addHook('onRequest', async (request) => {
     requireHost(request);
+    refuseExpectation(request);
   });
   app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
     instruments.request(method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime);
   });
+  refuseEncodedBodies(app);
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async (_request, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');
   });
-  handleErrors(app, logs.api);
+  handleErrors(app, logs.api, (request, reply) => access.countRefusal(request, reply));
   return app;
 }
 
@@ -198,11 +235,8 @@ async function listen(
   }
 }
 
-async function drain(app: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(cut);
-  }
+async function drain(app: FastifyInstance, servers: HttpServers): Promise<void> {
+  const closed = app.close();
+  await servers.end(DRAIN_MS);
+  await closed;
 }

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { makeDirectory } from '../platform/make-directory.ts';
-import { type Kind, url } from './kinds.ts';
+import { baseUrl, type Kind } from './kinds.ts';
 
 export interface Context {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Contexts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[\w][\w.-]{0,63}$/;
-const URL_KIND = url('http', 'https');
+const URL_KIND = baseUrl();
 
 /** A name that needs no quotes anywhere. */
 export const CONTEXT_NAME: Kind<string> = {

@@ -5,6 +5,7 @@ import type { AdminToken } from './admin-tokens.ts';
 import type { GatewayInterfaceName, GatewayMethod } from './gateway-interfaces.ts';
 import type { HostPort } from './kinds.ts';
 import type { LogLevel, Role } from './settings.ts';
+import type { TlsFiles } from './tls-files.ts';
 
 export interface DaemonConfig {
   readonly listen: HostPort;
@@ -24,11 +25,28 @@ export interface DaemonConfig {
   readonly adminTokens: readonly AdminToken[];
   /** Requests a caller may send a minute; 0: any number. */
   readonly rateLimitPerMinute: number;
+  /** Refused requests an address may send a minute; 0: any number. */
+  readonly refusalLimitPerMinute: number;
+  /** null: plain HTTP. */
+  readonly tls: TlsFiles | null;
+  readonly http: HttpConfig;
   readonly gateway: GatewayConfig;
   readonly polling: PollingSettings;
   readonly alerts: { readonly intervalMs: number };
   readonly webhooks: WebhookConfig;
   readonly cleanup: CleanupSettings;
+}
+
+export interface HttpConfig {
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly AddressRange[];
+  readonly maxConnections: number;
+  readonly headerTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly drainDelayMs: number;
+  readonly maxOpenTriggers: number;
+  readonly maxAlertRules: number;
 }
 
 export type StoresConfig =

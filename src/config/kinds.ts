@@ -89,6 +89,22 @@ export function url(...schemes: readonly string[]): Kind<string> {
   };
 }
 
+/** A base URL of HTTP, to which paths are added. It is shown in messages, so it may hold no password. */
+export function baseUrl(): Kind<string> {
+  const plain = url('http', 'https');
+  return {
+    accepts: plain.accepts,
+    parse: (raw) => {
+      const parsed = plain.parse(raw);
+      if (!parsed.ok) return parsed;
+      const { username, password, search, hash } = new URL(parsed.value);
+      return username + password + search + hash === ''
+        ? parsed
+        : bad('must have no credentials, query or fragment');
+    },
+  };
+}
+
 /**
  * Where a server, or several (`scheme://host:port,host:port/...`), can be reached; only the scheme is checked here,
  * the rest by whoever connects. The value is never quoted: it may hold a password.

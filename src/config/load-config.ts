@@ -19,6 +19,7 @@ import {
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules } from './rules.ts';
 import { SETTINGS } from './settings.ts';
+import { readTlsFiles } from './tls-files.ts';
 
 /** Throws CardpollError kind `config` with all problems at once. */
 export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
@@ -35,6 +36,18 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     logLevel: reader.read(SETTINGS.logLevel),
     adminTokens: reader.read(SETTINGS.adminTokens) ?? [],
     rateLimitPerMinute: reader.read(SETTINGS.rateLimitPerMinute),
+    refusalLimitPerMinute: reader.read(SETTINGS.refusalLimitPerMinute),
+    tls: readTlsFiles(reader),
+    http: {
+      trustedProxies: reader.read(SETTINGS.trustedProxies) ?? [],
+      maxConnections: reader.read(SETTINGS.maxConnections),
+      headerTimeoutMs: reader.read(SETTINGS.headerTimeoutMs),
+      bodyTimeoutMs: reader.read(SETTINGS.bodyTimeoutMs),
+      idleTimeoutMs: reader.read(SETTINGS.idleTimeoutMs),
+      drainDelayMs: reader.read(SETTINGS.drainDelayMs),
+      maxOpenTriggers: reader.read(SETTINGS.maxOpenTriggers),
+      maxAlertRules: reader.read(SETTINGS.maxAlertRules),
+    },
     gateway: readGateway(reader),
     polling: {
       leaseMs: reader.read(SETTINGS.leaseMs),

@@ -1,9 +1,10 @@
 // Finds the value of each setting: flag > environment > config file > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
+import { badConfigRights, openToOthers } from './file-rights.ts';
 import { nameOf, type Setting } from './setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE } from './settings.ts';
 import { didYouMean } from './suggest.ts';
@@ -21,7 +22,6 @@ interface Found {
 }
 
 const ENV_PREFIX = 'CARDPOLL_';
-const OTHERS_MAY_READ = 0o004;
 
 export class SettingReader {
   readonly #problems: FieldProblem[];
@@ -40,7 +40,11 @@ export class SettingReader {
     const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']);
     if (path === undefined) return new SettingReader(inputs, NO_FILE);
     const known = ALL_SETTINGS.map((setting) => setting.yaml).filter((yaml) => yaml !== null);
-    return new SettingReader(inputs, await readConfigFile(path, known));
+    const file = await readConfigFile(path, known);
+    const badRights = badConfigRights(path, file);
+    if (badRights === null) return new SettingReader(inputs, file);
+    const problem = { field: 'config', message: `config file: ${badRights}` };
+    return new SettingReader(inputs, { ...file, problems: [...file.problems, problem] });
   }
 
   /** The effective value; the default when what was given is wrong (then `finish` throws). */
@@ -123,8 +127,9 @@ export class SettingReader {
 
   #readSecret(setting: Setting<unknown>, path: string, origin: string): Found | null {
     try {
-      if ((statSync(path).mode & OTHERS_MAY_READ) !== 0) {
-        this.#refuse(setting, `${origin}: everybody can read ${path}; run chmod 600 ${path}`);
+      const open = openToOthers(path);
+      if (open !== null) {
+        this.#refuse(setting, `${origin}: ${open}`);
         return null;
       }
       return { raw: readFileSync(path, 'utf8').trim(), origin: `${origin} (${path})` };

@@ -83,8 +83,10 @@ const RULES = `## Rules
   commas or line ends, each token at least 16 characters, or \`sha256:\` and its hash: \`cardpoll token new\` makes one. A
   \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
   the removal of rules. An \`operator\` without a name may do everything.
-- Every setting that is or may hold a secret has a variable that ends in \`_FILE\`: the path of a file with its value. A
-  file that holds secrets must not be readable by everybody.
+- Every setting that is or may hold a secret has a variable that ends in \`_FILE\`: the path of a file with its value.
+- A file that holds secrets must not be readable by everybody: token files, the key of \`api.tls_key\`, a config file with a
+  password in a URL. A config file that everybody can write is refused.
+- Trusted proxies need admin tokens.
 - Under systemd the same settings are read from the credentials of the unit, where there are any:
   \`LoadCredential=database_url:/etc/cardpoll/database_url\`, and so \`redis_url\`, \`admin_tokens\`, \`gateway.token\`,
   \`gateway.hmac_key\`, \`webhooks.secret\`, for clients \`client.token\`. Flags and variables win over them, they win over the

@@ -13,6 +13,7 @@ export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): v
   checkStores(reader);
   checkGatewayUrl(reader);
   checkAccess(reader, config);
+  checkProxies(reader);
   checkLease(reader, config);
   checkProcesses(reader, config);
 }
@@ -40,6 +41,15 @@ function checkAccess(reader: SettingReader, config: DaemonConfig): void {
   if (config.probeListen !== null && !config.roles.includes('api')) {
     refuseOpen(reader, config.probeListen, '/metrics');
   }
+}
+
+/** Behind a proxy everybody comes from its address, which without tokens would be let in. */
+function checkProxies(reader: SettingReader): void {
+  if (!reader.isSet(SETTINGS.trustedProxies) || reader.isSet(SETTINGS.adminTokens)) return;
+  reader.report({
+    field: nameOf(SETTINGS.adminTokens),
+    message: `${nameOf(SETTINGS.trustedProxies)} would open the admin API to whoever reaches the proxy: give ${waysToSet(SETTINGS.adminTokens)}`,
+  });
 }
 
 function refuseOpen(reader: SettingReader, { host }: HostPort, what: string): void {

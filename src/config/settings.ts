@@ -2,6 +2,7 @@
 // else. Reading is reader.ts; rules between settings are rules.ts.
 import { adminTokens, secretText } from './admin-tokens.ts';
 import { ALERTS } from './alert-settings.ts';
+import { API } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
 import {
@@ -11,6 +12,7 @@ import {
   PROCESSES,
 } from './instance-settings.ts';
 import {
+  baseUrl,
   connectionUrl,
   duration,
   hostPort,
@@ -134,7 +136,7 @@ const GATEWAY = {
     flag: '--gateway-url',
     env: 'CARDPOLL_GATEWAY_URL',
     yaml: 'gateway.url',
-    kind: url('http', 'https'),
+    kind: baseUrl(),
     defaultText: 'none: the daemon refuses to start without it',
     doc: 'Base URL of the upstream gateway.',
     scopes: daemon,
@@ -279,23 +281,12 @@ const POLLING = {
   }),
 } as const;
 
-const API = {
-  rateLimitPerMinute: withDefault({
-    env: 'CARDPOLL_API_RATE_LIMIT_PER_MINUTE',
-    yaml: 'api.rate_limit_per_minute',
-    kind: integer({ min: 0, max: 10_000_000 }),
-    default: 12_000,
-    doc: 'Requests a minute that each token, or without tokens each address, may send to one instance; 0: any number.',
-    scopes: daemon,
-  }),
-} as const;
-
 const CLIENT = {
   clientUrl: withDefault({
     flag: '--url',
     env: 'CARDPOLL_URL',
     yaml: 'client.url',
-    kind: url('http', 'https'),
+    kind: baseUrl(),
     default: 'http://127.0.0.1:7480',
     doc: 'Base URL of the daemon to talk to.',
     scopes: client,

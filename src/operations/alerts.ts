@@ -62,6 +62,8 @@ export class AlertOperations {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
       readonly audit: Audit;
+      /** Rules there may be. */
+      readonly maxRules: number;
     },
   ) {}
 
@@ -77,6 +79,7 @@ export class AlertOperations {
       webhookSecret,
     );
     const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
+      await this.#requireRoom(alerts);
       const after = await alerts.createRule(fields);
       note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
       return after;
@@ -153,6 +156,16 @@ export class AlertOperations {
     const after = { webhookUrl: new URL(webhookUrl).origin };
     const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
     return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
+  }
+
+  /** Changes take turns, so that no two find the same room. */
+  async #requireRoom(alerts: AlertRecords): Promise<void> {
+    const { total } = await alerts.rules({ offset: 0, limit: 1 });
+    if (total < this.deps.maxRules) return;
+    const message = `there are ${this.deps.maxRules} alert rules already`;
+    throw new CardpollError('conflict', 'too_many_alert_rules', message, {
+      hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
+    });
   }
 
   /** @param secret as it was given; undefined: the rule keeps its own. */

@@ -4,10 +4,12 @@
 // as for a parser of whole files, everything up to the next quote.
 import { parse } from 'csv-parse/sync';
 import { CardpollError } from '../platform/errors.ts';
+import { jsonFault } from '../platform/json-fault.ts';
 import {
   IMPORT_COLUMNS,
   type ImportColumn,
   isImportColumn,
+  quoted,
   type RawRow,
   REQUIRED_COLUMNS,
   RowProblem,
@@ -45,7 +47,7 @@ function readHeader(line: string): ImportColumn[] {
   const names = headerFields(line);
   const columns = names.filter(isImportColumn);
   const unknown = names.find((name) => !isImportColumn(name));
-  if (unknown !== undefined) throw badHeader(`unknown column '${unknown}'`);
+  if (unknown !== undefined) throw badHeader(`unknown column ${quoted(unknown)}`);
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) throw badHeader(`column '${twice}' appears twice`);
   const missing = REQUIRED_COLUMNS.find((name) => !columns.includes(name));
@@ -95,7 +97,10 @@ function readJsonRow(line: string): RawRow | null {
   if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw new RowProblem('not a JSON object');
   const unknown = Object.keys(row).find((name) => !isImportColumn(name));
-  if (unknown !== undefined) throw new RowProblem(`unknown field '${unknown}'`);
+  if (unknown !== undefined) throw new RowProblem(`unknown field ${quoted(unknown)}`);
+  // Only a line that names more than it holds is worth a second look.
+  const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
+  if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);
   return row;
 }
 

@@ -87,12 +87,19 @@ function megabytes(column: ImportColumn, value: unknown): number {
 
 function boolean(column: ImportColumn, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
-  const known = BOOLEANS.get(String(value).toLowerCase());
+  const known = typeof value === 'object' ? undefined : BOOLEANS.get(String(value).toLowerCase());
   if (known !== undefined) return known;
   throw new RowProblem(`${column} ${show(value)} is not true, false, yes, no, 1 or 0`);
 }
 
+/** For people to recognise. What is nested is not written out: it may be as deep as the line is long. */
 function show(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
-  return `'${text.length > 40 ? `${text.slice(0, 40)}...` : text}'`;
+  if (typeof value === 'object') return Array.isArray(value) ? '[...]' : '{...}';
+  return quoted(String(value));
+}
+
+/** The beginning of a text of the file, without what could steer the terminal it ends up on. */
+export function quoted(text: string): string {
+  const start = text.slice(0, 40).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
+  return `'${start}${text.length > 40 ? '...' : ''}'`;
 }

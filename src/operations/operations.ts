@@ -44,6 +44,14 @@ export interface Operations {
   readonly requests: RepeatableRequests;
 }
 
+/** Of what callers may make without end. */
+export interface OperationLimits {
+  readonly maxOpenTriggers: number;
+  readonly maxAlertRules: number;
+}
+
+const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: Infinity };
+
 export interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
@@ -56,6 +64,7 @@ export interface OperationsOptions {
   readonly tester: WebhookTester;
   /** Has a line of every change. */
   readonly auditLog: AuditDependencies['log'];
+  readonly limits?: OperationLimits;
   /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
   readonly exactTotals?: boolean;
 }
@@ -69,6 +78,7 @@ export function openOperations({
   guard,
   tester,
   auditLog,
+  limits = NO_LIMITS,
   exactTotals = true,
 }: OperationsOptions): Operations {
   const calendar = new MonthCalendar(timeZone);
@@ -96,8 +106,13 @@ export function openOperations({
     pauses,
     configs: new ConfigOperations(records, live, clock, audit),
     init: new InitOperations(live, clock, audit),
-    triggers: new TriggerOperations(live, records, audit),
-    alerts: new AlertOperations(records.alerts, { guard, tester, audit }),
+    triggers: new TriggerOperations(live, records, audit, limits.maxOpenTriggers),
+    alerts: new AlertOperations(records.alerts, {
+      guard,
+      tester,
+      audit,
+      maxRules: limits.maxAlertRules,
+    }),
     alertHistory: new AlertHistoryOperations(records.alerts, audit),
     silences: new SilenceOperations({ records: records.alerts, clock, audit }),
     requests: new RepeatableRequests(live),

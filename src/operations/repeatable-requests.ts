@@ -6,16 +6,24 @@
 // its keys end by themselves. What a lost live store forgets is no worse than a request without a key.
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore, RequestAnswer } from '../store/live-store.ts';
+import type { LiveStore, RequestAnswer, RequestClaim } from '../store/live-store.ts';
 
 export const KEEP_ANSWERS_MS = 24 * 3_600_000;
-/** Longer than any request takes; after it the key of an instance that died is free. */
+/** Renewed while a request runs; after it the key of an instance that died is free. */
 const LEASE_MS = 60_000;
+const RENEW_MS = LEASE_MS / 3;
 
 /** The right to run a request, to be given back with its answer. */
 export interface Ticket {
   readonly key: string;
   readonly attempt: string;
+  readonly fingerprint: string;
+}
+
+/** How work ended that went on after its request was answered. */
+export interface LateAnswer extends RequestAnswer {
+  /** Why it failed; null when it did not. */
+  readonly error: unknown;
 }
 
 export type Admission =
@@ -31,11 +39,11 @@ export class RepeatableRequests {
    * Throws `invalid` for a key that stands for another request, `conflict` while another attempt runs, `unavailable`.
    */
   async admit(key: string, fingerprint: string): Promise<Admission> {
-    const attempt = randomUUID();
-    const claim = await this.live.requests.claim(key, { attempt, fingerprint, leaseMs: LEASE_MS });
+    const ticket = { key, attempt: randomUUID(), fingerprint };
+    const claim = await this.#claim(ticket);
     switch (claim.state) {
       case 'granted':
-        return { ticket: { key, attempt }, answer: null };
+        return { ticket, answer: null };
       case 'answered':
         return { ticket: null, answer: claim.answer };
       case 'different':
@@ -63,4 +71,28 @@ export class RepeatableRequests {
     if (answer.status >= 500) await requests.abandon(key, attempt);
     else await requests.complete(key, attempt, answer, KEEP_ANSWERS_MS);
   }
+
+  /**
+   * Holds the key of a request whose work outlives its answer until `end` tells how it ended. Where that is not known,
+   * because the store went silent over it, the key is left to its lease: a repeat at once might do the work twice.
+   */
+  async hold(ticket: Ticket, end: Promise<LateAnswer>): Promise<void> {
+    // A renewal that fails is followed by another one before the lease is over.
+    const renewal = setInterval(() => void this.#claim(ticket).catch(() => {}), RENEW_MS);
+    renewal.unref();
+    try {
+      const { error, ...answer } = await end;
+      if (!isUnknownOutcome(error)) await this.finish(ticket, answer);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  #claim({ key, attempt, fingerprint }: Ticket): Promise<RequestClaim> {
+    return this.live.requests.claim(key, { attempt, fingerprint, leaseMs: LEASE_MS });
+  }
+}
+
+function isUnknownOutcome(error: unknown): boolean {
+  return error instanceof CardpollError && /_unreachable$/.test(error.code);
 }

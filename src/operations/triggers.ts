@@ -64,6 +64,8 @@ export class TriggerOperations {
     private readonly live: LiveStore,
     private readonly records: RecordStore,
     private readonly audit: Audit,
+    /** Triggers that may be open at a time. */
+    private readonly maxOpen: number,
   ) {}
 
   /** Throws `not_found` for an unknown card. */
@@ -137,6 +139,7 @@ export class TriggerOperations {
     const triggerId = randomBytes(8).toString('hex');
     const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
     const { trigger, cardIds } = await this.audit.change(actor, async ({ triggers }, note) => {
+      await this.#requireRoom(triggers);
       const created = await triggers.create({ triggerId, taskType, cards }, atOnce);
       const { kind, selection, total, totalEstimated } = created.trigger;
       const after = { kind, taskType, selection, total, totalEstimated, ...onlyCardOf(cards) };
@@ -148,6 +151,15 @@ export class TriggerOperations {
       cardIds.map((cardId) => manualEntry(cardId, triggerId)),
     );
     return reportOf(trigger, 0);
+  }
+
+  /** Changes take turns, so that no two find the same room. */
+  async #requireRoom(triggers: RecordStore['triggers']): Promise<void> {
+    if ((await triggers.countOpen()) < this.maxOpen) return;
+    const message = `${this.maxOpen} manual triggers are open already`;
+    throw new CardpollError('conflict', 'too_many_triggers', message, {
+      hint: 'wait for some or cancel them (`cardpoll trigger list`); the bound is api.max_open_triggers',
+    });
   }
 
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {

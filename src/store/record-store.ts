@@ -283,6 +283,8 @@ export interface TriggerRecords {
     selection: CardSelection,
     withinMs: number,
   ): Promise<{ readonly count: number; readonly estimated: boolean }>;
+  /** Triggers that are not over. */
+  countOpen(): Promise<number>;
   /** Those of the cards that exist. */
   knownCards(cardIds: readonly number[]): Promise<readonly number[]>;
   /** Cancels an unfinished trigger; results of cards that run go on being counted. @returns null for any other. */

@@ -30,6 +30,7 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
     app.post(
       '/cards/import',
       {
+        config: { streamedBody: true },
         schema: {
           tags: ['cards'],
           summary: 'Import cards from CSV or NDJSON',

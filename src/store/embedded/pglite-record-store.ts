@@ -1,6 +1,7 @@
 // The record store without a server: PGlite in a worker thread, the same SQL and migrations as postgres/. For trying
 // cardpoll out and for the demo; opened by wiring when neither store is configured.
-import { realpathSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { makeDirectory } from '../../platform/make-directory.ts';
 import { sqlRecordStore } from '../postgres/sql-record-store.ts';
@@ -37,6 +38,7 @@ function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
   try {
     makeDirectory(dataDir, { mode: 0o700 });
     const realDir = realpathSync(dataDir);
+    makePrivate(realDir);
     return { realDir, unlock: lockDataDir(realDir) };
   } catch (error) {
     if (error instanceof CardpollError) throw error;
@@ -50,4 +52,25 @@ function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
       },
     );
   }
+}
+
+const OTHERS = 0o077;
+
+/**
+ * What the database writes can be read, and much of it written, by everybody: the directory keeps others out. One that
+ * holds other things too is not ours to close.
+ */
+function makePrivate(realDir: string): void {
+  if ((statSync(realDir).mode & OTHERS) === 0) return;
+  if (!existsSync(join(realDir, 'PG_VERSION')) && readdirSync(realDir).length > 0) {
+    throw new CardpollError(
+      'config',
+      'data_dir_shared',
+      `others may look into ${realDir}, which holds other files`,
+      {
+        hint: 'name an empty or a new directory with --data-dir',
+      },
+    );
+  }
+  chmodSync(realDir, 0o700);
 }

@@ -9,6 +9,7 @@ import triggers from './migrations/0007_triggers.sql';
 import usageTruth from './migrations/0008_usage_truth.sql';
 import audit from './migrations/0009_audit.sql';
 import alertCare from './migrations/0010_alert_care.sql';
+import openTriggers from './migrations/0011_open_triggers.sql';
 
 export interface Migration {
   readonly id: string;
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0008_usage_truth', sql: usageTruth },
   { id: '0009_audit', sql: audit },
   { id: '0010_alert_care', sql: alertCare },
+  { id: '0011_open_triggers', sql: openTriggers },
 ];

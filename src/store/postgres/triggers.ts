@@ -89,6 +89,13 @@ export class SqlTriggers implements TriggerRecords {
     return countSelectedCards(this.client, selection, withinMs);
   }
 
+  async countOpen(): Promise<number> {
+    const [row] = await this.client.query<{ open: number }>(
+      'SELECT count(*) AS open FROM manual_triggers WHERE finished_at IS NULL',
+    );
+    return row?.open ?? 0;
+  }
+
   async knownCards(cardIds: readonly number[]): Promise<number[]> {
     const rows = await this.client.query<{ card_id: number }>(
       'SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])',

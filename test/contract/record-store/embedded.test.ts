@@ -1,6 +1,15 @@
 // What only the embedded store has: a data directory that one process may open, and a worker thread that may die.
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -157,3 +166,20 @@ it('fails what runs and what comes when its worker dies, and closes', async () =
 async function waitForEnd(store: RecordStore): Promise<never> {
   for (;;) await store.ping();
 }
+
+it('keeps others out of a directory that was open to them', async () => {
+  chmodSync(dir, 0o755);
+  opened.push(await openEmbeddedRecordStore({ dataDir: dir, workerUrl: WORKER_URL }));
+  expect(statSync(dir).mode & 0o777).toBe(0o700);
+});
+
+it('refuses an open directory with other files in it, and leaves it as it is', async () => {
+  chmodSync(dir, 0o755);
+  writeFileSync(join(dir, 'notes.txt'), 'mine');
+  await expect(openEmbeddedRecordStore({ dataDir: dir, workerUrl: WORKER_URL })).rejects.toMatchObject({
+    kind: 'config',
+    code: 'data_dir_shared',
+  });
+  expect(statSync(dir).mode & 0o777).toBe(0o755);
+  expect(readdirSync(dir)).toEqual(['notes.txt']);
+});

@@ -2,11 +2,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
 import { Access } from '../../../src/api/access.ts';
+import { Refusals } from '../../../src/api/refusals.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { tokensOf } from './api-under-test.ts';
 
 const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
 const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;
+
+const settings = (tokens: Parameters<typeof tokensOf>[0], rateLimitPerMinute: number) => ({
+  tokens: tokensOf(tokens),
+  rateLimitPerMinute,
+  refusalLimitPerMinute: 0,
+});
 
 function admits(access: Access, token: string): boolean {
   const headers = { authorization: `Bearer ${token}`, host: 'cards.example' };
@@ -25,7 +32,7 @@ it('keeps tokens and limit when other settings are refused', () => {
     '0.0.0.0',
     new FakeClock(),
   );
-  expect(() => access.replace({ tokens: [], rateLimitPerMinute: 0 })).toThrow(/needs admin tokens/);
+  expect(() => access.replace(settings([], 0))).toThrow(/needs admin tokens/);
   expect(access.rateLimitPerMinute).toBe(600);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
 });
@@ -36,7 +43,7 @@ it('replaces both together', () => {
     '0.0.0.0',
     new FakeClock(),
   );
-  access.replace({ tokens: tokensOf([SECOND]), rateLimitPerMinute: 30 });
+  access.replace(settings([SECOND], 30));
   expect(access.rateLimitPerMinute).toBe(30);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);
 });

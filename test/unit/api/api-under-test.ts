@@ -1,18 +1,27 @@
 // The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
+import type { TlsPair } from '../../../src/api/http-server.ts';
 import { Instruments } from '../../../src/api/instruments.ts';
-import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
+import { type ApiServer, openApiServer, type ServerBounds } from '../../../src/api/server.ts';
 import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { WorkCounts } from '../../../src/engine/work-counts.ts';
-import { type Operations, openOperations } from '../../../src/operations/operations.ts';
+import { type OperationLimits, type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type AddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import type { LiveStore } from '../../../src/store/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import type { RecordStore } from '../../../src/store/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+
+export const USUAL_BOUNDS: ServerBounds = {
+  maxConnections: 5_000,
+  headerTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  idleTimeoutMs: 72_000,
+  trustedProxies: [],
+};
 
 export interface Reply {
   readonly status: number;
@@ -70,6 +79,11 @@ export async function startApi(stores: {
   readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
   readonly rateLimitPerMinute?: number;
+  /** Default: no limit. */
+  readonly refusalLimitPerMinute?: number;
+  readonly tls?: TlsPair;
+  readonly bounds?: Partial<ServerBounds>;
+  readonly limits?: OperationLimits;
 }): Promise<ApiUnderTest> {
   const live = await openRedisLiveStore({ url: stores.redisUrl });
   const records = await openPostgresRecordStore({
@@ -88,6 +102,7 @@ export async function startApi(stores: {
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),
+    ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });
   const work = new WorkCounts();
   const accessLog: LogLine[] = [];
@@ -99,6 +114,9 @@ export async function startApi(stores: {
       port: 0,
       tokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
+      refusalLimitPerMinute: stores.refusalLimitPerMinute ?? 0,
+      tls: stores.tls ?? null,
+      bounds: { ...USUAL_BOUNDS, ...stores.bounds },
     },
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },

@@ -69,6 +69,16 @@ describe('a repeated request', () => {
     expect(reply.headers['idempotent-replayed']).toBeUndefined();
   });
 
+  it('is the same one however the token is written', async () => {
+    const first = await reset(api, 'key-as-typed');
+    const again = await api.call('POST', RESET, {
+      json: { task_type: 'realname' },
+      headers: { authorization: `bearer   ${TOKENS[0]?.token}`, 'idempotency-key': 'key-as-typed' },
+    });
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
   it('is refused with another body', async () => {
     await reset(api, 'key-3', 'realname');
     const reply = await reset(other, 'key-3', 'carddata');

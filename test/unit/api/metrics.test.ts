@@ -89,7 +89,7 @@ describe('names', () => {
       ),
     );
     expect([...ours].sort()).toEqual([
-      ...['interface', 'lane', 'method', 'outcome', 'result', 'route', 'rule_type'],
+      ...['interface', 'lane', 'method', 'outcome', 'reason', 'result', 'route', 'rule_type'],
       ...['source', 'state', 'status', 'target', 'task_type', 'verdict'],
     ]);
   });

@@ -1,4 +1,4 @@
-// Requests a minute, and failures to authenticate, over real HTTP.
+// Requests a minute, and refused ones, over real HTTP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { type ApiUnderTest, type Reply, startApi, tokensOf } from './api-under-test.ts';
@@ -56,11 +56,12 @@ describe('callers', () => {
   });
 
   it('take another limit at once', async () => {
-    api.server.replaceAccess({ tokens: tokensOf(TOKENS), rateLimitPerMinute: 0 });
+    const tokens = tokensOf(TOKENS);
+    api.server.replaceAccess({ tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
     const free = await api.call('GET', STATS, VIEWER);
     expect(free.status).toBe(200);
     expect(free.headers).not.toHaveProperty('ratelimit-limit');
-    api.server.replaceAccess({ tokens: tokensOf(TOKENS), rateLimitPerMinute: 15 });
+    api.server.replaceAccess({ tokens, rateLimitPerMinute: 15, refusalLimitPerMinute: 0 });
     expectLimited(await api.call('GET', STATS, VIEWER));
   });
 });
@@ -75,16 +76,50 @@ describe('without tokens', () => {
   });
 });
 
-describe('an address that fails to authenticate', () => {
-  it('is turned away after a few tries, whatever it shows then', async () => {
-    const own = await startApi({ ...stores, tokens: TOKENS, rateLimitPerMinute: 100 });
-    for (let tries = 0; tries < 10; tries += 1) {
-      expect((await own.call('GET', STATS, bearer(`guess-${tries}`))).status).toBe(401);
+describe('an address that is refused too often', () => {
+  const refusals: Array<[string, (own: ApiUnderTest) => Promise<Reply>, number]> = [
+    ['a guessed token', (own) => own.call('GET', STATS, bearer('guess')), 401],
+    ['a change by a viewer', (own) => own.call('POST', STATS, { ...VIEWER, json: {} }), 403],
+    ['a path that does not exist', (own) => own.call('GET', '/wp-login.php'), 404],
+  ];
+
+  it.each(refusals)('gets 429 for %s, and its valid tokens are let in', async (_what, refused, status) => {
+    const own = await startApi({ ...stores, tokens: TOKENS, refusalLimitPerMinute: 10 });
+    for (let tries = 0; tries < 10; tries += 1) expect((await refused(own)).status).toBe(status);
+    expectLimited(await refused(own));
+    for (let requests = 0; requests < 30; requests += 1) {
+      expect((await own.call('GET', STATS, OPERATOR)).status).toBe(200);
     }
-    expectLimited(await own.call('GET', STATS, bearer('guess-11')));
-    expectLimited(await own.call('GET', STATS, OPERATOR));
     expect((await own.call('GET', '/livez')).status).toBe(200);
+    const page = (await own.call('GET', '/metrics', OPERATOR)).body;
+    expect(page).toContain('cardpoll_http_refused_total{reason="refusal_limit"} 1');
     await own.close();
+  });
+
+  it('is told from others by what a trusted proxy says, and only by that', async () => {
+    const own = await startApi({
+      ...stores,
+      tokens: TOKENS,
+      refusalLimitPerMinute: 2,
+      bounds: { trustedProxies: ['127.0.0.1/32'] },
+    });
+    const from = (address: string) => ({
+      headers: { authorization: 'Bearer guess', 'x-forwarded-for': address },
+    });
+    const guess = async (address: string) => (await own.call('GET', STATS, from(address))).status;
+    // The proxy adds the address it sees; what stands before that was written by the client.
+    expect([await guess('9.9.9.9, 192.0.2.1'), await guess('8.8.8.8, 192.0.2.1')]).toEqual([401, 401]);
+    expect(await guess('7.7.7.7, 192.0.2.1')).toBe(429);
+    expect(await guess('192.0.2.2')).toBe(401);
+    expect(own.accessLog.map((line) => line.remote_address)).toContain('192.0.2.2');
+    await own.close();
+    const direct = await startApi({ ...stores, tokens: TOKENS, refusalLimitPerMinute: 2 });
+    const statuses = [];
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      statuses.push((await direct.call('GET', STATS, from(address))).status);
+    expect(statuses).toEqual([401, 401, 429]);
+    expect(new Set(direct.accessLog.map((line) => line.remote_address))).toEqual(new Set(['127.0.0.1']));
+    await direct.close();
   });
 });
 
@@ -92,7 +127,8 @@ describe('replacing tokens', () => {
   it('lets the new ones in and the old ones not, and refuses what cannot work', async () => {
     const own = await startApi({ ...stores, tokens: TOKENS });
     const added = { role: 'operator' as const, token: 'another-operator-token' };
-    own.server.replaceAccess({ tokens: tokensOf([added]), rateLimitPerMinute: 0 });
+    const tokens = tokensOf([added]);
+    own.server.replaceAccess({ tokens, rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
     expect((await own.call('GET', STATS, OPERATOR)).status).toBe(401);
     expect((await own.call('GET', STATS, bearer(added.token))).status).toBe(200);
     await own.close();

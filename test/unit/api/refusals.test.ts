@@ -1,7 +1,9 @@
 // Everything a client can do wrong, over real HTTP: each refusal is a problem, and the right one.
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
 
 let api: ApiUnderTest;
@@ -134,7 +136,7 @@ describe('paths', () => {
   it.each([
     ['DELETE', '/api/admin/polling-stats', 'GET, HEAD'],
     ['POST', '/livez', 'GET, HEAD'],
-    ['GET', LIMIT, 'PUT'],
+    ['DELETE', LIMIT, 'GET, HEAD, PUT'],
     ['GET', RESET, 'POST'],
     ['PATCH', CONFIG, 'DELETE, GET, HEAD, PUT'],
     ['OPTIONS', RESET, 'POST'],
@@ -172,6 +174,45 @@ describe('bodies', () => {
     '{"max_concurrency": 5, "constructor": {"prototype": {"x": 1}}}',
   ])('refuses the poisoned %s', async (body) => {
     expectProblem(await api.call('PUT', LIMIT, { body, headers: JSON_TYPE }), 400, 'malformed_json');
+  });
+
+  it.each([
+    ['{"max_concurrency": 5, "max_concurrency": 6}', 'max_concurrency'],
+    ['{"max_concurrency": 5, "max\\u005fconcurrency": 5}', 'max_concurrency'],
+    ['{"a": [{"b": {}, "b": 1}]}', 'b'],
+    ['{"": 1, "": 2}', ''],
+  ])('refuses %s, which names a field twice', async (body, name) => {
+    const reply = await api.call('PUT', LIMIT, { body, headers: JSON_TYPE });
+    expectProblem(reply, 400, 'repeated_field');
+    expect(reply.body.detail).toContain(JSON.stringify(name));
+  });
+
+  it.each([
+    ['PUT', LIMIT],
+    ['POST', '/api/admin/data-cleanup/cancel'],
+  ])('%s %s refuses what is nested deeply', async (method, path) => {
+    for (const depth of [101, 60_000]) {
+      const body = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+      const headers = { ...JSON_TYPE, 'idempotency-key': `deep-${depth}` };
+      expectProblem(await api.call(method, path, { body, headers }), 400, 'nested_too_deep');
+    }
+  });
+
+  it('takes names again in other objects, and in texts', async () => {
+    const body = '{"max_concurrency": 5, "x": [{"a": 1}, {"a": 1}], "y": "\\"x\\": 1, \\"x\\": 2"}';
+    expectProblem(await api.call('PUT', LIMIT, { body, headers: JSON_TYPE }), 422, 'invalid_field');
+  });
+
+  it.each(['gzip', 'br', 'deflate, gzip', 'zstd'])('refuses a body in %s', async (encoding) => {
+    for (const [path, type] of [
+      [RESET, 'application/json'],
+      ['/api/admin/cards/import', 'text/csv'],
+    ] as const) {
+      const headers = { 'content-type': type, 'content-encoding': encoding };
+      const reply = await api.call('POST', path, { body: gzipSync('{}'), headers });
+      expectProblem(reply, 415, 'unsupported_content_encoding');
+      expect(reply.headers['accept-encoding']).toBe('identity');
+    }
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'text/csv', 'nonsense'])(
@@ -242,15 +283,30 @@ describe('bytes that are no request', () => {
     ],
     ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [
+      'an expectation',
+      'GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+      417,
+    ],
+    ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 501],
+    [
+      'a method nobody serves',
+      'PROPFIND /api/admin/cards/1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      501,
+    ],
+    [
       'two lengths',
       'PUT /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
       400,
     ],
   ])('%s is answered with a problem', async (_what, bytes, status) => {
+    const lines = api.accessLog.length;
     const answer = await speak(bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const [head, body] = answer.split('\r\n\r\n') as [string, string];
     expect(head).toMatch(/content-type: application\/problem\+json/i);
     expect(JSON.parse(body)).toMatchObject({ status });
+    await waitFor(() => api.accessLog.slice(lines).some((line) => line.status === status), {
+      what: 'its line in the access log',
+    });
   });
 });

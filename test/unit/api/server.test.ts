@@ -10,7 +10,7 @@ import { Instruments } from '../../../src/api/instruments.ts';
 import { openApiServer } from '../../../src/api/server.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi, tokensOf } from './api-under-test.ts';
+import { type ApiUnderTest, startApi, tokensOf, USUAL_BOUNDS } from './api-under-test.ts';
 
 const IMPORT = '/api/admin/cards/import';
 const CSV = { 'content-type': 'text/csv' };
@@ -33,7 +33,15 @@ const total = async () => (await api.call('GET', '/api/admin/polling-stats')).bo
 describe('opening', () => {
   const open = (host: string, port: number, tokens: readonly AdminToken[] = []) =>
     openApiServer({
-      config: { host, port, tokens, rateLimitPerMinute: 0 },
+      config: {
+        host,
+        port,
+        tokens,
+        rateLimitPerMinute: 0,
+        refusalLimitPerMinute: 0,
+        tls: null,
+        bounds: USUAL_BOUNDS,
+      },
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),

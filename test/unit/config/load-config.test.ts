@@ -76,6 +76,18 @@ describe('daemon configuration', () => {
       logLevel: 'info',
       adminTokens: [],
       rateLimitPerMinute: 12_000,
+      refusalLimitPerMinute: 300,
+      tls: null,
+      http: {
+        trustedProxies: [],
+        maxConnections: 5_000,
+        headerTimeoutMs: 10_000,
+        bodyTimeoutMs: 30_000,
+        idleTimeoutMs: 72_000,
+        drainDelayMs: 0,
+        maxOpenTriggers: 10_000,
+        maxAlertRules: 1_000,
+      },
       gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, maxConnections: 4_096, interfaces: {} },
       polling: {
         leaseMs: 15_000,

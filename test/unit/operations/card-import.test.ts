@@ -172,3 +172,34 @@ describe('importCards', () => {
     await unmigrated.close();
   });
 });
+
+describe('a hostile row', () => {
+  const ndjson = (...lines: string[]) => Readable.from([Buffer.from(lines.join('\n'))]);
+  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+  it('is a bad row, however deep it is nested', async () => {
+    const rows = ['card_id', 'iccid', 'status', 'allowance_mb', 'real_name_verified', 'other'].map(
+      (column) => `{"card_id": 1, "iccid": "${iccidOf(1)}", "${column}": ${deep(30_000)}}`,
+    );
+    const report = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    expect(report).toMatchObject({ received: rows.length, rejected: rows.length });
+  });
+
+  it('is quoted without what steers a terminal', async () => {
+    const rows = [
+      '{"card_id": 1, "iccid": "\\u001b[31mred\\u009b2J\\u202e"}',
+      '{"card_id": 1, "\\u001b]0;title\\u0007": 2}',
+    ];
+    const { errors } = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    expect(errors).toHaveLength(2);
+    for (const { message } of errors) expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    const header = importCards(store.cards, csv('card_id,\u001b[2Jiccid', '1,2'), { format: 'csv' });
+    await expect(header).rejects.toThrow(/^[^\p{Cc}]*$/u);
+  });
+
+  it('is refused when it names a field twice', async () => {
+    const row = `{"card_id": 1, "iccid": "${iccidOf(1)}", "status" : 1, "status": 2}`;
+    const { errors } = await importCards(store.cards, ndjson(row), { format: 'ndjson' });
+    expect(errors).toEqual([{ line: 1, message: 'the row has the field "status" twice' }]);
+  });
+});

@@ -1,0 +1,99 @@
+// The listening servers under the framework (two where a name has two addresses): plain or TLS, with a bound on
+// connections and on the time a head may take, and an end that nobody who is silent can delay. Used by server.ts. What
+// a request may take once its head is there is body-time.ts.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { CardpollError } from '../platform/errors.ts';
+import type { Refusals } from './refusals.ts';
+
+/** PEM texts that belong together. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface HttpBounds {
+  /** Connections at a time. */
+  readonly maxConnections: number;
+  /** For a request's head, from the connection or the first byte on. */
+  readonly headerTimeoutMs: number;
+  /** Between two requests of a connection. */
+  readonly idleTimeoutMs: number;
+}
+
+/** How late a timeout may be noticed, as a share of it. */
+const CHECKS_PER_TIMEOUT = 4;
+
+export class HttpServers {
+  readonly #servers: Array<Server | TlsServer> = [];
+  readonly #sockets = new Set<Socket>();
+  #running = 0;
+  #onQuiet: () => void = () => {};
+
+  /** @param tls null: plain HTTP. */
+  constructor(
+    private readonly bounds: HttpBounds,
+    private readonly tls: TlsPair | null,
+    private readonly refusals: Refusals,
+  ) {}
+
+  /** For the framework, which asks again for a further address. */
+  create(answer: RequestListener): Server {
+    const { headerTimeoutMs, idleTimeoutMs, maxConnections } = this.bounds;
+    const options = {
+      requireHostHeader: false,
+      headersTimeout: headerTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(headerTimeoutMs / CHECKS_PER_TIMEOUT),
+      keepAliveTimeout: idleTimeoutMs,
+      // Of the whole request, body and all: an import may take hours.
+      requestTimeout: 0,
+    };
+    const server =
+      this.tls === null
+        ? createServer(options)
+        : createTlsServer({ ...options, ...this.tls, handshakeTimeout: headerTimeoutMs });
+    server.maxConnections = maxConnections;
+    server.on('drop', () => this.refusals.add('connection_limit'));
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    const counted: RequestListener = (request, response) => {
+      this.#running += 1;
+      response.once('close', () => {
+        this.#running -= 1;
+        if (this.#running === 0) this.#onQuiet();
+      });
+      answer(request, response);
+    };
+    server.on('request', counted);
+    // Node would answer by itself, without saying what is wrong.
+    server.on('checkExpectation', counted);
+    this.#servers.push(server);
+    return server;
+  }
+
+  /** New connections get the new certificate. Throws `config` when TLS was not on before, or is to be off. */
+  replaceTls(tls: TlsPair | null): void {
+    if ((tls === null) !== (this.tls === null)) {
+      throw new CardpollError('config', 'tls_needs_restart', 'switching TLS on or off needs a restart');
+    }
+    if (tls === null) return;
+    for (const server of this.#servers as TlsServer[]) server.setSecureContext({ ...tls });
+  }
+
+  /** Cuts every connection as soon as no request is being answered, or when the time is over. */
+  async end(withinMs: number): Promise<void> {
+    const cut = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, withinMs);
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+      if (this.#running === 0) resolve();
+    });
+    clearTimeout(cut);
+    // What the last answers still have to write is written.
+    for (const socket of this.#sockets) socket.destroySoon();
+  }
+}

@@ -1,0 +1,88 @@
+// POST with an Idempotency-Key whose work outlives its 503: the key stays held until the work has ended, and then stands
+// for what came of it. A table lock makes the store slow.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type ApiUnderTest, startApi } from './api-under-test.ts';
+
+const RULES = '/api/admin/polling-alert-rules';
+const rule = (name: string) => ({
+  name,
+  rule_type: 'queue_backlog',
+  task_type: 'realname',
+  comparison: '>',
+  threshold: 5,
+  is_enabled: true,
+  notify_channels: [],
+});
+
+let api: ApiUnderTest;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  databaseUrl = await freshDatabase();
+  api = await startApi({ redisUrl: (await freshRedis()).url, databaseUrl });
+});
+afterAll(() => api.close());
+
+/** Runs `meanwhile` while nobody can write alert rules. */
+async function whileLocked(meanwhile: (blocker: pg.Client) => Promise<void>): Promise<void> {
+  const blocker = new pg.Client({ connectionString: databaseUrl });
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query('LOCK TABLE alert_rules IN ACCESS EXCLUSIVE MODE');
+  try {
+    await meanwhile(blocker);
+  } finally {
+    await blocker.end();
+  }
+}
+
+const post = (key: string, name: string) =>
+  api.call('POST', RULES, { json: rule(name), headers: { 'idempotency-key': key } });
+
+const rulesNamed = async (name: string) => {
+  const { body } = await api.call('GET', `${RULES}?page_size=100`);
+  return body.items.filter((item: { name: string }) => item.name === name);
+};
+
+it('a repeat is told to wait, runs nothing, and gets the answer of the first in the end', async () => {
+  await whileLocked(async () => {
+    const first = await post('slow-1', 'slow');
+    expect(first).toMatchObject({ status: 503, body: { code: 'store_timeout' } });
+    expect(first.body.hint).toContain('Idempotency-Key');
+    expect(await post('slow-1', 'slow')).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_request_running' },
+    });
+  });
+  const answer = await waitFor(async () => {
+    const again = await post('slow-1', 'slow');
+    return again.status === 409 ? null : again;
+  });
+  expect(answer).toMatchObject({
+    status: 201,
+    headers: { 'idempotent-replayed': 'true' },
+    body: { name: 'slow', rule_type: 'queue_backlog' },
+  });
+  expect(await rulesNamed('slow')).toEqual([answer.body]);
+});
+
+it('work that failed after all frees the key', async () => {
+  await whileLocked(async (blocker) => {
+    expect((await post('slow-2', 'refused')).status).toBe(503);
+    // PostgreSQL gives the statement up, as it does by itself after its lock timeout.
+    await blocker.query(
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+  });
+  const answer = await waitFor(async () => {
+    const again = await post('slow-2', 'refused');
+    return again.status === 409 ? null : again;
+  });
+  expect(answer).toMatchObject({ status: 201, body: { name: 'refused' } });
+  expect(answer.headers).not.toHaveProperty('idempotent-replayed');
+  expect(await rulesNamed('refused')).toHaveLength(1);
+});

@@ -1,0 +1,115 @@
+// Clients that are slow, silent or many, over real sockets: each ends in its time, and none holds up a server that stops.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { IMPORT_PATH, postHead, RawClient, TELL_WHEN_BEGUN } from '../../support/raw-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type ApiUnderTest, startApi } from './api-under-test.ts';
+
+const BOUNDS = { headerTimeoutMs: 300, bodyTimeoutMs: 400, maxConnections: 20 };
+const TRICKLE_MS = 20;
+
+let stores: { redisUrl: string; databaseUrl: string };
+let api: ApiUnderTest;
+
+beforeAll(async () => {
+  stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
+  api = await startApi({ ...stores, bounds: BOUNDS });
+});
+afterAll(() => api.close());
+
+const to = (target: ApiUnderTest, text?: string) => RawClient.to(target.server.address, text);
+
+function expectProblem(answer: string, status: number, code: string): void {
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  const [, body = ''] = answer.split('\r\n\r\n');
+  expect(JSON.parse(body)).toMatchObject({ status, code });
+}
+
+describe('a connection', () => {
+  it('whose head never ends is answered and closed', async () => {
+    const client = await to(api, 'GET /livez HTTP/1.1\r\n');
+    await client.trickle(TRICKLE_MS, (index) => `X-${index}: y\r\n`);
+    expectProblem(client.received, 408, 'request_timeout');
+  });
+
+  it('that says nothing is closed', async () => {
+    const client = await to(api);
+    await waitFor(() => client.closed);
+  });
+
+  it('beyond the limit is closed at once, and counted', async () => {
+    const own = await startApi({ ...stores, bounds: { maxConnections: 10 } });
+    const clients = await Promise.all(Array.from({ length: 10 }, () => to(own)));
+    const further = await to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await waitFor(() => further.closed);
+    expect(further.received).toBe('');
+    clients[0]?.socket.destroy();
+    const page = await waitFor(async () => {
+      const { status, body } = await own.call('GET', '/metrics');
+      return status === 200 ? body : null;
+    });
+    expect(page).toMatch(/cardpoll_http_refused_total\{reason="connection_limit"\} [1-9]/);
+    await own.close();
+  });
+});
+
+describe('a body', () => {
+  it('that comes byte by byte is answered and its connection closed', async () => {
+    const client = await to(api, postHead('/api/admin/polling-concurrency/reset', 'application/json', 9_999));
+    await client.trickle(TRICKLE_MS, () => ' ');
+    expectProblem(client.received, 408, 'request_timeout');
+  });
+
+  it('of a refused request does not keep the connection', async () => {
+    const client = await to(api, postHead('/api/admin/nothing', 'application/octet-stream', 9_999));
+    await client.trickle(TRICKLE_MS, () => ' ');
+    expectProblem(client.received, 404, 'not_found');
+  });
+
+  it('of an import may take its time while it goes on', async () => {
+    const rows = 60;
+    const row = (id: number) => `${id},${String(id).padStart(20, '8')},${' '.repeat(100)}\n`;
+    const head = 'card_id,iccid,carrier_id\n';
+    const length = head.length + Array.from({ length: rows }, (_, i) => row(i + 1)).join('').length;
+    const client = await to(api, postHead(IMPORT_PATH, 'text/csv', length) + head);
+    let sent = 0;
+    const startedMs = performance.now();
+    // For longer than the time that a body has.
+    while (sent < rows || performance.now() - startedMs < 3 * BOUNDS.bodyTimeoutMs) {
+      if (sent < rows) client.socket.write(row(++sent));
+      await new Promise((resolve) => setTimeout(resolve, TRICKLE_MS));
+    }
+    await waitFor(() => client.received.includes('"received":60'));
+    client.socket.destroy();
+  });
+
+  it('of an import that stands still ends it, and keeps what came', async () => {
+    const client = await to(api, postHead(IMPORT_PATH, 'application/x-ndjson', 999_999));
+    client.socket.write('{"card_id": 77, "iccid": "89860000000000000077"}\n');
+    await client.trickle(TRICKLE_MS, () => ' ');
+    expectProblem(client.received, 408, 'request_timeout');
+  });
+});
+
+describe('a server that stops', () => {
+  it('waits for requests it has begun, and for no silent or unfinished connection', async () => {
+    const own = await startApi(stores);
+    const silent = await Promise.all([
+      to(own),
+      to(own, 'GET /livez HTTP/1.1\r\nHost: localh'),
+      to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    ]);
+    await waitFor(() => silent[2]?.received.includes('"status":"ok"'));
+    const upload = await to(own, postHead(IMPORT_PATH, 'text/csv', 200, TELL_WHEN_BEGUN));
+    await waitFor(() => upload.received.includes('100 Continue'), { what: 'the upload to begin' });
+    const closed = own.server.close();
+    await waitFor(() => upload.closed || silent[2]?.closed);
+    const body = 'card_id,iccid\n5,89860000000000000005\n';
+    upload.socket.write(body + '\n'.repeat(200 - body.length));
+    await closed;
+    await waitFor(() => upload.closed);
+    expect(upload.received).toContain('"received":1');
+    await waitFor(() => silent.every((client) => client.closed));
+    await own.close();
+  });
+});
