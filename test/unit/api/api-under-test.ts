@@ -1,6 +1,7 @@
 // The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
 import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
@@ -100,7 +101,8 @@ export async function startApi(stores: {
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems, restraints: [] }),
-    instance: () => ({ leads: true, droppedLogLines: 3 }),
+    instance: () => ({ leads: true, droppedLogLines: 3, cardLookups: { hits: 30, misses: 10 } }),
+    instruments: new Instruments(),
     version: '1.2.3',
   });
   const api: ApiUnderTest = {

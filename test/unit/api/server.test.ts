@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminToken } from '../../../src/api/auth.ts';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { openApiServer } from '../../../src/api/server.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -36,7 +37,8 @@ describe('opening', () => {
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),
-      instance: () => ({ leads: false, droppedLogLines: 0 }),
+      instance: () => ({ leads: false, droppedLogLines: 0, cardLookups: { hits: 30, misses: 10 } }),
+      instruments: new Instruments(),
       version: '1.2.3',
     });
 
