@@ -21,6 +21,7 @@ mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/run"
 mkdir -p "$root/opt/cardpoll" "$root/etc/cardpoll"
 mount --bind "$2" "$root/opt/cardpoll"
+mount -o remount,bind,ro "$root/opt/cardpoll"
 # Units of this machine do not start, and nothing sets its kernel up anew.
 rm -rf "$root/etc/systemd/system"
 mkdir "$root/etc/systemd/system"

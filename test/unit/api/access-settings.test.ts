@@ -17,7 +17,13 @@ const settings = (tokens: Parameters<typeof tokensOf>[0], rateLimitPerMinute: nu
 
 function admits(access: Access, token: string): boolean {
   const headers = { authorization: `Bearer ${token}`, host: 'cards.example' };
-  const request = { method: 'GET', headers, ip: '192.0.2.1', id: 'r' } as FastifyRequest;
+  const request = {
+    method: 'GET',
+    headers,
+    ip: '192.0.2.1',
+    id: 'r',
+    routeOptions: { config: {} },
+  } as FastifyRequest;
   try {
     access.admit(request, {} as FastifyReply);
     return true;
@@ -27,22 +33,14 @@ function admits(access: Access, token: string): boolean {
 }
 
 it('keeps tokens and limit when other settings are refused', () => {
-  const access = new Access(
-    { tokens: tokensOf([FIRST]), rateLimitPerMinute: 600 },
-    '0.0.0.0',
-    new FakeClock(),
-  );
+  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
   expect(() => access.replace(settings([], 0))).toThrow(/needs admin tokens/);
   expect(access.rateLimitPerMinute).toBe(600);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
 });
 
 it('replaces both together', () => {
-  const access = new Access(
-    { tokens: tokensOf([FIRST]), rateLimitPerMinute: 600 },
-    '0.0.0.0',
-    new FakeClock(),
-  );
+  const access = new Access(settings([FIRST], 600), '0.0.0.0', new FakeClock(), new Refusals());
   access.replace(settings([SECOND], 30));
   expect(access.rateLimitPerMinute).toBe(30);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);

@@ -71,6 +71,19 @@ describe('openLogs', () => {
     expect(logs.droppedLines).toBe(0);
   });
 
+  it('keeps lines of the audit trail whatever the level, and however it changes', async () => {
+    logs = openLogs({ dir, level: 'error', onProblem });
+    logs.api.warn('hidden');
+    logs.audit.info({ actor: 'anna' }, 'audit');
+    logs.setLevel('error');
+    logs.audit.info({ actor: 'ben' }, 'audit');
+    await logs.flush();
+    expect(linesOf('api.log').map(({ msg, actor }) => [msg, actor])).toEqual([
+      ['audit', 'anna'],
+      ['audit', 'ben'],
+    ]);
+  });
+
   it('shows a line soon without a flush, and appends to what is there', async () => {
     logs = openLogs({ dir, level: 'info', onProblem });
     logs.worker.info('first');
