@@ -1,34 +1,122 @@
-// The OpenAPI document, made from the same schemas that check requests and answers. Used by server.ts.
+// The OpenAPI document, made from the same schemas that check requests and answers. Used by server.ts. Schemas with an id
+// stand under their name in components, so that generated clients have types for them.
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { RouteOptions } from 'fastify';
-import { jsonSchemaTransform } from 'fastify-type-provider-zod';
-import { z } from 'zod';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { IDEMPOTENCY_KEY } from './idempotency.ts';
-import { PROBLEM_TYPE, problemSchema } from './problem.ts';
+import { PROBLEM_TYPE } from './problem.ts';
+
+const ADMIN = '/api/admin';
+const TAGS = [
+  { name: 'polling-stats', description: 'The fleet in numbers, now and lately' },
+  { name: 'polling-alerts', description: 'Rules, what they fired, and what is done about it' },
+  { name: 'polling-concurrency', description: 'How many gateway calls run at a time' },
+  { name: 'polling-pauses', description: 'What holds polling back for a time' },
+  { name: 'polling-configs', description: 'What is polled how often' },
+  { name: 'polling-manual-trigger', description: 'Cards that are polled now, by hand' },
+  { name: 'data-cleanup', description: 'Retention, and the runs that enforce it' },
+  { name: 'cards', description: 'The fleet, card by card' },
+  { name: 'audit', description: 'Who changed what' },
+  { name: 'probes', description: 'Alive, ready, version, metrics, this description' },
+];
 
 export function openapiOptions(version: string): FastifyDynamicSwaggerOptions {
   return {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'cardpoll admin API', version },
+      info: {
+        title: 'cardpoll admin API',
+        version,
+        description: 'Operates the polling of an IoT SIM fleet. Errors are problems as RFC 9457 has them.',
+      },
+      servers: [{ url: '/', description: 'The instance that serves this document' }],
+      tags: TAGS,
       security: [{ bearer: [] }, {}],
       components: {
-        securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'An admin token, where there are any' },
+        },
       },
     },
     transform: (route) => {
       const transformed = jsonSchemaTransform(route);
       const { schema } = transformed;
-      return { ...transformed, schema: { ...schema, ...errorsOf(schema), ...repeatableOf(route.route) } };
+      if (schema.hide === true) return transformed;
+      const added = {
+        operationId: operationIdOf(route.route),
+        response: { ...(schema.response as object), ...problemsOf(route.route) },
+        ...repeatableOf(route.route),
+        ...(isGuarded(route.route) ? {} : { security: [] }),
+      };
+      return { ...transformed, schema: { ...schema, ...added } };
     },
+    transformObject: (document) => withoutInputs(jsonSchemaTransformObject(document)),
   };
 }
 
-/** Every operation may answer with a problem. */
-function errorsOf(schema: { readonly response?: unknown; readonly hide?: boolean }) {
-  if (schema.hide === true) return {};
-  const problem = { description: 'A problem', content: { [PROBLEM_TYPE]: { schema: problemJsonSchema } } };
-  return { response: { ...(schema.response as object), default: problem } };
+type Document = ReturnType<typeof jsonSchemaTransformObject>;
+
+/** Schemas with an id describe answers: the form that each would have in a request is nobody's. */
+function withoutInputs(document: Document): Document {
+  if (!('components' in document)) return document;
+  const schemas = Object.entries(document.components?.schemas ?? {}).filter(
+    ([name]) => !name.endsWith('Input'),
+  );
+  return {
+    ...document,
+    components: { ...document.components, schemas: Object.fromEntries(schemas) },
+  } as Document;
+}
+
+/** `PUT /api/admin/polling-configs/:id` -> `putPollingConfigsById`. */
+function operationIdOf({ method, url }: RouteOptions): string {
+  const words = url
+    .replace(ADMIN, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => (part.startsWith(':') ? `by-${part.slice(1)}` : part))
+    .flatMap((part) => part.split(/[-_.]/));
+  const capitalised = words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  return `${String(method).toLowerCase()}${capitalised.join('')}`;
+}
+
+function isGuarded({ url }: RouteOptions): boolean {
+  return url.startsWith(ADMIN) || url === '/metrics';
+}
+
+/** What an operation may answer instead of doing what it is asked for, by status. */
+const PROBLEMS: Record<number, string> = {
+  400: 'Malformed JSON or HTTP',
+  401: 'The admin token is missing or not known',
+  403: 'The token may not do this, or a foreign Host or Origin',
+  404: 'There is nothing of that name',
+  409: 'Not possible in the present state',
+  412: 'The version If-Match names is not the present one',
+  413: 'The body is too large',
+  415: 'The body is of another type',
+  422: 'A field is wrong',
+  429: 'Too many requests',
+  500: 'A bug, or something that may not be told',
+  503: 'A store does not answer, or the instance does not work',
+};
+
+function problemsOf(route: RouteOptions): Record<string, object> {
+  const { method, url, schema = {} } = route;
+  const changes = method !== 'GET';
+  const statuses = [
+    ...[400, 500, 503],
+    ...(isGuarded(route) ? [401, 403, 429] : []),
+    ...(url.includes('/:') ? [404] : []),
+    ...(changes ? [409, 413, 415] : []),
+    ...(method === 'PUT' ? [412] : []),
+    ...(changes || schema.querystring !== undefined ? [422] : []),
+  ];
+  const entries = statuses.map((status) => [status, problem(PROBLEMS[status] ?? '')]);
+  return { ...Object.fromEntries(entries), default: problem('A problem') };
+}
+
+function problem(description: string) {
+  return { description, content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } } };
 }
 
 /** POST takes an Idempotency-Key (idempotency.ts); the card import, which streams, is repeatable without one. */
@@ -44,5 +132,3 @@ const IDEMPOTENCY_KEY_SCHEMA = {
   description:
     'Makes the request safe to send again: within 24 hours the same request with the same key runs once and gets the same answer, marked Idempotent-Replayed.',
 };
-
-const { $schema: _, ...problemJsonSchema } = z.toJSONSchema(problemSchema);

@@ -8,17 +8,19 @@ import { snakeCase } from '../platform/snake-keys.ts';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** What every error answer holds. `errors` for 422, `hint` where there is something to do. */
-export const problemSchema = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string(),
-  instance: z.string(),
-  request_id: z.string(),
-  hint: z.string().optional(),
-  errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
-});
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    instance: z.string(),
+    request_id: z.string(),
+    hint: z.string().optional(),
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
 export type ProblemBody = z.output<typeof problemSchema>;
 
 /** An error as the outside sees it, before it is tied to one request. */

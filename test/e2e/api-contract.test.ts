@@ -1,6 +1,14 @@
 // Every route the served OpenAPI document lists, from outside: what it accepts, and what it answers to everything else.
 // No route is named here: a new one is tested as soon as it is served.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { generateSource } from 'oazapfts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { misfit, problemsOfOpenApi } from '../support/openapi-schema.ts';
 import { misfitsOf, type Schema, sampleOf } from '../support/schema-samples.ts';
@@ -14,6 +22,7 @@ interface Parameter {
 interface Operation {
   readonly method: string;
   readonly path: string;
+  readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly required?: boolean;
@@ -47,13 +56,22 @@ beforeAll(async () => {
   await session.write([{ ...row, cardId: 1, iccid: '89860000000000000001' }]);
   await session.close();
   document = (await api.call('GET', '/openapi.json')).body;
-  operations = Object.entries(document.paths as Record<string, Record<string, object>>).flatMap(
+  operations = Object.entries(resolved(document).paths as Record<string, Record<string, object>>).flatMap(
     ([path, all]) =>
       Object.entries(all).map(
         ([method, one]) => ({ ...one, method: method.toUpperCase(), path }) as Operation,
       ),
   );
 });
+/** The document with what it refers to in place. */
+// biome-ignore lint/suspicious/noExplicitAny: the document under test
+function resolved(node: any): any {
+  if (Array.isArray(node)) return node.map(resolved);
+  if (typeof node !== 'object' || node === null) return node;
+  const name = /^#\/components\/schemas\/(\w+)$/.exec(node.$ref ?? '')?.[1];
+  if (name !== undefined) return resolved(document.components.schemas[name]);
+  return Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, resolved(inner)]));
+}
 afterAll(async () => {
   await api.close();
   await closed.close();
@@ -100,6 +118,57 @@ describe('the document', () => {
     spoiled.components.schemas.wrong = {};
     spoiled.paths['/z'] = { put: { requestBody: { content: { a: { schema: { type: 'text' } } } } } };
     expect(problemsOfOpenApi(spoiled).length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('names every operation once, and what is used more than once', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !/^(get|put|post|delete)[A-Z]\w+$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(operations.length);
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        'Problem',
+        'Overview',
+        'AlertRule',
+        'Alert',
+        'PollingConfig',
+        'Card',
+        'Trigger',
+      ]),
+    );
+    expect(document.servers).toEqual([expect.objectContaining({ url: '/' })]);
+  });
+
+  it('stands a common linter', async () => {
+    const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off' } });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    );
+  });
+
+  it('gives a client that compiles', { timeout: 120_000 }, async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'cardpoll-client-'));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const spec = join(directory, 'openapi.json');
+    await writeFile(spec, JSON.stringify(document));
+    await writeFile(join(directory, 'client.ts'), await generateSource(spec));
+    const use = [
+      `import { type AlertRule, defaults, getPollingAlertRulesById, putPollingConfigsById } from './client.ts';`,
+      `defaults.baseUrl = 'http://127.0.0.1:7480';`,
+      'export async function use(): Promise<AlertRule | string> {',
+      `  const changed = await putPollingConfigsById('1', { status: 0 }, { ifMatch: '"x"' });`,
+      `  if (changed.status === 412) return changed.data.detail;`,
+      `  const { data } = await getPollingAlertRulesById('1');`,
+      `  return 'threshold' in data ? data : data.detail;`,
+      '}',
+    ];
+    await writeFile(join(directory, 'use.ts'), use.join('\n'));
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+    const flags =
+      '--noEmit --strict --skipLibCheck --target es2022 --module nodenext --allowImportingTsExtensions';
+    const tsc = join(root, 'node_modules/.bin/tsc');
+    await promisify(execFile)(tsc, [...flags.split(' '), 'use.ts'], { cwd: directory });
   });
 
   it('describes the problem every operation may answer with', () => {
@@ -174,6 +243,30 @@ describe('every operation', () => {
         const told = String(reply.headers.allow).split(', ');
         expect(told.filter((one) => one !== 'HEAD').sort(), path).toEqual([...allowed].sort());
       }
+    }
+  });
+
+  it('that changes something by PUT tells its version, and changes no other one', async () => {
+    const puts = operations.filter(({ method }) => method === 'PUT');
+    expect(puts.length).toBeGreaterThan(3);
+    for (const operation of puts) {
+      const parent = operation.path.replace(/\/\{\w+\}$/, '');
+      const maker = operations.find(({ method, path }) => method === 'POST' && path === parent);
+      const json = maker === undefined ? null : sampleOf(bodySchema(maker) as Schema);
+      const made = json === null ? null : await api.call('POST', parent, { json });
+      const url = urlOf(operation, made === null ? undefined : String(made.body.id));
+      const name = nameOf(operation);
+      const put = (match: unknown) =>
+        api.call('PUT', url, {
+          json: sampleOf(bodySchema(operation) as Schema),
+          headers: { 'if-match': String(match) },
+        });
+      const { etag } = (await api.call('GET', url)).headers;
+      expect([name, etag]).toEqual([name, expect.stringMatching(/^"[\w-]+"$/)]);
+      expectProblem(await put('"of another time"'), 412, name);
+      const changed = await put(etag);
+      expect([name, changed.status, changed.headers.etag]).toEqual([name, 200, expect.any(String)]);
+      expect([name, (await api.call('GET', url)).headers.etag]).toEqual([name, changed.headers.etag]);
     }
   });
 

@@ -6,18 +6,20 @@ import { instant } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
 
-const entry = z.object({
-  id: z.int(),
-  at: instant,
-  actor: z.string(),
-  role: z.string(),
-  address: z.string().nullable(),
-  request_id: z.string().nullable(),
-  action: z.string(),
-  object: z.string(),
-  before: z.unknown(),
-  after: z.unknown(),
-});
+const entry = z
+  .object({
+    id: z.int(),
+    at: instant,
+    actor: z.string(),
+    role: z.string(),
+    address: z.string().nullable(),
+    request_id: z.string().nullable(),
+    action: z.string(),
+    object: z.string(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .meta({ id: 'AuditItem' });
 
 const notAnInstant = 'must be a time as in 2026-11-21T10:00:00Z';
 const queryInstant = z.iso.datetime({ offset: true, error: notAnInstant }).transform((at) => Date.parse(at));

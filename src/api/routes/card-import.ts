@@ -13,15 +13,17 @@ import { toWire } from '../wire.ts';
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 const CONTENT_TYPES = Object.keys(FORMATS);
 
-const report = z.object({
-  received: z.int(),
-  inserted: z.int(),
-  updated: z.int(),
-  unchanged: z.int(),
-  rejected: z.int(),
-  errors: z.array(z.object({ line: z.int(), message: z.string() })),
-  errors_truncated: z.boolean(),
-});
+const report = z
+  .object({
+    received: z.int(),
+    inserted: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    rejected: z.int(),
+    errors: z.array(z.object({ line: z.int(), message: z.string() })),
+    errors_truncated: z.boolean(),
+  })
+  .meta({ id: 'CardImportReport' });
 
 export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
   return async (app) => {

@@ -13,37 +13,43 @@ import { toWire } from '../wire.ts';
 
 const target = z.enum(CLEANUP_TARGETS);
 
-const cleanupConfig = z.object({
-  id: z.int(),
-  target,
-  retention_days: z.int(),
-  enabled: z.boolean(),
-  last_run_at: instant.nullable(),
-});
+const cleanupConfig = z
+  .object({
+    id: z.int(),
+    target,
+    retention_days: z.int(),
+    enabled: z.boolean(),
+    last_run_at: instant.nullable(),
+  })
+  .meta({ id: 'CleanupConfig' });
 
-const preview = z.object({
-  items: z.array(
-    z.object({
-      id: z.int(),
-      target,
-      retention_days: z.int(),
-      cutoff: instant,
-      rows: z.int(),
-      estimated: z.boolean(),
-    }),
-  ),
-  total_rows: z.int(),
-});
+const preview = z
+  .object({
+    items: z.array(
+      z.object({
+        id: z.int(),
+        target,
+        retention_days: z.int(),
+        cutoff: instant,
+        rows: z.int(),
+        estimated: z.boolean(),
+      }),
+    ),
+    total_rows: z.int(),
+  })
+  .meta({ id: 'CleanupPreview' });
 
-const progress = z.object({
-  run_id: z.string().nullable(),
-  status: z.enum(['idle', 'running', 'completed', 'failed']),
-  items: z.array(z.object({ target, deleted: z.int(), total: z.int(), error: z.string().nullable() })),
-  deleted: z.int(),
-  batches: z.int(),
-  started_at: instant.nullable(),
-  finished_at: instant.nullable(),
-});
+const progress = z
+  .object({
+    run_id: z.string().nullable(),
+    status: z.enum(['idle', 'running', 'completed', 'failed']),
+    items: z.array(z.object({ target, deleted: z.int(), total: z.int(), error: z.string().nullable() })),
+    deleted: z.int(),
+    batches: z.int(),
+    started_at: instant.nullable(),
+    finished_at: instant.nullable(),
+  })
+  .meta({ id: 'CleanupProgress' });
 
 const configPatch = body({
   retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).optional(),

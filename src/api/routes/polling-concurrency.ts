@@ -21,16 +21,20 @@ const level = z.object({
   backpressure_percent: z.number(),
   at: instant,
 });
-const limit = z.object({
-  task_type: taskType,
-  max_concurrency: z.int(),
-  current: z.int(),
-  effective_concurrency: z.int(),
-  reason: z.string().nullable(),
-  curve: z.array(level),
-  knee: level.nullable(),
-});
-const slotReset = z.object({ task_type: taskType, previous: z.int(), current: z.int() });
+const limit = z
+  .object({
+    task_type: taskType,
+    max_concurrency: z.int(),
+    current: z.int(),
+    effective_concurrency: z.int(),
+    reason: z.string().nullable(),
+    curve: z.array(level),
+    knee: level.nullable(),
+  })
+  .meta({ id: 'ConcurrencyLimit' });
+const slotReset = z
+  .object({ task_type: taskType, previous: z.int(), current: z.int() })
+  .meta({ id: 'SlotReset' });
 
 const tags = ['polling-concurrency'];
 

@@ -19,20 +19,22 @@ import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { toWire } from '../wire.ts';
 
-const pollingConfig = z.object({
-  id: z.int(),
-  name: z.string(),
-  task_type: taskType,
-  card_condition: z.enum(CARD_CONDITIONS),
-  carrier_id: z.int().nullable(),
-  interval_seconds: z.int(),
-  priority: z.int(),
-  status: z.literal([0, 1]),
-  members: z.int().nullable(),
-  achieved_interval_seconds: z.number().nullable(),
-  skipped_revolutions: z.int().nullable(),
-  problems: z.array(z.string()),
-});
+const pollingConfig = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    task_type: taskType,
+    card_condition: z.enum(CARD_CONDITIONS),
+    carrier_id: z.int().nullable(),
+    interval_seconds: z.int(),
+    priority: z.int(),
+    status: z.literal([0, 1]),
+    members: z.int().nullable(),
+    achieved_interval_seconds: z.number().nullable(),
+    skipped_revolutions: z.int().nullable(),
+    problems: z.array(z.string()),
+  })
+  .meta({ id: 'PollingConfig' });
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} characters`;
 const fields = {

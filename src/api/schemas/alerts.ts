@@ -71,50 +71,56 @@ export const rulePatch = body({
   })
   .transform(toFields);
 
-export const alertRule = z.object({
-  id: z.int(),
-  name: z.string(),
-  ...condition,
-  is_enabled: z.boolean(),
-  notify_channels: z.array(z.enum(NOTIFY_CHANNELS)),
-  webhook_url: z.string().nullable(),
-  has_webhook_secret: z.boolean(),
-  cooldown_seconds: z.int(),
-  created_at: instant,
-  updated_at: instant,
-});
+export const alertRule = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    ...condition,
+    is_enabled: z.boolean(),
+    notify_channels: z.array(z.enum(NOTIFY_CHANNELS)),
+    webhook_url: z.string().nullable(),
+    has_webhook_secret: z.boolean(),
+    cooldown_seconds: z.int(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'AlertRule' });
 
-export const alert = z.object({
-  id: z.int(),
-  rule_id: z.int(),
-  rule_name: z.string(),
-  ...condition,
-  value: z.number(),
-  fired_at: instant,
-  resolved_at: instant.nullable(),
-  resolution: z.enum(RESOLUTIONS).nullable(),
-  resolved_value: z.number().nullable(),
-  acknowledged_at: instant.nullable(),
-  acknowledged_by: z.string().nullable(),
-  acknowledged_reason: z.string().nullable(),
-  silenced: z.boolean(),
-  notifications: z.array(
-    z.object({
-      channel: z.enum(NOTIFY_CHANNELS),
-      event: z.enum(NOTIFICATION_EVENTS),
-      status: z.enum(NOTIFICATION_STATUSES),
-      attempts: z.int(),
-      last_error: z.string().nullable(),
-    }),
-  ),
-});
+export const alert = z
+  .object({
+    id: z.int(),
+    rule_id: z.int(),
+    rule_name: z.string(),
+    ...condition,
+    value: z.number(),
+    fired_at: instant,
+    resolved_at: instant.nullable(),
+    resolution: z.enum(RESOLUTIONS).nullable(),
+    resolved_value: z.number().nullable(),
+    acknowledged_at: instant.nullable(),
+    acknowledged_by: z.string().nullable(),
+    acknowledged_reason: z.string().nullable(),
+    silenced: z.boolean(),
+    notifications: z.array(
+      z.object({
+        channel: z.enum(NOTIFY_CHANNELS),
+        event: z.enum(NOTIFICATION_EVENTS),
+        status: z.enum(NOTIFICATION_STATUSES),
+        attempts: z.int(),
+        last_error: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Alert' });
 
-export const webhookTrial = z.object({
-  delivered: z.boolean(),
-  status: z.int().nullable(),
-  error: z.string().nullable(),
-  duration_ms: z.int(),
-});
+export const webhookTrial = z
+  .object({
+    delivered: z.boolean(),
+    status: z.int().nullable(),
+    error: z.string().nullable(),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'WebhookTrial' });
 
 /** Who is at it says why, or how. */
 export const acknowledgement = body({ reason });

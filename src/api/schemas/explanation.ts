@@ -39,19 +39,21 @@ const task = z.object({
     .nullable(),
 });
 
-export const cardExplanation = z.object({
-  generated_at: instant,
-  card,
-  tasks: z.array(task),
-  usage: z.array(z.object({ month: z.string(), used_mb: z.number() })),
-  stops: z.array(z.object({ at: instant, action: z.string(), detail: z.string() })),
-  open_triggers: z.array(
-    z.object({
-      trigger_id: z.string(),
-      kind: z.enum(TRIGGER_KINDS),
-      task_type: taskType,
-      created_at: instant,
-    }),
-  ),
-  logs_command: z.string(),
-});
+export const cardExplanation = z
+  .object({
+    generated_at: instant,
+    card,
+    tasks: z.array(task),
+    usage: z.array(z.object({ month: z.string(), used_mb: z.number() })),
+    stops: z.array(z.object({ at: instant, action: z.string(), detail: z.string() })),
+    open_triggers: z.array(
+      z.object({
+        trigger_id: z.string(),
+        kind: z.enum(TRIGGER_KINDS),
+        task_type: taskType,
+        created_at: instant,
+      }),
+    ),
+    logs_command: z.string(),
+  })
+  .meta({ id: 'CardExplanation' });

@@ -5,14 +5,16 @@ import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fiel
 
 export const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });
 
-export const pause = z.object({
-  task_type: taskType,
-  source: z.enum(['gateway', 'operator']),
-  reason: z.string(),
-  by: z.string(),
-  since: instant,
-  until: instant,
-});
+export const pause = z
+  .object({
+    task_type: taskType,
+    source: z.enum(['gateway', 'operator']),
+    reason: z.string(),
+    by: z.string(),
+    since: instant,
+    until: instant,
+  })
+  .meta({ id: 'Pause' });
 
 export const newPause = body({
   task_type: pausedTypes,

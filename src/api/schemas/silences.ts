@@ -9,16 +9,18 @@ const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join('
 const ruleId = wholeNumber({ min: 1, max: 2 ** 31 - 1 });
 const untilError = 'must be a time like 2026-11-22T08:00:00Z';
 
-export const silence = z.object({
-  id: z.int(),
-  rule_id: z.int().nullable(),
-  rule_type: z.enum(RULE_TYPES).nullable(),
-  task_type: taskType.nullable(),
-  reason: z.string(),
-  by: z.string(),
-  since: instant,
-  until: instant,
-});
+export const silence = z
+  .object({
+    id: z.int(),
+    rule_id: z.int().nullable(),
+    rule_type: z.enum(RULE_TYPES).nullable(),
+    task_type: taskType.nullable(),
+    reason: z.string(),
+    by: z.string(),
+    since: instant,
+    until: instant,
+  })
+  .meta({ id: 'AlertSilence' });
 
 export const newSilence = body({
   rule_id: ruleId.nullable().default(null),

@@ -30,38 +30,42 @@ const gatewayInterface = z.object({
   instances: z.int(),
 });
 
-export const queueStats = z.object({
-  task_type: taskType,
-  queue_length: z.int(),
-  due: z.int(),
-  in_flight: z.int(),
-  manual_length: z.int(),
-  backoff: z.int(),
-  scheduled_cards: z.int(),
-  demand_per_second: z.number(),
-  schedule_lag_seconds: z.number(),
-  overdue_cards: z.int(),
-  interval_seconds: z.number().nullable(),
-  achieved_interval_seconds: z.number().nullable(),
-  skipped_revolutions: z.int(),
-  concurrency: z.object({ current: z.int(), max: z.int(), usage_percent: z.number() }),
-  effective_concurrency: z.int(),
-});
+export const queueStats = z
+  .object({
+    task_type: taskType,
+    queue_length: z.int(),
+    due: z.int(),
+    in_flight: z.int(),
+    manual_length: z.int(),
+    backoff: z.int(),
+    scheduled_cards: z.int(),
+    demand_per_second: z.number(),
+    schedule_lag_seconds: z.number(),
+    overdue_cards: z.int(),
+    interval_seconds: z.number().nullable(),
+    achieved_interval_seconds: z.number().nullable(),
+    skipped_revolutions: z.int(),
+    concurrency: z.object({ current: z.int(), max: z.int(), usage_percent: z.number() }),
+    effective_concurrency: z.int(),
+  })
+  .meta({ id: 'QueueStats' });
 
-export const taskStats = queueStats.extend({
-  total: z.int(),
-  succeeded: z.int(),
-  failed: z.int(),
-  success_rate: z.number().nullable(),
-  avg_duration_ms: z.number().nullable(),
-  p50_ms: z.number().nullable(),
-  p95_ms: z.number().nullable(),
-  rate_per_second: z.number(),
-  rate_per_second_10s: z.number(),
-  capacity,
-  health,
-  health_reasons: z.array(healthReason),
-});
+export const taskStats = queueStats
+  .extend({
+    total: z.int(),
+    succeeded: z.int(),
+    failed: z.int(),
+    success_rate: z.number().nullable(),
+    avg_duration_ms: z.number().nullable(),
+    p50_ms: z.number().nullable(),
+    p95_ms: z.number().nullable(),
+    rate_per_second: z.number(),
+    rate_per_second_10s: z.number(),
+    capacity,
+    health,
+    health_reasons: z.array(healthReason),
+  })
+  .meta({ id: 'TaskStats' });
 
 export const initProgress = z.object({
   status: z.enum(['pending', 'running', 'completed', 'stuck']),
@@ -77,18 +81,20 @@ export const initProgress = z.object({
   eta_seconds: z.number().nullable(),
 });
 
-export const initState = initProgress.extend({
-  reconciliation: z.object({
-    reason: z.string(),
-    checked: z.int(),
-    started_at: instant.nullable(),
-    swept_at: instant.nullable(),
-    healed_missing: z.int(),
-    healed_foreign: z.int(),
-    healed_double: z.int(),
-    requested_at: instant.nullable(),
-  }),
-});
+export const initState = initProgress
+  .extend({
+    reconciliation: z.object({
+      reason: z.string(),
+      checked: z.int(),
+      started_at: instant.nullable(),
+      swept_at: instant.nullable(),
+      healed_missing: z.int(),
+      healed_foreign: z.int(),
+      healed_double: z.int(),
+      requested_at: instant.nullable(),
+    }),
+  })
+  .meta({ id: 'InitState' });
 
 const worker = z.object({
   worker_id: z.string(),
@@ -105,20 +111,22 @@ const worker = z.object({
   cache_hit_ratio: z.number().nullable(),
 });
 
-export const overview = z.object({
-  generated_at: instant,
-  version: z.string(),
-  health,
-  health_reasons: z.array(healthReason),
-  cards_total: z.int(),
-  capacity: capacity.extend({ advice: z.string().nullable() }),
-  gateway: z.object({ interfaces: z.array(gatewayInterface) }),
-  pauses: z.array(pause),
-  stops: z.object({ unconfirmed: z.int().nullable() }),
-  tasks: z.array(taskStats),
-  init: initProgress,
-  workers: z.array(worker),
-});
+export const overview = z
+  .object({
+    generated_at: instant,
+    version: z.string(),
+    health,
+    health_reasons: z.array(healthReason),
+    cards_total: z.int(),
+    capacity: capacity.extend({ advice: z.string().nullable() }),
+    gateway: z.object({ interfaces: z.array(gatewayInterface) }),
+    pauses: z.array(pause),
+    stops: z.object({ unconfirmed: z.int().nullable() }),
+    tasks: z.array(taskStats),
+    init: initProgress,
+    workers: z.array(worker),
+  })
+  .meta({ id: 'Overview' });
 
 const taskSample = z.object({
   task_type: taskType,
@@ -135,23 +143,27 @@ const taskSample = z.object({
   max_concurrency: z.number(),
 });
 
-export const history = z.object({
-  step_seconds: z.int(),
-  items: z.array(z.object({ at: instant, tasks: z.array(taskSample) })),
-});
+export const history = z
+  .object({
+    step_seconds: z.int(),
+    items: z.array(z.object({ at: instant, tasks: z.array(taskSample) })),
+  })
+  .meta({ id: 'History' });
 
-export const taskFailures = z.object({
-  task_type: taskType,
-  reasons: z.array(z.object({ reason: z.string(), count: z.int() })),
-  failing_cards: z.int(),
-  cards: z.array(
-    z.object({
-      card_id: z.int(),
-      at: instant,
-      reason: z.string(),
-      message: z.string(),
-      duration_ms: z.number(),
-      attempts: z.int(),
-    }),
-  ),
-});
+export const taskFailures = z
+  .object({
+    task_type: taskType,
+    reasons: z.array(z.object({ reason: z.string(), count: z.int() })),
+    failing_cards: z.int(),
+    cards: z.array(
+      z.object({
+        card_id: z.int(),
+        at: instant,
+        reason: z.string(),
+        message: z.string(),
+        duration_ms: z.number(),
+        attempts: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'TaskFailures' });
