@@ -9,7 +9,7 @@ import { runCli, waitFor } from '../support/processes.ts';
 const systemd: PrivateSystemd | null = await bootSystemd();
 afterAll(() => systemd?.stop());
 
-describe.runIf(systemd !== null)('cardpoll.service', { timeout: 120_000 }, () => {
+describe.runIf(systemd !== null)('cardpoll.service', { timeout: 300_000 }, () => {
   const { sh } = systemd as PrivateSystemd;
   let fleet: Fleet;
   let url: string;
