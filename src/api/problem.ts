@@ -48,11 +48,13 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 
 /** Credentials that are missing or unknown, as opposed to insufficient ones. */
 export const UNAUTHENTICATED = 'unauthenticated';
+export const TOKEN_EXPIRED = 'token_expired';
 export const RATE_LIMITED = 'rate_limited';
 
 /** Errors whose status says more than their kind does. */
 const STATUS_OF_CODE: Record<string, number> = {
   [UNAUTHENTICATED]: 401,
+  [TOKEN_EXPIRED]: 401,
   [VERSION_CHANGED]: 412,
   [RATE_LIMITED]: 429,
 };

@@ -1,15 +1,23 @@
 // Access settings are replaced as a whole or not at all: a reload that is refused must not leave half of it in force.
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
 import { Access } from '../../../src/api/access.ts';
+import type { AdminToken } from '../../../src/api/auth.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
-const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;
+const FIRST = tokenOf('operator-token-number-one');
+const SECOND = tokenOf('operator-token-number-two');
+
+function tokenOf(token: string): AdminToken & { readonly token: string } {
+  const hash = createHash('sha256').update(token).digest('hex');
+  return { name: 'night-shift', role: 'operator', hash, expiresAtMs: null, token };
+}
 
 function admits(access: Access, token: string): boolean {
   const headers = { authorization: `Bearer ${token}`, host: 'cards.example' };
-  const request = { method: 'GET', headers, ip: '192.0.2.1', id: 'r' } as FastifyRequest;
+  const routeOptions = { config: {} } as FastifyRequest['routeOptions'];
+  const request = { method: 'GET', headers, ip: '192.0.2.1', id: 'r', routeOptions } as FastifyRequest;
   try {
     access.admit(request, {} as FastifyReply);
     return true;
