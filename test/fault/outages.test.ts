@@ -101,27 +101,6 @@ describe('PostgreSQL', () => {
   });
 });
 
-describe('a paused daemon', () => {
-  it('does not act on leases that ended meanwhile', { timeout: 120_000 }, async () => {
-    const fleet = await pollingFleet({
-      env: { CARDPOLL_LEASE_MS: '3000', CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' },
-    });
-    await fleet.startDaemon();
-    const [first] = fleet.daemons;
-    first?.process.signal('SIGSTOP');
-    await sleep(5_000);
-    await polls(fleet, 100, RESUME_MS);
-    first?.process.signal('SIGCONT');
-    await polls(fleet, CARDS, 20_000);
-    isAlive(fleet);
-    for (const type of ['realname', 'carddata', 'package']) {
-      const current = Number(await fleet.redis.get(`polling:concurrency:current:${type}`));
-      expect(current).toBeGreaterThanOrEqual(0);
-      expect(current).toBeLessThanOrEqual(100);
-    }
-  });
-});
-
 describe('the gateway', () => {
   it('hangs and answers again: the breaker holds calls back, no card is forgotten', {
     timeout: 120_000,

@@ -1,0 +1,106 @@
+// A daemon that stands still (SIGSTOP, a suspended machine) while its leases end and another instance takes its cards:
+// when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TriggerBody } from '../../src/api/client.ts';
+import { demoIccid } from '../../src/gateway/demo-fleet.ts';
+import type { LiveStore, WorkItem } from '../../src/store/live-store.ts';
+import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
+import { Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+import { HEALTHY, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
+
+const CARDS = 100;
+const LEASE_MS = 2_000;
+
+let gateway: ScriptedGateway;
+let fleet: Fleet;
+let live: LiveStore;
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway(({ interfaceName }) => ({
+    body: HEALTHY[interfaceName],
+    delayMs: 50,
+  }));
+  fleet = await Fleet.start({
+    gatewayUrl: gateway.url,
+    env: { CARDPOLL_LEASE_MS: String(LEASE_MS), CARDPOLL_GATEWAY_TIMEOUT_MS: '500' },
+  });
+  live = await openRedisLiveStore({ url: fleet.redisServer.url });
+  await fleet.startDaemon();
+  for (const id of ['1', '2', '3', '4']) await fleet.cli('configs', 'disable', id, '--yes');
+  await fleet.importCards(CARDS);
+});
+afterAll(async () => {
+  fleet?.close();
+  await live?.close();
+  await gateway.close();
+});
+
+async function trigger(path: string, body: object): Promise<TriggerBody> {
+  const response = await fetch(`${fleet.daemons[0]?.url}/api/admin/polling-manual-trigger${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ task_type: 'realname', ...body }),
+  });
+  return (await response.json()) as TriggerBody;
+}
+
+/** Has the daemon poll a card, and with it whatever it took before. */
+async function pollsCard(cardId: number): Promise<void> {
+  const { trigger_id } = await trigger('/single', { card_id: cardId });
+  await waitFor(
+    async () =>
+      (await fleet.get<TriggerBody>(`/api/admin/polling-manual-trigger/${trigger_id}`)).status ===
+      'completed',
+    { what: `card ${cardId} to be polled` },
+  );
+}
+
+const callsOf = (cardId: number) => gateway.callsOf.get(`realname ${demoIccid(cardId)}`) ?? 0;
+
+/**
+ * Has the idle daemon claim cards and stand still before it hears the answer: Redis stands still until the claim is sent.
+ * @returns the cards it holds; none when its claim came before the cards.
+ */
+async function standStillHolding(cardIds: readonly number[]): Promise<number[]> {
+  fleet.redisServer.pause();
+  const pushed = live.work.pushManual('realname', cardIds.map(String));
+  // An idle worker asks once a second; who answers after that has asked.
+  await sleep(1_100);
+  for (let turn = 0; turn < 2; turn += 1) await fetch(`${fleet.daemons[0]?.url}/livez`);
+  fleet.daemons[0]?.process.signal('SIGSTOP');
+  fleet.redisServer.resume();
+  await pushed;
+  await live.ping();
+  const held = (await live.work.runningManual('realname')).map(Number);
+  if (held.length === 0) fleet.daemons[0]?.process.signal('SIGCONT');
+  return held.filter((cardId) => callsOf(cardId) === 0);
+}
+
+it('acts on no lease that ended while it stood still', { timeout: 120_000 }, async () => {
+  const [daemon] = fleet.daemons;
+  let cards: number[] = [];
+  for (let first = 1; cards.length === 0 && first < CARDS - 10; first += 10) {
+    cards = await standStillHolding([first, first + 1, first + 2]);
+  }
+  expect(cards).not.toEqual([]);
+
+  const taken: WorkItem[] = [];
+  await waitFor(
+    async () => {
+      const request = { workerId: 'other', claimNumber: taken.length + 1, max: 10, leaseMs: 600_000 };
+      taken.push(...(await live.work.claim('realname', request)).items);
+      return cards.every((cardId) => taken.some((item) => item.cardId === cardId));
+    },
+    { what: 'the leases to end' },
+  );
+  daemon?.process.signal('SIGCONT');
+
+  await pollsCard(CARDS - 1);
+  await pollsCard(CARDS);
+  expect(cards.map(callsOf), 'calls for cards that another instance holds').toEqual(cards.map(() => 0));
+  const settlements = taken.map((item) => ({ item, verdict: 'done', random: 0 }) as const);
+  expect(await live.work.settle('realname', settlements, { baseMs: 0, capMs: 0 })).toEqual({ fenced: 0 });
+  expect(daemon?.process.running, daemon?.process.stderr).toBe(true);
+});
