@@ -6,7 +6,6 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -29,8 +28,12 @@ const { values: given } = parseArgs({
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const version = `${manifest.version}-${given.revision}`;
 const epoch = process.env.SOURCE_DATE_EPOCH ?? output('git', 'log', '-1', '--format=%ct');
-/** What a package of npm needs to be developed with, not to run: dot files, and these. */
+/** What a package of npm needs to be developed with, not to run: dot files, and these. Nor is there musl on Debian. */
 const NOT_NEEDED = new Set(['.md', '.markdown', '.ts', '.mts', '.cts', '.map', '.flow', '.sh', '.html']);
+
+/** Would want a compiler; what uses it does without. */
+const NOT_BUILT = ['zlib-sync', 'nan'];
+const architecture = output('dpkg', '--print-architecture');
 
 const stage = mkdtempSync(join(tmpdir(), 'cardpoll-deb-'));
 try {
@@ -50,18 +53,13 @@ function layOutProgram() {
   for (const name of ['bin', 'dist']) copy(name, `usr/lib/cardpoll/${name}`);
   copy('package.json', 'usr/lib/cardpoll/package.json');
   copy('package-lock.json', 'usr/lib/cardpoll/package-lock.json');
-  // Nothing native: the package is the same for every architecture.
-  const flags = [
-    '--omit=dev',
-    '--omit=optional',
-    '--ignore-scripts',
-    '--prefer-offline',
-    '--no-audit',
-    '--no-fund',
-  ];
+  // Native packages come prebuilt for this machine, or not at all.
+  const flags = ['--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
   execFileSync('npm', ['ci', ...flags, '--silent'], { cwd: staged('usr/lib/cardpoll'), stdio: 'inherit' });
   rmSync(staged('usr/lib/cardpoll/package-lock.json'));
-  rmSync(staged('usr/lib/cardpoll/node_modules/.bin'), { recursive: true });
+  for (const name of ['.bin', ...NOT_BUILT]) {
+    rmSync(staged(`usr/lib/cardpoll/node_modules/${name}`), { recursive: true, force: true });
+  }
   for (const file of filesBelow(staged('usr/lib/cardpoll'))) {
     if (isNotNeeded(file)) rmSync(file);
     else chmodSync(file, file.endsWith('/bin/cardpoll.js') ? 0o755 : 0o644);
@@ -84,10 +82,9 @@ function layOutCompletions() {
 }
 
 function layOutService() {
-  const systemd = join(ROOT, 'deploy/systemd');
-  const units = existsSync(systemd) ? readdirSync(systemd) : [];
-  for (const name of units.filter((one) => /\.(service|timer)$/.test(one))) {
-    copy(`deploy/systemd/${name}`, `lib/systemd/system/${name}`);
+  copy('deploy/systemd', 'usr/lib/systemd/system');
+  for (const name of ['sysusers.d', 'tmpfiles.d']) {
+    copy(`deploy/${name}/cardpoll.conf`, `usr/lib/${name}/cardpoll.conf`);
   }
   copy('deploy/logrotate.d/cardpoll', 'etc/logrotate.d/cardpoll');
   copy('docs/cardpoll.sample.yaml', 'etc/cardpoll/cardpoll.yaml');
@@ -112,7 +109,9 @@ function pack() {
     .sort();
   const sums = output('sh', '-c', 'cd "$1" && shift && md5sum "$@"', 'sh', stage, ...files);
   const kilobytes = files.reduce((sum, file) => sum + Math.ceil(lstatSync(staged(file)).size / 1024), 0);
-  const control = readFileSync(join(ROOT, 'deploy/debian/control'), 'utf8').replace('@VERSION@', version);
+  const control = readFileSync(join(ROOT, 'deploy/debian/control'), 'utf8')
+    .replace('@VERSION@', version)
+    .replace('@ARCHITECTURE@', architecture);
   written(
     'DEBIAN/control',
     control.replace('\nDescription:', `\nInstalled-Size: ${kilobytes}\nDescription:`),
@@ -129,7 +128,7 @@ function pack() {
     copy(`deploy/debian/${name}`, `DEBIAN/${name}`);
     chmodSync(staged(`DEBIAN/${name}`), 0o755);
   }
-  const file = resolve(given.out, `cardpoll_${version}_all.deb`);
+  const file = resolve(given.out, `cardpoll_${version}_${architecture}.deb`);
   mkdirSync(dirname(file), { recursive: true });
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', stage, file], {
     env: { ...process.env, SOURCE_DATE_EPOCH: epoch },
@@ -145,7 +144,7 @@ function controlField(name) {
 
 function isNotNeeded(file) {
   const [, path] = file.split('/cardpoll/node_modules/');
-  return path !== undefined && (/(^|\/)\./.test(path) || NOT_NEEDED.has(extname(path)));
+  return path !== undefined && (/(^|\/)(\.|musl_)/.test(path) || NOT_NEEDED.has(extname(path)));
 }
 
 function staged(path) {

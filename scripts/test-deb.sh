@@ -20,16 +20,18 @@ has_not() { if inside test -e "$1"; then fail "$1 is still there"; fi; }
 mode() { [ "$(inside stat -c %U:%G:%a "$1")" = "$2" ] || fail "$1 is not $2"; }
 
 echo 'it is reproducible'
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
 npm run --silent package:deb -- --out "$work/first" >/dev/null
 npm run --silent package:deb -- --out "$work/second" >/dev/null
 first=$(echo "$work"/first/*.deb)
 cmp "$first" "$work/second/$(basename "$first")"
 
 echo 'lintian finds no error'
-lintian --fail-on error "$first" | grep '^E:' && fail 'lintian'
+lintian --allow-root --fail-on error "$first" >"$work/lintian.log" || fail "$(grep '^E:' "$work/lintian.log")"
 
 echo 'a fresh Debian'
-[ -d "$root" ] || debootstrap --variant=minbase --include=nodejs,logrotate trixie "$root" >"$work/debootstrap.log"
+[ -d "$root" ] || debootstrap --variant=minbase --include=nodejs,systemd,logrotate trixie "$root" >"$work/debootstrap.log"
 inside apt-get purge -q -y cardpoll >/dev/null 2>&1 || true
 
 echo 'installs'
@@ -39,34 +41,33 @@ inside cardpoll version
 inside cardpoll gateway --help >/dev/null
 inside id cardpoll >/dev/null || fail 'no user cardpoll'
 mode /etc/cardpoll/cardpoll.yaml root:cardpoll:640
-mode /var/lib/cardpoll cardpoll:cardpoll:750
+mode /etc/cardpoll root:cardpoll:750
 mode /var/log/cardpoll cardpoll:cardpoll:750
 for file in man/man1/cardpoll.1.gz man/man8/cardpoll-daemon.8.gz man/man5/cardpoll.yaml.5.gz \
     bash-completion/completions/cardpoll doc/cardpoll/copyright; do has "/usr/share/$file"; done
 inside logrotate --debug /etc/logrotate.d/cardpoll >/dev/null 2>"$work/logrotate.log" || fail "$(cat "$work/logrotate.log")"
-if inside test -e /lib/systemd/system/cardpoll.service; then
-    has /etc/systemd/system/multi-user.target.wants/cardpoll.service
-fi
+inside systemctl is-enabled cardpoll.service >/dev/null || fail 'the service is not enabled'
+inside systemd-analyze verify cardpoll.service || fail 'the unit is not sound'
 inside cardpoll daemon --config /etc/cardpoll/cardpoll.yaml 2>"$work/daemon.log" && fail 'started without a gateway'
 grep -q 'gateway' "$work/daemon.log" || fail "$(cat "$work/daemon.log")"
 
 echo 'upgrades, and keeps what was configured'
 echo 'log_level: warn' >>"$root/etc/cardpoll/cardpoll.yaml"
-touch "$root/var/lib/cardpoll/state"
+touch "$root/var/log/cardpoll/worker.log"
 npm run --silent package:deb -- --revision 2 --out "$work/upgrade" >/dev/null
 cp "$work"/upgrade/*.deb "$root/cardpoll.deb"
 inside apt-get install -q -y --no-install-recommends /cardpoll.deb >"$work/upgrade.log" || fail "$(tail "$work/upgrade.log")"
 inside dpkg-query -W -f '${Version}\n' cardpoll | grep -q -e '-2$' || fail 'the old version is still there'
 grep -q 'log_level: warn' "$root/etc/cardpoll/cardpoll.yaml" || fail 'the configuration is lost'
 mode /etc/cardpoll/cardpoll.yaml root:cardpoll:640
-has /var/lib/cardpoll/state
+has /var/log/cardpoll/worker.log
 
 echo 'is removed, and leaves configuration and data'
 inside apt-get remove -q -y cardpoll >/dev/null
 has_not /usr/bin/cardpoll
 has_not /usr/lib/cardpoll
 has /etc/cardpoll/cardpoll.yaml
-has /var/lib/cardpoll/state
+has /var/log/cardpoll/worker.log
 
 echo 'is purged'
 inside apt-get purge -q -y cardpoll >/dev/null

@@ -315,8 +315,8 @@ async function startServer(
   return server;
 }
 
-function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
-  return { leads, droppedLogLines: droppedLines, cardLookups };
+function stateOf({ leads, cardLookups, workTotals }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines, cardLookups, work: workTotals };
 }
 
 async function watchHealth(

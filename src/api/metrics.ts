@@ -6,6 +6,7 @@
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { TASK_TYPES } from '../domain/task-type.ts';
+import type { FailureOperations, TaskFailures } from '../operations/failures.ts';
 import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
@@ -18,6 +19,7 @@ import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 export interface MetricsSources extends UpkeepSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
+  readonly failures: FailureOperations;
   readonly instance: () => InstanceState;
   readonly instruments: Instruments;
   readonly version: string;
@@ -41,6 +43,7 @@ interface Fleet {
   readonly overview: Overview;
   readonly reconciliation: ReconciliationReport;
   readonly upkeep: Upkeep;
+  readonly failures: readonly TaskFailures[];
 }
 
 export class Metrics {
@@ -62,14 +65,15 @@ export class Metrics {
   }
 
   async #fleet(): Promise<Fleet | null> {
-    const { stats, init } = this.sources;
+    const { stats, init, failures } = this.sources;
     try {
-      const [overview, { reconciliation }, upkeep] = await Promise.all([
+      const [overview, { reconciliation }, failing, upkeep] = await Promise.all([
         stats.overview(),
         init.progress(),
+        failures.list(),
         readUpkeep(this.sources),
       ]);
-      return { overview, reconciliation, upkeep };
+      return { overview, reconciliation, failures: failing, upkeep };
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;
@@ -86,7 +90,7 @@ export class Metrics {
   }
 }
 
-function fleetMetrics({ overview, reconciliation, upkeep }: Fleet): Registry {
+function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Registry {
   const page = new Page();
   const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
     const gauge = page.gauge(name, help, ['task_type']);
@@ -158,7 +162,20 @@ function fleetMetrics({ overview, reconciliation, upkeep }: Fleet): Registry {
   addInit(page, overview);
   addRepairs(page, reconciliation);
   addUpkeep(page, upkeep);
+  addFailures(page, failures);
   return page.registry;
+}
+
+function addFailures(page: Page, failures: readonly TaskFailures[]): void {
+  const cards = page.gauge('failing_cards', 'Cards whose last scheduled poll failed', ['task_type']);
+  const recent = page.gauge('recent_failures', 'Polls of the last five minutes that failed', [
+    'task_type',
+    'reason',
+  ]);
+  for (const { taskType, failingCards, reasons } of failures) {
+    cards.set({ task_type: taskType }, failingCards);
+    for (const { reason, count } of reasons) recent.set({ task_type: taskType, reason }, count);
+  }
 }
 
 /** What holds polling back: breakers and pauses. */

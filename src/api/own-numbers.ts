@@ -2,6 +2,7 @@
 // lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to the one that does, which tells
 // them apart by the label `process` (0 to one less than the number of processes).
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import type { TaskType } from '../domain/task-type.ts';
 import { type Instruments, PREFIX } from './instruments.ts';
 
 /** What this instance knows of itself. */
@@ -12,6 +13,17 @@ export interface InstanceState {
   readonly droppedLogLines: number;
   /** In the card cache, since its start. */
   readonly cardLookups: { readonly hits: number; readonly misses: number };
+  /** What it took from the work queue and gave back, since its start. */
+  readonly work: readonly WorkTotals[];
+}
+
+interface WorkTotals {
+  readonly taskType: TaskType;
+  /** By lane. */
+  readonly claimed: Readonly<Record<string, number>>;
+  /** By verdict. */
+  readonly settled: Readonly<Record<string, number>>;
+  readonly fenced: number;
 }
 
 export class OwnNumbers {
@@ -50,6 +62,43 @@ export class OwnNumbers {
       collect() {
         this.reset();
         this.inc(instance().droppedLogLines);
+      },
+    });
+    this.#countWork(() => instance().work);
+  }
+
+  #countWork(work: () => readonly WorkTotals[]): void {
+    const registers = [this.#registry];
+    new Counter({
+      name: `${PREFIX}claims_total`,
+      help: 'Work this instance claimed',
+      labelNames: ['task_type', 'lane'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { taskType: task_type, claimed } of work())
+          for (const [lane, count] of Object.entries(claimed)) this.inc({ task_type, lane }, count);
+      },
+    });
+    new Counter({
+      name: `${PREFIX}settlements_total`,
+      help: 'Work this instance settled',
+      labelNames: ['task_type', 'verdict'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { taskType: task_type, settled } of work())
+          for (const [verdict, count] of Object.entries(settled)) this.inc({ task_type, verdict }, count);
+      },
+    });
+    new Counter({
+      name: `${PREFIX}fenced_total`,
+      help: 'Results of this instance that came after their lease was over',
+      labelNames: ['task_type'],
+      registers,
+      collect() {
+        this.reset();
+        for (const { taskType: task_type, fenced } of work()) this.inc({ task_type }, fenced);
       },
     });
   }

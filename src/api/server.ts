@@ -48,7 +48,7 @@ export interface ServerOptions {
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
   /** What /metrics tells. */
-  readonly operations: Pick<Operations, 'stats' | 'init' | 'alertHistory' | 'cleanup'>;
+  readonly operations: Pick<Operations, 'stats' | 'init' | 'failures' | 'alertHistory' | 'cleanup'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;

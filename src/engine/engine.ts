@@ -24,6 +24,7 @@ import { CarddataTask } from './tasks/carddata.ts';
 import { PackageTask } from './tasks/package.ts';
 import { RealnameTask } from './tasks/realname.ts';
 import type { Task } from './tasks/task.ts';
+import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
 /** A claim loop without an answer for this long is not alive. */
@@ -42,6 +43,7 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
+  readonly #counts = new WorkCounts();
   readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
@@ -102,6 +104,11 @@ export class Engine implements Service {
   /** In the card cache, of this instance. */
   get cardLookups(): { readonly hits: number; readonly misses: number } {
     return this.#reader.counts;
+  }
+
+  /** What this instance has claimed and settled. */
+  get workTotals(): readonly WorkTotals[] {
+    return this.#counts.totals;
   }
 
   describe(): WorkerInfo {
@@ -199,7 +206,7 @@ export class Engine implements Service {
   #makeWriter(): ResultWriter {
     const { live, records, random, log } = this.deps;
     return new ResultWriter({
-      work: live.work,
+      work: this.#counts.counted(live.work),
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
@@ -223,6 +230,7 @@ export class Engine implements Service {
     const { live, gateway, flow, clock, log, records, audit } = this.deps;
     const { leaseMs, claimBatch, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
+    const work = this.#counts.counted(live.work);
     const tasks: Task[] = [
       new RealnameTask({ gateway }),
       new CarddataTask({ gateway, calendar }),
@@ -241,7 +249,7 @@ export class Engine implements Service {
         new Worker({
           task,
           workerId: this.settings.workerId,
-          work: live.work,
+          work,
           reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,

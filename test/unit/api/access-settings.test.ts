@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
 import { Access } from '../../../src/api/access.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { tokensOf } from './api-under-test.ts';
 
 const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
 const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;
@@ -19,15 +20,23 @@ function admits(access: Access, token: string): boolean {
 }
 
 it('keeps tokens and limit when other settings are refused', () => {
-  const access = new Access({ tokens: [FIRST], rateLimitPerMinute: 600 }, '0.0.0.0', new FakeClock());
+  const access = new Access(
+    { tokens: tokensOf([FIRST]), rateLimitPerMinute: 600 },
+    '0.0.0.0',
+    new FakeClock(),
+  );
   expect(() => access.replace({ tokens: [], rateLimitPerMinute: 0 })).toThrow(/needs admin tokens/);
   expect(access.rateLimitPerMinute).toBe(600);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
 });
 
 it('replaces both together', () => {
-  const access = new Access({ tokens: [FIRST], rateLimitPerMinute: 600 }, '0.0.0.0', new FakeClock());
-  access.replace({ tokens: [SECOND], rateLimitPerMinute: 30 });
+  const access = new Access(
+    { tokens: tokensOf([FIRST]), rateLimitPerMinute: 600 },
+    '0.0.0.0',
+    new FakeClock(),
+  );
+  access.replace({ tokens: tokensOf([SECOND]), rateLimitPerMinute: 30 });
   expect(access.rateLimitPerMinute).toBe(30);
   expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);
 });

@@ -5,6 +5,7 @@ import { Instruments } from '../../../src/api/instruments.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
 import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
+import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type AddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -88,6 +89,7 @@ export async function startApi(stores: {
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),
   });
+  const work = new WorkCounts();
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
   const agent = new Agent();
@@ -101,7 +103,12 @@ export async function startApi(stores: {
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems, restraints: [] }),
-    instance: () => ({ leads: true, droppedLogLines: 3, cardLookups: { hits: 30, misses: 10 } }),
+    instance: () => ({
+      leads: true,
+      droppedLogLines: 3,
+      cardLookups: { hits: 30, misses: 10 },
+      work: work.totals,
+    }),
     instruments: new Instruments(),
     version: '1.2.3',
   });

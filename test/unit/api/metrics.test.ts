@@ -54,6 +54,12 @@ describe('before anything was polled', () => {
       for (const result of ['succeeded', 'failed']) {
         expect(values.get(`cardpoll_polls_total{task_type="${type}",result="${result}"}`)).toBe(0);
       }
+      for (const lane of ['schedule', 'retry', 'manual']) {
+        expect(values.get(`cardpoll_claims_total{task_type="${type}",lane="${lane}"}`)).toBe(0);
+      }
+      expect(values.get(`cardpoll_settlements_total{task_type="${type}",verdict="returned"}`)).toBe(0);
+      expect(values.get(`cardpoll_fenced_total{task_type="${type}"}`)).toBe(0);
+      expect(values.get(`cardpoll_failing_cards{task_type="${type}"}`)).toBe(0);
       expect(values.get(`cardpoll_queue_length{task_type="${type}"}`)).toBe(0);
       expect(values.has(`cardpoll_poll_success_ratio{task_type="${type}"}`)).toBe(false);
     }
@@ -83,8 +89,8 @@ describe('names', () => {
       ),
     );
     expect([...ours].sort()).toEqual([
-      ...['interface', 'method', 'outcome', 'result', 'route', 'rule_type'],
-      ...['source', 'state', 'status', 'target', 'task_type'],
+      ...['interface', 'lane', 'method', 'outcome', 'result', 'route', 'rule_type'],
+      ...['source', 'state', 'status', 'target', 'task_type', 'verdict'],
     ]);
   });
 });
@@ -92,7 +98,12 @@ describe('names', () => {
 describe('after polls', () => {
   it('tells what polling-stats tells, in base units', async () => {
     const { live } = api;
-    await live.stats.record('carddata', 'w1', 1, { succeeded: 9, failed: 1, durationMs: 5_000 });
+    await live.stats.record('carddata', 'w1', 1, {
+      succeeded: 9,
+      failed: 1,
+      durationMs: 5_000,
+      reasons: { timeout: 1 },
+    });
     await live.work.setMaxConcurrency('carddata', 4);
     await live.work.pushManual('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
@@ -114,6 +125,7 @@ describe('after polls', () => {
       'cardpoll_polls_total{task_type="carddata",result="failed"}': 1,
       'cardpoll_poll_success_ratio{task_type="carddata"}': 0.9,
       'cardpoll_poll_duration_mean_seconds{task_type="carddata"}': 0.5,
+      'cardpoll_recent_failures{task_type="carddata",reason="timeout"}': 1,
       'cardpoll_in_flight{task_type="carddata"}': 1,
       'cardpoll_concurrency_limit{task_type="carddata"}': 4,
       'cardpoll_concurrency_usage_ratio{task_type="carddata"}': 0.25,
@@ -250,6 +262,7 @@ describe('what is shipped', () => {
     interface Panel {
       readonly id: number;
       readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+      readonly type: string;
       readonly targets: ReadonlyArray<{ readonly expr: string }>;
     }
     const { panels, title } = JSON.parse(read('grafana/cardpoll.json')) as { panels: Panel[]; title: string };
@@ -260,11 +273,20 @@ describe('what is shipped', () => {
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
     );
     expect(new Set(cells).size).toBe(cells.length);
-    for (const { targets } of panels) {
+    expect(panels[0]?.type).toBe('row');
+    for (const { type, targets } of panels) {
+      expect(targets.length === 0).toBe(type === 'row');
       for (const { expr } of targets) {
         expect(namesIn(expr)).not.toEqual([]);
         for (const name of namesIn(expr)) expect(types.has(name), name).toBe(true);
       }
     }
+  });
+
+  it('docs/metrics.md has every exported metric, and no other', async () => {
+    const text = readFileSync(fileURLToPath(new URL('../../../docs/metrics.md', import.meta.url)), 'utf8');
+    const rows = [...text.matchAll(/^\| `(cardpoll_\w+)` +\| (\S.*?) +\| (\S.*?) +\|$/gm)];
+    const { types } = await scrape(api);
+    expect(rows.map(([, name]) => name).sort()).toEqual([...types.keys()].sort());
   });
 });

@@ -37,7 +37,12 @@ describe('opening', () => {
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),
-      instance: () => ({ leads: false, droppedLogLines: 0, cardLookups: { hits: 30, misses: 10 } }),
+      instance: () => ({
+        leads: false,
+        droppedLogLines: 0,
+        cardLookups: { hits: 30, misses: 10 },
+        work: [],
+      }),
       instruments: new Instruments(),
       version: '1.2.3',
     });

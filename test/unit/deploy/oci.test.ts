@@ -1,0 +1,87 @@
+// The recipe of the image and the composition, as far as a machine without a container engine can tell: what the image
+// is made of, that nothing runs as root, and that every variable named is a setting.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+
+const read = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+const VARIABLES = ALL_SETTINGS.flatMap(({ env, file }) => [env, file?.env]);
+
+/** Without comments, a line an instruction. */
+const instructions = read('deploy/oci/Dockerfile')
+  .replace(/^#.*\n/gm, '')
+  .replace(/\\\n/g, ' ')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map((line) => ({ name: line.split(' ')[0] ?? '', rest: line.slice(line.indexOf(' ') + 1).trim() }));
+const of = (name: string) => instructions.filter((one) => one.name === name).map(({ rest }) => rest);
+
+interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly unknown[];
+  readonly healthcheck?: object;
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly volumes?: readonly string[];
+}
+const composition = parse(read('deploy/oci/compose.yaml'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly secrets: Readonly<Record<string, unknown>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+
+it('the image is built in two stages from one pinned base, and brings no development packages', () => {
+  const [build = '', final, ...others] = of('FROM');
+  expect(build).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim AS build$/);
+  expect([final, others]).toEqual([build.replace(' AS build', ''), []]);
+  expect(of('RUN').join('\n')).toMatch(/npm ci.*npm prune --omit=dev/s);
+  expect(of('ADD')).toEqual([]);
+  const last = instructions.findLastIndex(({ name }) => name === 'FROM');
+  const copied = instructions.slice(last).filter(({ name }) => name === 'COPY');
+  expect(copied.every(({ rest }) => rest.startsWith('--from=build '))).toBe(true);
+});
+
+it('the image runs as a user without rights, and tells whether it is alive', () => {
+  expect(of('USER')).toEqual(['10001:10001']);
+  const [health = ''] = of('HEALTHCHECK');
+  expect(health).toContain('/livez');
+  expect(of('ENTRYPOINT')).toEqual(['["cardpoll"]']);
+  // Exec form: a shell in between would keep SIGTERM for itself.
+  expect(JSON.parse(of('CMD').at(-1) ?? '')).toEqual(['daemon']);
+});
+
+it('variables of both are settings', () => {
+  const named =
+    [read('deploy/oci/Dockerfile'), read('deploy/oci/compose.yaml')].join('\n').match(/\bCARDPOLL_\w+/g) ??
+    [];
+  expect(named.length).toBeGreaterThan(5);
+  for (const name of named) expect([...VARIABLES, 'CARDPOLL_CONFIG'], name).toContain(name);
+});
+
+it('the composition keeps what Redis and PostgreSQL hold, and evicts nothing', () => {
+  const { services, volumes, secrets } = composition;
+  expect(Object.keys(services)).toEqual(['api', 'worker', 'redis', 'postgres']);
+  expect(services.redis?.command).toEqual(
+    expect.arrayContaining(['--maxmemory-policy', 'noeviction', '--appendonly', 'yes']),
+  );
+  for (const name of ['redis', 'postgres']) {
+    expect(services[name]).toMatchObject({
+      healthcheck: expect.anything(),
+      volumes: [expect.stringContaining(`${name}:`)],
+    });
+    expect(services[name]?.image).toMatch(/:\d+\.\d+[\w.-]*$/);
+    expect(Object.keys(volumes)).toContain(name);
+  }
+  for (const name of ['api', 'worker']) {
+    expect(Object.keys(services[name]?.depends_on ?? {})).toEqual(['redis', 'postgres']);
+    expect(JSON.stringify(services[name]?.secrets)).toContain('admin_tokens');
+  }
+  expect(Object.keys(secrets)).toEqual(['admin_tokens', 'postgres_password']);
+  // The API is this machine's alone, until somebody puts TLS before it.
+  expect(services.api?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+});

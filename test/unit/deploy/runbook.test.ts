@@ -1,0 +1,91 @@
+// docs/runbook.md: every shipped alert and every finding of the doctor has its section there, and what it says to type
+// exists.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT } from '../../../src/cli/commands/root.ts';
+import { placesOf } from '../../../src/cli/completion/word-list.ts';
+
+const read = (path: string) =>
+  readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), 'utf8');
+const RUNBOOK = read('docs/runbook.md');
+const HEADINGS = [...RUNBOOK.matchAll(/^### (.*)$/gm)].map(([, heading = '']) => heading);
+const SECTIONS = RUNBOOK.split(/^##+ /m)
+  .slice(1)
+  .map((text) => ({ heading: text.split('\n')[0] ?? '', text }));
+
+describe('alerts', () => {
+  interface Rule {
+    readonly alert: string;
+    readonly annotations: { readonly runbook_url: string };
+  }
+  const { groups } = parse(read('deploy/prometheus/cardpoll-rules.yaml')) as {
+    groups: Array<{ rules: Rule[] }>;
+  };
+
+  it.each(groups.flatMap(({ rules }) => rules))('$alert leads to its section', ({ alert, annotations }) => {
+    const heading = HEADINGS.find((one) => one.split(/[ ()]+/).includes(alert)) ?? '';
+    expect(annotations.runbook_url).toBe(`docs/runbook.md#${anchorOf(heading)}`);
+  });
+});
+
+it.each(checksOfTheDoctor())('the finding "%s" has a section', (check) => {
+  expect(HEADINGS.flatMap((heading) => heading.replace(/ \(\w+\)$/, '').split(' and '))).toContain(check);
+});
+
+it('every section says what is seen and what to look at', () => {
+  for (const { heading, text } of SECTIONS.filter((one) => HEADINGS.includes(one.heading))) {
+    expect(text, heading).toMatch(/^- \*\*Seen\*\*: /m);
+    expect(text, heading).toMatch(/^- \*\*Look(, repair)?\*\*: /m);
+    expect(text, heading).toMatch(/epair\*\*: /);
+    expect(text, heading).toMatch(/^ +cardpoll /m);
+  }
+});
+
+it('every link to a section leads somewhere', () => {
+  const anchors = SECTIONS.map(({ heading }) => anchorOf(heading));
+  for (const [, anchor] of RUNBOOK.matchAll(/\]\(#([^)]*)\)/g)) expect(anchors).toContain(anchor);
+});
+
+it('every command line is one the binary takes', () => {
+  const places = placesOf(ROOT);
+  const lines = [...RUNBOOK.matchAll(/^ {4,}(cardpoll .*)$|`(cardpoll (?!\.)[^`]*)`/gm)];
+  expect(lines.length).toBeGreaterThan(60);
+  for (const [, block, inline] of lines) {
+    const words = (block ?? inline ?? '').split(' ');
+    // The longest beginning of the line that is a command.
+    const place = places.findLast(({ path }) => `${words.join(' ')} `.startsWith(`${path} `));
+    const flags = words.filter((word) => word.startsWith('-')).map((word) => word.replace(/=.*/, ''));
+    const known = place?.options.flatMap(({ names }) => names) ?? [];
+    expect(known, words.join(' ')).toEqual(expect.arrayContaining(flags));
+    if (words.length > 1 && !words[1]?.startsWith('-'))
+      expect(place?.path, words.join(' ')).not.toBe('cardpoll');
+  }
+});
+
+/** As the sources spell them: what names a finding, and the codes of the fleet's health. */
+function checksOfTheDoctor(): string[] {
+  const folder = 'src/operations/doctor/';
+  const files = readdirSync(fileURLToPath(new URL(`../../../${folder}`, import.meta.url)));
+  const sources = [...files.map((name) => folder + name), 'src/doctor.ts', 'src/cli/daemon-findings.ts'];
+  const text = [...sources, 'src/cli/commands/doctor.ts'].map(read).join('\n');
+  const named = [
+    ...text.matchAll(/(?:check|CHECK|POLICY)(?: =|:) '([^']+)'/g),
+    ...text.matchAll(/\b(?:ok|warning|failed|unknown|skipped|failure|answered)\('([^']+)'/g),
+    ...text.matchAll(/(?:check|CHECK) = `(\w+) \$\{/g),
+  ];
+  const codes = read('src/operations/health-reasons.ts').match(/type HealthCode =([^;]*);/)?.[1] ?? '';
+  const metrics = ['queue_backlog', 'success_rate', 'avg_duration', 'concurrency_usage'];
+  const reasons = [...codes.matchAll(/'(\w+)'/g)];
+  expect(reasons.length).toBeGreaterThan(5);
+  return [...new Set([...named, ...reasons].map(([, name = '']) => name).concat(metrics))].sort();
+}
+
+/** As GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+}
