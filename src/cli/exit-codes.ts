@@ -1,4 +1,5 @@
-// Exit codes (03, "CLI"; the numbers are those of sysexits.h). The only place that turns an error kind into one.
+// Exit codes (contract, "Exit codes"; the numbers are those of sysexits.h). The only place that turns an error kind
+// into one.
 import type { ErrorKind } from '../platform/errors.ts';
 
 export const EXIT_OK = 0;

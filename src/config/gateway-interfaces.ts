@@ -8,7 +8,7 @@ const daemon = ['daemon'] as const;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
 export type GatewayMethod = (typeof METHODS)[number];
 
-/** The interfaces of the gateway profile with the defaults the gateway applies (03, "Gateway profile"). */
+/** The interfaces of the gateway profile with the defaults the gateway applies (contract, "Gateway profile"). */
 const INTERFACE_DEFAULTS = {
   realname: { path: '/card/realname', field: 'realStatus' },
   flow: { path: '/card/flow', field: 'used' },

@@ -8,7 +8,7 @@
 import type { PollRates } from './task-metrics.ts';
 import type { TaskType } from './task-type.ts';
 
-/** Those of the specification, section 2.3; they have recommended conditions. */
+/** Those of the operations interface, section 2.3; they have recommended conditions. */
 export const SPECIFIED_RULE_TYPES = ['queue_backlog', 'success_rate', 'avg_duration'] as const;
 export type SpecifiedRuleType = (typeof SPECIFIED_RULE_TYPES)[number];
 export const RULE_TYPES = [...SPECIFIED_RULE_TYPES, 'stop_unconfirmed'] as const;
@@ -30,7 +30,7 @@ export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed', 'silenced'] as const;
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
-/** Fires when the rule type's metric of the task type `comparison` threshold holds (specification, section 2.3). */
+/** Fires when the metric of its types `comparison` threshold holds (operations interface, section 2.3). */
 export interface AlertCondition {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;

@@ -6,7 +6,7 @@ export interface Card {
   /** 18 to 22 digits. */
   readonly iccid: string;
   readonly carrierId: number;
-  /** The fleet's own status number; selects cards in by-condition triggers (specification, section 2.8). */
+  /** The fleet's own status number; selects cards in by-condition triggers (operations interface, section 2.8). */
   readonly status: number;
   readonly realNameVerified: boolean;
   /** True while the card is stopped, by cardpoll or as the gateway reports. */
@@ -20,7 +20,7 @@ export interface Card {
 /** What decides in which rings a card lives. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 
-/** One row of an import file (03, "Import columns"). */
+/** One row of an import file (contract, "Import columns"). */
 export interface CardImport {
   readonly cardId: number;
   readonly iccid: string;

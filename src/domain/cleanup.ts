@@ -1,5 +1,5 @@
-// What a cleanup removes and from which instant on (specification, sections 2.5 and 8): plain data and the one rule
-// that turns a retention into bounds. Used by the store, the engine and the operations.
+// What a cleanup removes and from which instant on (operations interface, sections 2.5 and 8): plain data and the one
+// rule that turns a retention into bounds. Used by the store, the engine and the operations.
 import type { AuditChange } from './audit.ts';
 import type { MonthCalendar } from './usage-month.ts';
 
@@ -17,7 +17,7 @@ export const CLEANUP_TARGETS = [
 ] as const;
 export type CleanupTarget = (typeof CLEANUP_TARGETS)[number];
 
-/** Rows one transaction removes at most (specification, section 8). */
+/** Rows one transaction removes at most (operations interface, section 8). */
 export const CLEANUP_BATCH_ROWS = 10_000;
 
 export const RETENTION_DAYS_BOUNDS = { min: 1, max: 3_650 } as const;

@@ -1,4 +1,4 @@
-// The interfaces of the gateway profile (03, "Gateway profile"): the calls cardpoll makes upstream.
+// The interfaces of the gateway profile (contract, "Gateway profile"): the calls cardpoll makes upstream.
 import type { TaskType } from './task-type.ts';
 
 export const INTERFACE_NAMES = ['realname', 'flow', 'card_status', 'stop', 'start'] as const;

@@ -1,10 +1,10 @@
-// Section 8 of the specification as code: thresholds of the four metrics and the concurrency recommended by
-// gateway response time. The only place where these numbers stand.
+// Operations interface, section 8, as code: thresholds of the four metrics and the concurrency recommended by gateway
+// response time. The only place where these numbers stand.
 import type { AlertCondition, RuleType, SpecifiedRuleType } from './alert-rule.ts';
 
 export type Health = 'normal' | 'warning' | 'alert';
 
-/** The metrics of section 8; those that alert rules can watch under the names of the rules. */
+/** The metrics of operations interface, section 8; those that alert rules can watch under the names of the rules. */
 export type Metric = 'queue_backlog' | 'success_rate' | 'avg_duration' | 'concurrency_usage';
 
 export interface HealthInputs {
@@ -24,7 +24,7 @@ const CONCURRENCY_PERCENT = { alertAbove: 95 };
 
 type Limit = Pick<AlertCondition, 'comparison' | 'threshold'>;
 
-/** The rules recommended in section 2.3: one a metric, at its alert threshold. */
+/** The rules recommended in operations interface, section 2.3: one a metric, at its alert threshold. */
 export const RECOMMENDED_CONDITIONS: Record<SpecifiedRuleType, Limit> = {
   queue_backlog: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
   success_rate: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },

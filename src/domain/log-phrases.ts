@@ -1,4 +1,5 @@
-// The exact log messages others search for (specification, section 1.2; 03 "Logs"). Never edit one in passing.
+// The exact log messages others search for (operations interface, section 1.2; contract, "Logs").
+// Never edit one in passing.
 import type { TaskType } from './task-type.ts';
 
 export const WORKER_STARTED = '轮询调度器启动';

@@ -1,4 +1,4 @@
-// Manual triggers: an operator's wish to have cards polled now, once, whatever the schedule says (specification,
+// Manual triggers: an operator's wish to have cards polled now, once, whatever the schedule says (operations interface,
 // sections 1 and 2.6), and the entries of the manual list that carry it out.
 import type { TaskType } from './task-type.ts';
 
@@ -21,7 +21,7 @@ export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
 /** Carriers and statuses are the fleet's own numbers, of 32 bits. */
 export const SELECTION_BOUNDS = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 
-/** Which cards a by-condition trigger selects (specification, section 2.8); null leaves the attribute open. */
+/** Which cards a by-condition trigger selects (operations interface, section 2.8); null leaves the attribute open. */
 export interface CardSelection {
   readonly carrierId: number | null;
   readonly status: number | null;

@@ -15,7 +15,7 @@ export interface PollingConfig {
   readonly intervalSeconds: number;
   /** Where several configs match a card, the highest priority polls it; ties go to the lower id. */
   readonly priority: number;
-  /** 1 enabled, 0 disabled (specification, section 2.1). */
+  /** 1 enabled, 0 disabled (operations interface, section 2.1). */
   readonly status: 0 | 1;
 }
 

@@ -1,4 +1,5 @@
-// The nine recommended alert rules: each metric of section 2.3 for each task type. Used by `cardpoll alerts recommended`.
+// The nine recommended alert rules: each metric of operations interface, section 2.3, for each task type. Used by
+// `cardpoll alerts recommended`.
 import { type AlertCondition, SPECIFIED_RULE_TYPES, type SpecifiedRuleType } from './alert-rule.ts';
 import { RECOMMENDED_CONDITIONS } from './health.ts';
 import { TASK_TYPES } from './task-type.ts';

@@ -1,4 +1,5 @@
-// The three kinds of polling task (specification, section 1). Everything per-type in the product is keyed by these.
+// The three kinds of polling task (operations interface, section 1). Everything per-type in the product is keyed by
+// these.
 
 export const TASK_TYPES = ['realname', 'carddata', 'package'] as const;
 export type TaskType = (typeof TASK_TYPES)[number];

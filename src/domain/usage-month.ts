@@ -1,4 +1,4 @@
-// Usage per card and calendar month (specification, section 1: carddata is tracked across calendar months).
+// Usage per card and calendar month (operations interface, section 1: carddata is tracked across calendar months).
 //
 // The gateway's reading is cumulative within its month. What happens to it in real fleets must not count a megabyte
 // twice, nor make a total go down; where two explanations fit, the one that counts less is taken, since counting too

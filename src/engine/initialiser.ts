@@ -45,7 +45,7 @@ export interface InitialiserDeps {
   readonly matcher: () => ConfigMatcher;
   readonly fence: () => number | null;
   readonly clock: Clock;
-  /** Cards a batch and the pause between batches (specification, section 8). */
+  /** Cards a batch and the pause between batches (operations interface, section 8). */
   readonly batchCards: number;
   readonly pauseMs: number;
   readonly onProgress: (progress: InitProgress) => void;

@@ -1,4 +1,4 @@
-// What a webhook receiver gets: the JSON body (03, "webhook") and the headers of Standard Webhooks. Used by
+// What a webhook receiver gets: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks. Used by
 // the sender and the tester. The body follows from the alert alone, so every attempt sends the same bytes.
 import { createHmac } from 'node:crypto';
 import type { NotificationEvent } from '../domain/alert-rule.ts';

@@ -19,7 +19,7 @@ import type { GatewayInterface, GatewayProfile } from './profile.ts';
 export const GATEWAY_CALL = '网关调用';
 
 export interface GatewayClientDeps {
-  /** Gets one line a call: path, iccid, card_id, interface, duration_ms, status and the field read (03, "Logs"). */
+  /** Gets one line a call, with the fields of contract, "Logs". */
   readonly log: Logger;
   readonly clock: Clock;
 }

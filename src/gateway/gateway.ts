@@ -75,7 +75,7 @@ export interface CalledCard {
 
 export interface Gateway {
   /**
-   * Calls one interface for one card and logs the call (03, "Logs").
+   * Calls one interface for one card and logs the call (contract, "Logs").
    * @param timeoutMs deadline of this call; the configured timeout applies too.
    * Throws GatewayError.
    */

@@ -1,5 +1,5 @@
-// The gateway profile: where the upstream gateway is, which calls it offers and how its answers are read (03, "Gateway
-// profile"). Wiring builds one from the configuration; the client and the simulator read it. No I/O here.
+// The gateway profile: where the upstream gateway is, which calls it offers and how its answers are read (contract,
+// "Gateway profile"). Wiring builds one from the configuration; the client and the simulator read it. No I/O here.
 import { z } from 'zod';
 import { GATEWAY_CONNECTIONS } from '../platform/connection-bounds.ts';
 import { CardpollError } from '../platform/errors.ts';

@@ -1,5 +1,6 @@
-// The interface aliases of `--interface` (specification, section 1.2): which lines belong to which interface. Works on a
-// line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Only asked about lines that hold the card.
+// The interface aliases of `--interface` (operations interface, section 1.2): which lines belong to which interface.
+// Works on a line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Only asked about lines that hold
+// the card.
 import { CardpollError } from '../platform/errors.ts';
 import { containsPhrase, type Phrase, phrase } from './phrase.ts';
 

@@ -19,7 +19,7 @@ export interface SearchOptions {
   readonly until?: string | undefined;
   /** IANA name or offset; default: the process's zone. */
   readonly tz?: string | undefined;
-  /** An alias of the specification, section 1.2. */
+  /** An alias of the operations interface, section 1.2. */
   readonly interface?: string | undefined;
   /** Only the request path decides about the interface. */
   readonly strict?: boolean | undefined;

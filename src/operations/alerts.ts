@@ -23,7 +23,7 @@ import { wholeNumberWithin } from './bounds.ts';
 import { type PageRequest, sliceOf } from './page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-/** An alert rule as operators read it (03, "Fields"). */
+/** An alert rule as operators read it (contract, "Fields"). */
 export interface AlertRuleReport extends AlertCondition {
   readonly id: number;
   readonly name: string;

@@ -106,7 +106,7 @@ export class ConcurrencyOperations {
     };
   }
 
-  /** Clears the running count (specification, section 4); whoever still holds a slot is fenced. */
+  /** Clears the running count (operations interface, section 4); whoever still holds a slot is fenced. */
   async reset(actor: Actor, taskType: TaskType): Promise<SlotReset> {
     const { work } = this.live;
     const { inFlight } = await work.counts(taskType);

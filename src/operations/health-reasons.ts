@@ -1,7 +1,7 @@
 // Why a task type is not normal, and what to type next. Used by stats.ts for one task type and for the fleet; API,
 // command line and doctor show these sentences and nothing of their own. Pure.
 //
-// The four metrics are judged by section 8 of the specification (domain/health.ts). The rest is what they cannot
+// The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
 // tell: polling that is held back, that does not happen, or that is slower than configured.
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';

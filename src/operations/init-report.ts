@@ -5,7 +5,7 @@ import { rounded } from '../domain/rounded.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../store/live-store.ts';
 
-/** Initialisation that runs without progress, or has not even begun, for longer is stuck (specification, section 7). */
+/** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 export const INIT_STUCK_AFTER_MS = 60_000;
 
 export interface InitReport {

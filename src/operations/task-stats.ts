@@ -19,7 +19,7 @@ export interface ConcurrencyUsage {
   readonly usagePercent: number;
 }
 
-/** Queue state of one task type (03, "Fields"). */
+/** Queue state of one task type (contract, "Fields"). */
 export interface QueueStats extends ScheduleStats {
   readonly taskType: TaskType;
   /** Due and running. */

@@ -2,7 +2,7 @@
 //
 // Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due
 // or running; a FAILING card is one whose last poll failed, and waits for its next one in the RETRY LANE; a LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences
-// late workers; a SLOT is the right to have one gateway call in flight. Section 1.1 of the specification names the
+// late workers; a SLOT is the right to have one gateway call in flight. Operations interface, section 1.1, names the
 // keys operators look at; how each implementation stores the rest is its own business.
 //
 // Every method may be sent twice with the same arguments (drivers re-send after a reconnect) without doing its work
@@ -433,7 +433,7 @@ export interface StatsReading {
   readonly recent: { readonly polls: number; readonly seconds: number; readonly durations: Durations };
 }
 
-/** Length of the rolling window of success_rate and avg_duration_ms (03, "Fields"). */
+/** Length of the rolling window of success_rate and avg_duration_ms (contract, "Fields"). */
 export const STATS_WINDOW_SECONDS = 300;
 /** Polls are counted by slots of this length; `recent` is the present slot and the one before. */
 export const STATS_SLOT_SECONDS = 10;

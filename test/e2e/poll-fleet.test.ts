@@ -128,7 +128,7 @@ describe.each([1, 3])('with %d instance(s)', (instances) => {
   });
 });
 
-/** Section 1.1 of the specification, as redis-cli sees it. */
+/** Operations interface, section 1.1, as redis-cli sees it. */
 async function checkKeys(fleet: Fleet): Promise<void> {
   const { redis } = fleet;
   for (const type of TASK_TYPES) {

@@ -1,5 +1,5 @@
-// The shape of an OpenAPI 3.1 document as JSON Schema: the parts of the specification that a description of an HTTP API
-// without callbacks, links and webhooks uses. Anything else in the document is an error. The schemas inside the document
+// The shape of an OpenAPI 3.1 document as JSON Schema: the parts that a description of an HTTP API without
+// callbacks, links and webhooks uses. Anything else in the document is an error. The schemas inside the document
 // are checked against JSON Schema 2020-12 itself.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 

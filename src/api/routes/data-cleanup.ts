@@ -1,5 +1,5 @@
-// /api/admin/data-cleanup-configs and /api/admin/data-cleanup: retention and cleanup runs (specification, sections 2.5
-// and 4).
+// /api/admin/data-cleanup-configs and /api/admin/data-cleanup: retention and cleanup runs (operations interface,
+// sections 2.5 and 4).
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

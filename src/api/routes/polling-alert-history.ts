@@ -1,4 +1,5 @@
-// /api/admin/polling-alert-history: what rules fired, and what an on-call does about it (specification, sections 2.4, 4).
+// /api/admin/polling-alert-history: what rules fired, and what an on-call does about it (operations interface, sections
+// 2.4, 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { AlertHistoryOperations } from '../../operations/alert-history.ts';

@@ -1,5 +1,5 @@
-// /api/admin/polling-alert-rules (specification, sections 2.3 and 4). PUT changes the fields it names; those left out stay
-// as they are. What rules fired is polling-alert-history.ts.
+// /api/admin/polling-alert-rules (operations interface, sections 2.3 and 4). PUT changes the fields it names; those
+// left out stay as they are. What rules fired is polling-alert-history.ts.
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

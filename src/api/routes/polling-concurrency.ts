@@ -1,5 +1,5 @@
-// /api/admin/polling-concurrency: limits of the task types, and the reset of a leaked running count (specification,
-// sections 2.2 and 4).
+// /api/admin/polling-concurrency: limits of the task types, and the reset of a leaked running count (operations
+// interface, sections 2.2 and 4).
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// /api/admin/polling-configs: what is polled how often (specification, sections 2.1 and 4).
+// /api/admin/polling-configs: what is polled how often (operations interface, sections 2.1 and 4).
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';

@@ -1,4 +1,5 @@
-// /api/admin/polling-manual-trigger: have cards polled now, follow it, cancel it (specification, sections 2.6 and 4).
+// /api/admin/polling-manual-trigger: have cards polled now, follow it, cancel it (operations interface, sections 2.6
+// and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';

@@ -1,4 +1,5 @@
-// GET /api/admin/polling-stats and below: the fleet in numbers (specification, section 4). POST polling-init/rebuild.
+// GET /api/admin/polling-stats and below: the fleet in numbers (operations interface, section 4); POST
+// polling-init/rebuild.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HISTORY_STEPS } from '../../domain/history.ts';

@@ -1,5 +1,5 @@
-// Alert rules and alerts as JSON (03, "Fields"). Used by routes/polling-alerts.ts. What needs more than one field to be
-// judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts.ts.
+// Alert rules and alerts as JSON (contract, "Fields"). Used by routes/polling-alerts.ts. What needs more than one field
+// to be judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts.ts.
 import { z } from 'zod';
 import {
   ALERT_STATES,

@@ -1,4 +1,4 @@
-// One card as JSON (03, "Fields"). Used by routes/cards.ts and schemas/explanation.ts.
+// One card as JSON (contract, "Fields"). Used by routes/cards.ts and schemas/explanation.ts.
 import { z } from 'zod';
 import { instant, perTaskTypeOf } from './fields.ts';
 

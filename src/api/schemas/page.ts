@@ -1,4 +1,4 @@
-// Lists come in pages (03): {items, page, page_size, total}. Used by the routes that list resources.
+// Lists come in pages (contract, "Lists"): {items, page, page_size, total}. Used by the routes that list resources.
 import { z } from 'zod';
 import type { PageRequest } from '../../operations/page.ts';
 import { toWire, type Wire } from '../wire.ts';

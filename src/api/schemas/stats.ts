@@ -1,4 +1,4 @@
-// Statistics as JSON (03, "Fields"). Used by routes/polling-stats.ts; what the numbers mean stands in operations/.
+// Statistics as JSON (contract, "Fields"). Used by routes/polling-stats.ts; what the numbers mean stands in operations/.
 import { z } from 'zod';
 import { instant, taskType } from './fields.ts';
 import { pause } from './pauses.ts';

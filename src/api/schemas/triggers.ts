@@ -1,4 +1,4 @@
-// Manual triggers as JSON (03, "Fields"). Used by routes/polling-manual-trigger.ts.
+// Manual triggers as JSON (contract, "Fields"). Used by routes/polling-manual-trigger.ts.
 import { z } from 'zod';
 import {
   CARD_ID_BOUNDS,

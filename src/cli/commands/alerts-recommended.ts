@@ -1,5 +1,5 @@
-// `cardpoll alerts recommended`: the rules of section 2.3 of the specification, and which of them a fleet has. A rule is
-// there when one has its name, whatever became of it since: what an operator has changed stays.
+// `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet
+// has. A rule is there when one has its name, whatever became of it since: what an operator has changed stays.
 import type { AlertRuleBody, ApiClient } from '../../api/client.ts';
 import { text } from '../../config/kinds.ts';
 import { recommendedAlerts } from '../../domain/recommended-alerts.ts';

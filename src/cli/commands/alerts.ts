@@ -1,4 +1,4 @@
-// `cardpoll alerts`: rules, what they fired, what to do about it, and the rules the specification recommends.
+// `cardpoll alerts`: rules, what they fired, what to do about it, and the recommended rules.
 import { integer, oneOf } from '../../config/kinds.ts';
 import { ALERT_STATES, type AlertState } from '../../domain/alert-rule.ts';
 import { ask } from '../ask.ts';

@@ -1,4 +1,4 @@
-// Task package: a card that exceeds its package is stopped, exactly once a month (specification, section 1).
+// Task package: a card that exceeds its package is stopped, exactly once a month (operations interface, section 1).
 //
 // The gateway is asked for the card's status first, always. Whether a card that runs is over its package is then decided
 // by the claim, from the records of that moment: the card at hand comes from a cache and only says whether to ask. The

@@ -1,4 +1,4 @@
-// Task realname: is the card real-name verified (specification, section 1)?
+// Task realname: is the card real-name verified (operations interface, section 1)?
 import type { Card } from '../../domain/card.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Deadline } from '../deadline.ts';

@@ -1,6 +1,6 @@
 // Every Redis key name of cardpoll. Used by the adapters of this folder only; builds names, touches no connection.
 //
-// Section 1.1 of the specification names the inspection points, and standalone and Sentinel deployments carry exactly
+// Operations interface, section 1.1, names the inspection points, and standalone and Sentinel deployments carry exactly
 // those names. In a cluster the task type is wrapped in braces, so that all keys of one type share a hash slot and
 // one script may touch them.
 import type { HistoryStep } from '../../domain/history.ts';

@@ -1,4 +1,5 @@
-// What operators see in Redis (specification, section 1.1): names, kinds and values, and a running count that heals.
+// What operators see in Redis (operations interface, section 1.1): names, kinds and values, and a running count that
+// heals.
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/live-store.ts';

@@ -240,7 +240,7 @@ describe('what is shipped', () => {
     readonly annotations: Readonly<Record<string, string>>;
   }
 
-  it('rules name only exported metrics, and hold the thresholds of the specification', async () => {
+  it('rules name only exported metrics, and hold the thresholds of the operations interface', async () => {
     const { groups } = parse(read('prometheus/cardpoll-rules.yaml')) as { groups: Array<{ rules: Rule[] }> };
     const rules = groups.flatMap((group) => group.rules);
     const { types } = await scrape(api);

@@ -243,7 +243,7 @@ const LIMITS = {
   ],
 };
 
-it('concurrency advise applies the table of the specification and explains it with what was measured', async () => {
+it('concurrency advise applies the recommended limits and explains it with what was measured', async () => {
   const tasks = [
     task('realname', { avg_duration_ms: 99, concurrency: { current: 0, max: 50, usage_percent: 0 } }),
     task('carddata', { avg_duration_ms: 500, concurrency: { current: 0, max: 100, usage_percent: 0 } }),

@@ -125,7 +125,7 @@ describe('metrics', () => {
 });
 
 describe('recommended alerts', () => {
-  it('are nine: section 2.3 for each task type', () => {
+  it('are nine: three metrics for each task type', () => {
     const rules = recommendedAlerts();
     expect(rules).toHaveLength(9);
     expect(new Set(rules.map(({ name }) => name)).size).toBe(9);

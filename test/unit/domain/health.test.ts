@@ -1,4 +1,4 @@
-// The thresholds of section 8 of the specification, at and around their edges.
+// The thresholds of operations interface, section 8, at and around their edges.
 import { describe, expect, it } from 'vitest';
 import { judgeMetrics, recommendedConcurrency, worst } from '../../../src/domain/health.ts';
 

@@ -88,7 +88,7 @@ describe('phrases', () => {
 });
 
 describe('names', () => {
-  it('are those of the specification', () => {
+  it('are those of the operations interface', () => {
     expect(interfaceOf('carddata')).toBe('flow');
     expect(interfaceOf('resume')).toBe('start');
     for (const unknown of ['Realname', 'constructor', '']) {
