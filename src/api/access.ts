@@ -10,6 +10,16 @@ import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
 import { UNAUTHENTICATED } from './problem.ts';
 import { tooManyRequests } from './rate-limit.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route is for admins. */
+    adminOnly?: boolean;
+  }
+}
+
+/** Give it to a route as its `config`. */
+export const ADMIN_ONLY = { adminOnly: true } as const;
+
 export interface AccessSettings {
   /** Empty: open, and only on a loopback address. */
   readonly tokens: readonly AdminToken[];
@@ -33,15 +43,15 @@ export class Access {
   constructor(
     settings: AccessSettings,
     private readonly listenHost: string,
-    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
   ) {
     this.#settings = settings;
-    this.#authenticate = authenticator(settings.tokens, listenHost);
+    this.#authenticate = authenticator(settings.tokens, listenHost, () => clock.now());
   }
 
   /** Takes other settings from the next request on; throws like the constructor, and then keeps the present ones. */
   replace(settings: AccessSettings): void {
-    this.#authenticate = authenticator(settings.tokens, this.listenHost);
+    this.#authenticate = authenticator(settings.tokens, this.listenHost, () => this.clock.now());
     this.#settings = settings;
   }
 
@@ -55,7 +65,8 @@ export class Access {
     const { authorization, host, origin } = headers;
     this.#refuseGuessers(ip, reply);
     try {
-      const caller = this.#authenticate({ method, authorization, host, origin });
+      const { adminOnly = false } = request.routeOptions.config;
+      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin });
       request.actor = { ...caller, address: ip, requestId: request.id };
     } catch (error) {
       if (error instanceof CardpollError && error.code === UNAUTHENTICATED) {

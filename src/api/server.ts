@@ -15,6 +15,7 @@ import { observe, requestIdOf } from './access-log.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { answerClientError, handleErrors, requireHost, sendError } from './error-handling.ts';
 import { answerRepeats } from './idempotency.ts';
+import type { Instruments } from './instruments.ts';
 import { acceptJson } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
 import { Metrics, type Siblings } from './metrics.ts';
@@ -47,10 +48,11 @@ export interface ServerOptions {
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
   /** What /metrics tells. */
-  readonly operations: Pick<Operations, 'stats' | 'init' | 'failures'>;
+  readonly operations: Pick<Operations, 'stats' | 'init' | 'failures' | 'alertHistory' | 'cleanup'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
+  readonly instruments: Instruments;
   readonly siblings?: Siblings;
   readonly version: string;
 }
@@ -113,7 +115,7 @@ export async function openServer(
   };
 }
 
-function createApp({ logs }: ServerOptions): FastifyInstance {
+function createApp({ logs, instruments }: ServerOptions): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,
@@ -135,6 +137,9 @@ function createApp({ logs }: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     observe(logs.access, request, reply);
     requireHost(request);
+  });
+  app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+    instruments.request(method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime);
   });
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async (_request, reply) => {

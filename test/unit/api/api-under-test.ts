@@ -1,7 +1,9 @@
 // The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { type ApiServer, openApiServer } from '../../../src/api/server.ts';
+import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { type Operations, openOperations } from '../../../src/operations/operations.ts';
@@ -44,10 +46,26 @@ export interface ApiUnderTest {
   close(): Promise<void>;
 }
 
+export interface GivenToken {
+  readonly name?: string;
+  readonly role: AdminToken['role'];
+  /** The token, its hash, with or without a last day: what may stand in an entry. */
+  readonly token: string;
+}
+
+/** As the daemon reads them from its configuration. */
+export function tokensOf(given: readonly GivenToken[]): readonly AdminToken[] {
+  if (given.length === 0) return [];
+  const entries = given.map(({ name, role, token }) => [...(name ? [name] : []), role, token].join(':'));
+  const parsed = adminTokens().parse(entries.join(','));
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.value;
+}
+
 export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  readonly tokens?: readonly AdminToken[];
+  readonly tokens?: readonly GivenToken[];
   /** Where webhooks may go although it is not public. */
   readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
@@ -79,13 +97,19 @@ export async function startApi(stores: {
     config: {
       host: '127.0.0.1',
       port: 0,
-      tokens: stores.tokens ?? [],
+      tokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
     },
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems, restraints: [] }),
-    instance: () => ({ leads: true, droppedLogLines: 3, work: work.totals }),
+    instance: () => ({
+      leads: true,
+      droppedLogLines: 3,
+      cardLookups: { hits: 30, misses: 10 },
+      work: work.totals,
+    }),
+    instruments: new Instruments(),
     version: '1.2.3',
   });
   const api: ApiUnderTest = {
