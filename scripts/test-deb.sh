@@ -10,8 +10,8 @@ for program in debootstrap lintian; do
     command -v "$program" >/dev/null || apt-get install -q -y --no-install-recommends "$program"
 done
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 root=${1:-$work/root}
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$work"' EXIT
 
 fail() { echo "failed: $*" >&2; exit 1; }
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
@@ -32,6 +32,7 @@ lintian --allow-root --fail-on error "$first" >"$work/lintian.log" || fail "$(gr
 
 echo 'a fresh Debian'
 [ -d "$root" ] || debootstrap --variant=minbase --include=nodejs,systemd,logrotate trixie "$root" >"$work/debootstrap.log"
+mount -t proc proc "$root/proc"
 inside apt-get purge -q -y cardpoll >/dev/null 2>&1 || true
 
 echo 'installs'
