@@ -10,6 +10,7 @@ import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { type Finding, failed, failure, ok, unknown, warning } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
+import { tokenFindings } from './operations/doctor/tokens.ts';
 import { openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
@@ -33,7 +34,7 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
   const { stores, logDir } = config;
   const elsewhere = async (records: RecordStore | null): Promise<Finding[]> => {
     const groups = await Promise.all([gatewayFindings(config, records), directoryFindings(logDir)]);
-    return groups.flat();
+    return [...groups.flat(), ...tokenFindings(config.adminTokens, systemClock.now())];
   };
   if (stores.kind === 'embedded') {
     return examineEmbedded(async () => [

@@ -3,7 +3,6 @@
 // wiring.ts, which knows how settings are put in force.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { callerOf } from './api/auth.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { AuditChange } from './domain/audit.ts';
 import { CardpollError, messageOf } from './platform/errors.ts';
@@ -72,7 +71,7 @@ function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings)
     logLevel: settings.logLevel,
     rateLimitPerMinute: settings.rateLimitPerMinute,
     refusalLimitPerMinute: settings.refusalLimitPerMinute,
-    adminTokens: settings.adminTokens.map(callerOf),
+    adminTokens: settings.adminTokens.map(({ name, role }) => ({ name, role })),
   };
   return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
+import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
@@ -19,6 +20,7 @@ import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
+import { MeteredGateway } from './gateway/metered-gateway.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
@@ -139,14 +141,15 @@ export async function startDaemon(
   await prepare(stores.records);
   const operations = buildOperations(config, stores, logs);
   digest = await startDigest(operations.audit, logs.worker, teardown);
-  const parts = { ...stores, audit: operations.audit, digest };
+  const instruments = new Instruments();
+  const parts = { ...stores, audit: operations.audit, digest, meter: instruments };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
   if (link === null || link.number === 0) {
-    server = await startServer(config, { ...stores, operations }, engine, logs, teardown, link);
+    server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
     listening(server.url);
   } else {
-    const numbers = new OwnNumbers(() => stateOf(engine, logs), link.number);
+    const numbers = new OwnNumbers(() => stateOf(engine, logs), instruments, link.number);
     link.publish(() => numbers.json());
   }
   teardown.add(async () => {
@@ -230,7 +233,7 @@ export function openEmbedded(dataDir: string): Promise<RecordStore> {
 
 function buildEngine(
   config: DaemonConfig,
-  parts: Stores & Pick<EngineDeps, 'audit' | 'digest'>,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'digest' | 'meter'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,
@@ -245,7 +248,7 @@ function buildEngine(
     onChange: (name, state, reason) =>
       logs.worker.warn({ interface: name, state, reason }, 'gateway breaker'),
   });
-  const gateway = new GuardedGateway(client, flow);
+  const gateway = new GuardedGateway(new MeteredGateway(client, parts.meter, systemClock), flow);
   return new Engine(
     {
       workerId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
@@ -286,7 +289,11 @@ function buildEngine(
 /** The admin API, or where another instance serves it, probes and metrics alone. */
 async function startServer(
   config: DaemonConfig,
-  { operations, live }: Pick<Stores, 'live'> & { readonly operations: Operations },
+  {
+    operations,
+    live,
+    instruments,
+  }: Pick<Stores, 'live'> & { readonly operations: Operations; readonly instruments: Instruments },
   engine: Engine,
   logs: Logs,
   teardown: Teardown,
@@ -300,6 +307,7 @@ async function startServer(
       restraints: engine.restraints(),
     }),
     instance: () => stateOf(engine, logs),
+    instruments,
     ...(link === null ? {} : { siblings: link }),
     version: VERSION,
   };
@@ -320,8 +328,8 @@ async function startServer(
   return server;
 }
 
-function stateOf({ leads }: Engine, { droppedLines }: Logs): InstanceState {
-  return { leads, droppedLogLines: droppedLines };
+function stateOf({ leads, cardLookups }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines, cardLookups };
 }
 
 async function watchHealth(

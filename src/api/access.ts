@@ -11,6 +11,16 @@ import { tooManyRequests } from './rate-limit.ts';
 import { RefusalBudget } from './refusal-budget.ts';
 import type { Refusals } from './refusals.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route is for admins. */
+    adminOnly?: boolean;
+  }
+}
+
+/** Give it to a route as its `config`. */
+export const ADMIN_ONLY = { adminOnly: true } as const;
+
 export interface AccessSettings {
   /** Empty: open, and only on a loopback address. */
   readonly tokens: readonly AdminToken[];
@@ -29,17 +39,17 @@ export class Access {
   constructor(
     settings: AccessSettings,
     private readonly listenHost: string,
-    clock: Pick<Clock, 'monotonic'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
     private readonly refusals: Refusals,
   ) {
     this.#settings = settings;
     this.#budget = new RefusalBudget(clock);
-    this.#authenticate = authenticator(settings.tokens, listenHost);
+    this.#authenticate = authenticator(settings.tokens, listenHost, () => clock.now());
   }
 
   /** Takes other settings from the next request on; throws like the constructor, and then keeps the present ones. */
   replace(settings: AccessSettings): void {
-    this.#authenticate = authenticator(settings.tokens, this.listenHost);
+    this.#authenticate = authenticator(settings.tokens, this.listenHost, () => this.clock.now());
     this.#settings = settings;
   }
 
@@ -52,7 +62,8 @@ export class Access {
     const { method, headers } = request;
     const { authorization, host, origin } = headers;
     try {
-      const caller = this.#authenticate({ method, authorization, host, origin });
+      const { adminOnly = false } = request.routeOptions.config;
+      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin });
       request.actor = { ...caller, address: request.ip, requestId: request.id };
     } catch (error) {
       this.countRefusal(request, reply);

@@ -1,30 +1,36 @@
 // Who may use the admin API (03, "Auth"). Used by server.ts for everything under /api/admin. Two modes:
-//   tokens configured: a bearer token, viewer for reading, operator for everything;
+//   tokens configured: a bearer token; viewers read, operators change how polling runs, admins what is polled and kept;
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
-import { UNAUTHENTICATED } from './problem.ts';
+import { TOKEN_EXPIRED, UNAUTHENTICATED } from './problem.ts';
 
 /** The caller of a server without tokens. */
 export const LOCAL = 'local';
 
 export interface AdminToken {
-  readonly role: 'viewer' | 'operator';
-  readonly token: string;
+  readonly name: string;
+  readonly role: 'viewer' | 'operator' | 'admin';
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+  /** null: it does not expire. */
+  readonly expiresAtMs: number | null;
 }
 
 /** The parts of a request that decide. */
 export interface Credentials {
   readonly method: string;
+  /** Only an admin may do this. */
+  readonly adminOnly: boolean;
   readonly authorization: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
 }
 
-/** Of a token without a name it is `operator/0`: role and index. Never the token. */
+/** Whom a token stands for. */
 export type Caller = Pick<Actor, 'name' | 'role'>;
 
 /** Throws `auth`. */
@@ -33,8 +39,12 @@ export type Authenticator = (credentials: Credentials) => Caller;
 const READING = new Set(['GET', 'HEAD']);
 
 /** @param listenHost name or address the server listens on. Throws `config` for an open server others could reach. */
-export function authenticator(tokens: readonly AdminToken[], listenHost: string): Authenticator {
-  if (tokens.length > 0) return tokenAuthenticator(tokens);
+export function authenticator(
+  tokens: readonly AdminToken[],
+  listenHost: string,
+  now: () => number,
+): Authenticator {
+  if (tokens.length > 0) return tokenAuthenticator(tokens, now);
   if (!isLoopback(listenHost)) {
     throw new CardpollError('config', 'tokens_missing', `listening on ${listenHost} needs admin tokens`, {
       hint: 'set CARDPOLL_ADMIN_TOKENS_FILE, or listen on 127.0.0.1',
@@ -48,9 +58,9 @@ export function bearerToken(authorization: string | undefined): string | null {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
-function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
-  const known = tokens.map((entry, index) => ({ ...callerOf(entry, index), hash: sha256(entry.token) }));
-  return ({ authorization, method }) => {
+function tokenAuthenticator(tokens: readonly AdminToken[], now: () => number): Authenticator {
+  const known = tokens.map((token) => ({ ...token, hash: Buffer.from(token.hash, 'hex') }));
+  return ({ authorization, method, adminOnly }) => {
     const presented = sha256(bearerToken(authorization) ?? '');
     let caller: (typeof known)[number] | null = null;
     // Every entry is compared: the time taken tells neither whether nor where a token matched.
@@ -61,18 +71,33 @@ function tokenAuthenticator(tokens: readonly AdminToken[]): Authenticator {
         hint: 'send Authorization: Bearer <token>; the command line takes --token-file or CARDPOLL_TOKEN',
       });
     }
-    if (caller.role === 'viewer' && !READING.has(method)) {
+    const { name, role, expiresAtMs } = caller;
+    if (expiresAtMs !== null && now() >= expiresAtMs) throw expired(name, expiresAtMs);
+    if (role === 'viewer' && !READING.has(method)) {
       throw new CardpollError('auth', 'forbidden', 'a viewer token may only read', {
         hint: 'use an operator token',
       });
     }
-    return { name: caller.name, role: caller.role };
+    if (role !== 'admin' && adminOnly) {
+      throw new CardpollError('auth', 'admin_only', 'this needs an admin token', {
+        hint: 'polling configs, retention and the removal of rules are for admins',
+      });
+    }
+    return { name, role };
   };
 }
 
-/** Whom an entry of the tokens stands for. */
-export function callerOf({ role }: AdminToken, index: number): Caller {
-  return { name: `${role}/${index}`, role };
+/** Only who has the token learns this. */
+function expired(name: string, expiresAtMs: number): CardpollError {
+  const lastDay = new Date(expiresAtMs - 1).toISOString().slice(0, 10);
+  return new CardpollError(
+    'auth',
+    TOKEN_EXPIRED,
+    `the admin token of ${name} expired: ${lastDay} was its last day`,
+    {
+      hint: 'make another with `cardpoll token new`, add its line, and reload with SIGHUP',
+    },
+  );
 }
 
 function localAuthenticator(): Authenticator {

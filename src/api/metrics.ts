@@ -1,23 +1,27 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/metrics.ts. What a number means stands in operations/; a task type, a result, a worker, an
-// initialisation status, an interface, the state of a breaker, the source of a pause, a quantile and the kind of a repair are the only labels, never a card.
+// Used by routes/metrics.ts. What a number means stands in operations/; labels are words of which there are few, never a
+// card and never an instance, whose name changes with every start.
 //
 // Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { InitOperations, ReconciliationReport } from '../operations/init.ts';
 import type { Overview, StatsOperations } from '../operations/stats.ts';
 import type { TaskStats } from '../operations/task-stats.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type InstanceState, OwnNumbers, PREFIX } from './own-numbers.ts';
+import type { Instruments } from './instruments.ts';
+import { Page } from './metrics-page.ts';
+import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
+import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 import { REFUSAL_REASONS, type Refusals } from './refusals.ts';
 
-export interface MetricsSources {
+export interface MetricsSources extends UpkeepSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
   readonly instance: () => InstanceState;
   readonly refusals: Refusals;
+  readonly instruments: Instruments;
   readonly version: string;
   /** Where this is one of several processes. */
   readonly siblings?: Siblings;
@@ -38,6 +42,7 @@ const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 interface Fleet {
   readonly overview: Overview;
   readonly reconciliation: ReconciliationReport;
+  readonly upkeep: Upkeep;
 }
 
 export class Metrics {
@@ -45,7 +50,8 @@ export class Metrics {
   readonly #own: OwnNumbers;
 
   constructor(private readonly sources: MetricsSources) {
-    this.#own = new OwnNumbers(sources.instance, sources.siblings?.number ?? null);
+    const { instance, instruments, siblings } = sources;
+    this.#own = new OwnNumbers(instance, instruments, siblings?.number ?? null);
   }
 
   /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
@@ -60,8 +66,12 @@ export class Metrics {
   async #fleet(): Promise<Fleet | null> {
     const { stats, init } = this.sources;
     try {
-      const [overview, { reconciliation }] = await Promise.all([stats.overview(), init.progress()]);
-      return { overview, reconciliation };
+      const [overview, { reconciliation }, upkeep] = await Promise.all([
+        stats.overview(),
+        init.progress(),
+        readUpkeep(this.sources),
+      ]);
+      return { overview, reconciliation, upkeep };
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;
@@ -82,7 +92,7 @@ export class Metrics {
   }
 }
 
-function fleetMetrics({ overview, reconciliation }: Fleet): Registry {
+function fleetMetrics({ overview, reconciliation, upkeep }: Fleet): Registry {
   const page = new Page();
   const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
     const gauge = page.gauge(name, help, ['task_type']);
@@ -153,6 +163,7 @@ function fleetMetrics({ overview, reconciliation }: Fleet): Registry {
   addStops(page, overview);
   addInit(page, overview);
   addRepairs(page, reconciliation);
+  addUpkeep(page, upkeep);
   return page.registry;
 }
 
@@ -180,15 +191,6 @@ function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): 
 
 function addWorkers(page: Page, { workers }: Overview): void {
   page.gauge('workers', 'Live instances').set(workers.length);
-  const lookUps = page.counter(
-    'card_cache_lookups_total',
-    'Look-ups in the card cache since the instance began',
-    ['worker', 'result'],
-  );
-  for (const { workerId, cacheHits, cacheMisses } of workers) {
-    lookUps.inc({ worker: workerId, result: 'hit' }, cacheHits);
-    lookUps.inc({ worker: workerId, result: 'miss' }, cacheMisses);
-  }
 }
 
 function addStops(page: Page, { stops }: Overview): void {
@@ -215,21 +217,4 @@ function addInit(page: Page, { init }: Overview): void {
 
 function scaled(value: number | null, factor: number): number | null {
   return value === null ? null : value * factor;
-}
-
-/** One scrape's worth of metrics: totals are set, not counted here, so every scrape begins anew. */
-class Page {
-  readonly registry = new Registry();
-
-  gauge<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> {
-    return new Gauge({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
-  }
-
-  counter<Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[] = [],
-  ): Counter<Label> {
-    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.registry] });
-  }
 }

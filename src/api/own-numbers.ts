@@ -1,7 +1,8 @@
 // The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines it
-// lost. metrics.ts serves them; a process that serves nothing itself hands them over to the one that does, which tells
+// lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to the one that does, which tells
 // them apart by the label `process` (0 to one less than the number of processes).
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+import { type Instruments, PREFIX } from './instruments.ts';
 
 /** What this instance knows of itself. */
 export interface InstanceState {
@@ -9,15 +10,16 @@ export interface InstanceState {
   readonly leads: boolean;
   /** Since its start. */
   readonly droppedLogLines: number;
+  /** In the card cache, since its start. */
+  readonly cardLookups: { readonly hits: number; readonly misses: number };
 }
 
-export const PREFIX = 'cardpoll_';
-
 export class OwnNumbers {
-  readonly #registry = new Registry();
+  readonly #registry: Registry;
 
   /** @param process its number among several; null where it is the only one. */
-  constructor(instance: () => InstanceState, process: number | null) {
+  constructor(instance: () => InstanceState, instruments: Instruments, process: number | null) {
+    this.#registry = instruments.registry;
     const registers = [this.#registry];
     if (process !== null) this.#registry.setDefaultLabels({ process: String(process) });
     collectDefaultMetrics({ prefix: PREFIX, register: this.#registry });
@@ -27,6 +29,18 @@ export class OwnNumbers {
       registers,
       collect() {
         this.set(instance().leads ? 1 : 0);
+      },
+    });
+    new Counter({
+      name: `${PREFIX}card_cache_lookups_total`,
+      help: 'Look-ups of this instance in the card cache',
+      labelNames: ['result'],
+      registers,
+      collect() {
+        const { hits, misses } = instance().cardLookups;
+        this.reset();
+        this.inc({ result: 'hit' }, hits);
+        this.inc({ result: 'miss' }, misses);
       },
     });
     new Counter({

@@ -48,6 +48,7 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 
 /** Credentials that are missing or unknown, as opposed to insufficient ones. */
 export const UNAUTHENTICATED = 'unauthenticated';
+export const TOKEN_EXPIRED = 'token_expired';
 export const RATE_LIMITED = 'rate_limited';
 /** What the request asks for before anything else. */
 export const UNSUPPORTED_ENCODING = 'unsupported_content_encoding';
@@ -56,6 +57,7 @@ export const EXPECTATION_FAILED = 'expectation_failed';
 /** Errors whose status says more than their kind does. */
 const STATUS_OF_CODE: Record<string, number> = {
   [UNAUTHENTICATED]: 401,
+  [TOKEN_EXPIRED]: 401,
   [VERSION_CHANGED]: 412,
   [RATE_LIMITED]: 429,
   [UNSUPPORTED_ENCODING]: 415,
@@ -72,24 +74,27 @@ const FRAMEWORK_CODES: Record<string, string> = {
   FST_ERR_MAX_PARAM_LENGTH: 'url_too_long',
 };
 
+const UNEXPECTED: Problem = {
+  status: 500,
+  code: 'internal',
+  detail: 'an unexpected error; the api log has it under this request_id',
+};
+
 /** @param error anything thrown. What is not understood becomes a 500 that tells nothing about the inside. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof CardpollError) return problemOfCardpollError(error);
   if (hasZodFastifySchemaValidationErrors(error)) return problemOfValidation(error);
-  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  if (!(error instanceof Error)) return UNEXPECTED;
+  const { statusCode, code, message } = error as Error & { statusCode?: number; code?: string };
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return { status: statusCode, code: FRAMEWORK_CODES[code ?? ''] ?? 'bad_request', detail: message ?? '' };
+    return { status: statusCode, code: FRAMEWORK_CODES[code ?? ''] ?? 'bad_request', detail: message };
   }
-  return {
-    status: 500,
-    code: 'internal',
-    detail: 'an unexpected error; the api log has it under this request_id',
-  };
+  return UNEXPECTED;
 }
 
 function problemOfCardpollError(error: CardpollError): Problem {
   const status = STATUS_OF_CODE[error.code] ?? STATUS_OF_KIND[error.kind];
-  if (status === 500) return problemOf(null);
+  if (status === 500) return UNEXPECTED;
   const errors = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));
   const problem = { status, code: error.code, detail: error.message, hint: error.hint };
   return errors.length > 0 ? { ...problem, errors } : problem;

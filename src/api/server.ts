@@ -17,6 +17,7 @@ import { limitBodyTime } from './body-time.ts';
 import { handleErrors, requireHost, sendError } from './error-handling.ts';
 import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import { answerRepeats } from './idempotency.ts';
+import type { Instruments } from './instruments.ts';
 import { acceptJson, refuseEncodedBodies } from './json-body.ts';
 import { refuseOtherMethods } from './method-not-allowed.ts';
 import { Metrics, type Siblings } from './metrics.ts';
@@ -61,10 +62,11 @@ export interface ServerOptions {
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
   /** What /metrics tells. */
-  readonly operations: Pick<Operations, 'stats' | 'init'>;
+  readonly operations: Pick<Operations, 'stats' | 'init' | 'alertHistory' | 'cleanup'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
   readonly instance: () => InstanceState;
+  readonly instruments: Instruments;
   readonly siblings?: Siblings;
   readonly version: string;
 }
@@ -142,7 +144,10 @@ interface Parts {
   readonly access: Access;
 }
 
-function createApp({ logs, config }: ServerOptions, { servers, refusals, access }: Parts): FastifyInstance {
+function createApp(
+  { logs, config, instruments }: ServerOptions,
+  { servers, refusals, access }: Parts,
+): FastifyInstance {
   const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
     serverFactory: (answer) => refuseTunnels(servers.create(answer), logs.access),
@@ -170,6 +175,9 @@ function createApp({ logs, config }: ServerOptions, { servers, refusals, access 
     refuseExpectation(request);
   });
   refuseEncodedBodies(app);
+  app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+    instruments.request(method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime);
+  });
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async (_request, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');

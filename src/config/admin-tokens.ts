@@ -1,47 +1,120 @@
-// Tokens as settings: who may use the admin API, and the tokens cardpoll itself shows to others. Values are never
-// quoted in messages. Hashing and comparing tokens is the API's business.
+// Tokens as settings: who may use the admin API, and the tokens cardpoll itself shows to others. Of an admin token no
+// more than its hash is kept. Values are never quoted in messages. Comparing is the API's business.
+import { createHash } from 'node:crypto';
 import type { Kind, Parsed } from './kinds.ts';
 
-export const TOKEN_ROLES = ['viewer', 'operator'] as const;
+/** What each may do more than the one before it: read; change how polling runs; change what is polled and kept. */
+export const TOKEN_ROLES = ['viewer', 'operator', 'admin'] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
 export interface AdminToken {
+  readonly name: string;
   readonly role: TokenRole;
-  readonly token: string;
+  /** SHA-256 of the token, hexadecimal. */
+  readonly hash: string;
+  /** The first instant at which it is no longer valid; null: it always is. */
+  readonly expiresAtMs: number | null;
 }
 
 const MIN_TOKEN_LENGTH = 16;
+const HASHED = /^sha256:([0-9a-f]{64})$/;
+const EXPIRING = /^(.*)@(\d{4}-\d{2}-\d{2})$/;
+const DAY_MS = 86_400_000;
+/** Of a token without a name: enough to tell the few of an instance apart, and nothing to find the token by. */
+const FINGERPRINT_CHARS = 6;
+/** Names that the audit trail gives to others. */
+const TAKEN: readonly string[] = ['local', 'daemon', ...TOKEN_ROLES];
 
-function parseEntry(entry: string, position: number): Parsed<AdminToken> {
-  const colon = entry.indexOf(':');
-  const role = TOKEN_ROLES.find((known) => known === entry.slice(0, colon));
-  if (role === undefined) {
-    return { ok: false, problem: `entry ${position} does not begin with viewer: or operator:` };
-  }
-  const token = entry.slice(colon + 1);
-  if (token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token)) {
-    return {
-      ok: false,
-      problem: `the token of entry ${position} must have at least ${MIN_TOKEN_LENGTH} printable characters without spaces`,
-    };
-  }
-  return { ok: true, value: { role, token } };
+/** What a token may be called. */
+export const TOKEN_NAME: Kind<string> = {
+  accepts: 'name of at most 64 letters, digits, dots, dashes and underscores',
+  parse: (raw) => {
+    const name = String(raw);
+    if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
+      return { ok: false, problem: `is not a ${TOKEN_NAME.accepts}` };
+    }
+    if (TAKEN.includes(name)) return { ok: false, problem: 'stands for somebody else: choose another name' };
+    return { ok: true, value: name };
+  },
+};
+
+/** A calendar day. Yields the instant after it, in UTC. */
+export const LAST_DAY: Kind<number> = {
+  accepts: 'day as in 2027-01-31',
+  parse: (raw) => {
+    const startMs = Date.parse(`${raw}T00:00:00Z`);
+    const exists = !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(String(raw));
+    return exists && /^\d{4}-\d{2}-\d{2}$/.test(String(raw))
+      ? { ok: true, value: startMs + DAY_MS }
+      : { ok: false, problem: `is not a ${LAST_DAY.accepts}` };
+  },
+};
+
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
 }
 
-/** `role:token` entries, separated by commas or line ends. */
+/** The entry that lets a token in, without the token itself. @param lastDay YYYY-MM-DD; null: it does not expire */
+export function hashedEntry(name: string, role: TokenRole, token: string, lastDay: string | null): string {
+  return `${name}:${role}:sha256:${hashOf(token)}${lastDay === null ? '' : `@${lastDay}`}`;
+}
+
+function parseEntry(entry: string): Parsed<AdminToken> {
+  const [first = '', ...rest] = entry.split(':');
+  const nameless = roleOf(first);
+  const role = nameless ?? roleOf(rest[0] ?? '');
+  if (role === undefined) {
+    return {
+      ok: false,
+      problem: `does not begin with ${TOKEN_ROLES.join(':, ')}: or a name and one of these`,
+    };
+  }
+  const name = nameless === undefined ? TOKEN_NAME.parse(first) : null;
+  if (name?.ok === false) return { ok: false, problem: `begins with a name that ${name.problem}` };
+  const secret = parseSecret(rest.slice(nameless === undefined ? 1 : 0).join(':'));
+  if (!secret.ok) return secret;
+  if (name !== null) return { ok: true, value: { name: name.value, role, ...secret.value } };
+  // Operators could do everything before there were admins, and those written down then still can.
+  const rights = role === 'operator' ? 'admin' : role;
+  const fingerprint = secret.value.hash.slice(0, FINGERPRINT_CHARS);
+  return { ok: true, value: { name: `${role}-${fingerprint}`, role: rights, ...secret.value } };
+}
+
+function roleOf(word: string): TokenRole | undefined {
+  return TOKEN_ROLES.find((known) => known === word);
+}
+
+/** The token or its hash, and perhaps its last day. */
+function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtMs'>> {
+  const [, token = text, lastDay] = EXPIRING.exec(text) ?? [];
+  const expires = lastDay === undefined ? null : LAST_DAY.parse(lastDay);
+  if (expires?.ok === false) return { ok: false, problem: `expires on what ${expires.problem}` };
+  const expiresAtMs = expires?.value ?? null;
+  const hash = HASHED.exec(token)?.[1];
+  if (hash !== undefined) return { ok: true, value: { hash, expiresAtMs } };
+  if (token.startsWith('sha256:'))
+    return { ok: false, problem: 'has a hash that is not 64 hexadecimal digits' };
+  if (token.length < MIN_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token)) {
+    const problem = `has a token that is not at least ${MIN_TOKEN_LENGTH} printable characters without spaces`;
+    return { ok: false, problem };
+  }
+  return { ok: true, value: { hash: hashOf(token), expiresAtMs } };
+}
+
+/** `[name:]role:token` entries, separated by commas or line ends; in place of a token its hash. */
 export function adminTokens(): Kind<readonly AdminToken[]> {
   return {
-    accepts: 'role:token entries, comma separated',
+    accepts: '[name:]role:token[@last-day] entries, comma separated',
     parse: (raw) => {
       const entries = String(raw)
         .split(/[,\n]/)
         .map((entry) => entry.trim())
-        .filter((entry) => entry !== '');
+        .filter((entry) => entry !== '' && !entry.startsWith('#'));
       const tokens: AdminToken[] = [];
       for (const [index, entry] of entries.entries()) {
-        const parsed = parseEntry(entry, index + 1);
-        if (!parsed.ok) return parsed;
-        if (tokens.some(({ token }) => token === parsed.value.token)) {
+        const parsed = parseEntry(entry);
+        if (!parsed.ok) return { ok: false, problem: `entry ${index + 1} ${parsed.problem}` };
+        if (tokens.some(({ hash }) => hash === parsed.value.hash)) {
           return { ok: false, problem: `entry ${index + 1} repeats the token of an earlier entry` };
         }
         tokens.push(parsed.value);

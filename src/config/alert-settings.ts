@@ -24,7 +24,7 @@ export const ALERTS = {
   }),
   webhookSecrets: optional<readonly string[]>({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
-    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE' },
+    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
     kind: webhookSecrets(),
     doc: 'Key with which webhooks of rules without their own are signed (Standard Webhooks); two while it is changed.',
     scopes: daemon,

@@ -1,6 +1,7 @@
 // Finds the value of each setting: flag > environment > config file > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
@@ -111,7 +112,17 @@ export class SettingReader {
     }
     if (variable !== undefined) return { raw: variable, origin: setting.env ?? '' };
     if (fileVariable !== undefined) return this.#readSecret(setting, fileVariable, setting.file?.env ?? '');
+    const credential = this.#credentialPath(setting);
+    if (credential !== null) return this.#readSecret(setting, credential, 'systemd credential');
     return setting.yaml === null ? null : (this.file.values.get(setting.yaml) ?? null);
+  }
+
+  /** null where systemd gave this process no such credential. */
+  #credentialPath(setting: Setting<unknown>): string | null {
+    const directory = nonEmpty(this.inputs.env.CREDENTIALS_DIRECTORY);
+    if (directory === undefined || setting.file === null) return null;
+    const path = join(directory, setting.file.credential);
+    return existsSync(path) ? path : null;
   }
 
   #readSecret(setting: Setting<unknown>, path: string, origin: string): Found | null {
@@ -121,7 +132,7 @@ export class SettingReader {
         this.#refuse(setting, `${origin}: ${open}`);
         return null;
       }
-      return { raw: readFileSync(path, 'utf8'), origin: `${origin} (${path})` };
+      return { raw: readFileSync(path, 'utf8').trim(), origin: `${origin} (${path})` };
     } catch (error) {
       const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && isForClients(setting);
       this.#refuse(setting, `${origin}: ${messageOf(error)}`, missing ? 'input_missing' : 'config');

@@ -79,11 +79,18 @@ const RULES = `## Rules
 - Unknown keys in the config file and unknown \`CARDPOLL_*\` variables are errors.
 - Redis and PostgreSQL are set both or neither; neither means the embedded stores, which are for trying out.
 - The daemon needs a gateway URL.
-- An address other than a loopback one needs admin tokens: comma separated \`role:token\` entries, each token at least
-  16 characters. A \`viewer\` may read, an \`operator\` may also change.
-- A file that holds secrets must not be readable by everybody: token files, the key of \`api.tls_key\`, a config file with a
+- An address other than a loopback one needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
+  commas or line ends, each token at least 16 characters, or \`sha256:\` and its hash: \`cardpoll token new\` makes one. A
+  \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
+  the removal of rules. An \`operator\` without a name may do everything.
+- Every setting that is or may hold a secret has a variable that ends in \`_FILE\`: the path of a file with its value. A
+  file that holds secrets must not be readable by everybody: those, the key of \`api.tls_key\`, a config file with a
   password in a URL. A config file that everybody can write is refused.
 - Trusted proxies need admin tokens.
+- Under systemd the same settings are read from the credentials of the unit, where there are any:
+  \`LoadCredential=database_url:/etc/cardpoll/database_url\`, and so \`redis_url\`, \`admin_tokens\`, \`gateway.token\`,
+  \`gateway.hmac_key\`, \`webhooks.secret\`, for clients \`client.token\`. Flags and variables win over them, they win over the
+  config file.
 - \`polling.lease_ms\` is at least twice \`gateway.timeout_ms\` and 1000.
 - Lengths of time are numbers in the unit of the setting's name, or carry a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
 `;

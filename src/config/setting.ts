@@ -11,8 +11,16 @@ export interface Setting<V> {
   readonly env: string | null;
   /** Dotted path in the config file; null for secrets. */
   readonly yaml: string | null;
-  /** Where the value may instead be read from a file that only its owner can read. Only secrets have it. */
-  readonly file: { readonly flag: string | null; readonly env: string } | null;
+  /**
+   * Where the value may instead be read from a file that only its owner can read: one that is named, or a credential of
+   * systemd. Only what is or may hold a secret has it.
+   */
+  readonly file: {
+    readonly flag: string | null;
+    readonly env: string;
+    /** Its file in the credentials directory. */
+    readonly credential: string;
+  } | null;
   readonly kind: Kind<NonNullable<V>>;
   /** null: nothing unless set. */
   readonly default: V;

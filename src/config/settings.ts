@@ -59,6 +59,7 @@ const GENERAL = {
     flag: '--redis-url',
     env: 'CARDPOLL_REDIS_URL',
     yaml: 'redis_url',
+    file: { flag: null, env: 'CARDPOLL_REDIS_URL_FILE', credential: 'redis_url' },
     kind: connectionUrl('redis', 'rediss', 'redis-sentinel', 'redis-cluster'),
     defaultText: 'embedded, when neither store is set',
     doc: 'Redis that coordinates the instances; several hosts with commas for Sentinel (then /master) and Cluster. Needs the database URL too.',
@@ -68,6 +69,7 @@ const GENERAL = {
     flag: '--database-url',
     env: 'CARDPOLL_DATABASE_URL',
     yaml: 'database_url',
+    file: { flag: null, env: 'CARDPOLL_DATABASE_URL_FILE', credential: 'database_url' },
     kind: url('postgres', 'postgresql'),
     defaultText: 'embedded, when neither store is set',
     doc: 'PostgreSQL that keeps cards, usage and history. Needs the Redis URL too.',
@@ -122,9 +124,9 @@ const GENERAL = {
   }),
   adminTokens: optional({
     env: 'CARDPOLL_ADMIN_TOKENS',
-    file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE' },
+    file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE', credential: 'admin_tokens' },
     kind: adminTokens(),
-    doc: 'Who may use the admin API: role:token entries, roles viewer and operator.',
+    doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
     scopes: daemon,
   }),
 } as const;
@@ -181,14 +183,14 @@ const GATEWAY = {
   }),
   gatewayToken: optional({
     env: 'CARDPOLL_GATEWAY_TOKEN',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE' },
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE', credential: 'gateway.token' },
     kind: secretText(),
     doc: 'Bearer token sent with every gateway call.',
     scopes: daemon,
   }),
   gatewayHmacKey: optional({
     env: 'CARDPOLL_GATEWAY_HMAC_KEY',
-    file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE' },
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE', credential: 'gateway.hmac_key' },
     kind: secretText(),
     doc: 'Key with which every gateway call is signed.',
     scopes: daemon,
@@ -291,7 +293,7 @@ const CLIENT = {
   }),
   clientToken: optional({
     env: 'CARDPOLL_TOKEN',
-    file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE' },
+    file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
     kind: secretText(),
     doc: 'Token to show the daemon.',
     scopes: client,

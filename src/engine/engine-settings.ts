@@ -3,6 +3,7 @@
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { AuditTrail } from '../store/audit-trail.ts';
 import type { LiveStore } from '../store/live-store.ts';
@@ -46,6 +47,7 @@ export interface EngineDeps {
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
   readonly flow: FlowControl;
+  readonly meter: Meter;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;
   /** Records what the daemon does by itself. */

@@ -54,7 +54,12 @@ export class Engine implements Service {
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
     this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
-    this.#stats = new StatsRecorder(live.stats, settings.workerId, this.#errors.for('stats-recorder'));
+    this.#stats = new StatsRecorder(
+      live.stats,
+      settings.workerId,
+      deps.meter,
+      this.#errors.for('stats-recorder'),
+    );
     this.#writer = this.#makeWriter();
     this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
@@ -92,6 +97,11 @@ export class Engine implements Service {
   /** True while this instance advances the schedules of the fleet. */
   get leads(): boolean {
     return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
+  }
+
+  /** In the card cache, of this instance. */
+  get cardLookups(): { readonly hits: number; readonly misses: number } {
+    return this.#reader.counts;
   }
 
   describe(): WorkerInfo {

@@ -126,6 +126,7 @@ export function leaderServices(
       outbox: records.alerts.webhooks,
       guard: deps.guard,
       secrets: settings.webhookSecrets,
+      meter: deps.meter,
       fence,
       clock,
       random: deps.random,

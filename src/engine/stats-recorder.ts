@@ -3,6 +3,7 @@
 import { bucketOf } from '../domain/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { Meter } from '../platform/meter.ts';
 import type { PollStats, StatsDelta } from '../store/live-store.ts';
 
 const FLUSH_EVERY_MS = 500;
@@ -37,6 +38,7 @@ export class StatsRecorder extends LoopService {
   constructor(
     private readonly stats: PollStats,
     private readonly workerId: string,
+    private readonly meter: Pick<Meter, 'poll'>,
     onError: LoopErrorHandler,
   ) {
     super('stats-recorder', onError);
@@ -47,6 +49,7 @@ export class StatsRecorder extends LoopService {
     counter.succeeded += 1;
     counter.succeededMs += durationMs;
     addDuration(counter, durationMs);
+    this.meter.poll(taskType, 'succeeded', durationMs);
   }
 
   /** @param reason kind of failure. */
@@ -55,6 +58,7 @@ export class StatsRecorder extends LoopService {
     counter.failed += 1;
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
+    this.meter.poll(taskType, 'failed', durationMs);
   }
 
   /** What the leader decides the effective limit from, beside the polls themselves. */

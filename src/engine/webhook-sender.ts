@@ -10,6 +10,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../store/alert-records.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
@@ -33,6 +34,7 @@ export class WebhookSender extends LoopService {
       readonly guard: SsrfGuard;
       /** For rules without their own, the newest first; none: not signed. */
       readonly secrets: readonly string[];
+      readonly meter: Pick<Meter, 'webhookAttempt'>;
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly random: () => number;
@@ -89,6 +91,8 @@ export class WebhookSender extends LoopService {
   async #deliver(delivery: WebhookDelivery, stopped: AbortSignal): Promise<void> {
     const outcome = await this.#attempt(delivery, stopped);
     const { status, ...details } = outcome;
+    const retried = stopped.aborted ? 'stopped' : 'retried';
+    this.deps.meter.webhookAttempt(status === 'pending' ? retried : status);
     if (!(await this.deps.outbox.settle(delivery, outcome))) return;
     const fields = {
       alert_id: delivery.alert.id,

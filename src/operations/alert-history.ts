@@ -7,6 +7,7 @@ import type {
   AlertHistoryItem,
   AlertNotification,
   AlertRecords,
+  FiringCount,
   HistoryFilter,
   SliceOf,
 } from '../store/alert-records.ts';
@@ -33,6 +34,12 @@ export interface AlertReport extends AlertCondition {
   readonly notifications: readonly AlertNotification[];
 }
 
+/** Kinds without any are left out. */
+export interface AlertCounts {
+  readonly kinds: readonly FiringCount[];
+  readonly pendingWebhooks: number;
+}
+
 const MAX_RULE_ID = 2 ** 31 - 1;
 
 export class AlertHistoryOperations {
@@ -46,6 +53,15 @@ export class AlertHistoryOperations {
     if (filter.ruleId !== null && !isId(filter.ruleId, MAX_RULE_ID)) return { items: [], total: 0 };
     const { items, total } = await this.records.history(filter, sliceOf(page));
     return { items: items.map(reportOf), total };
+  }
+
+  /** What fires now, and what is still to be told. */
+  async counts(): Promise<AlertCounts> {
+    const [kinds, pendingWebhooks] = await Promise.all([
+      this.records.firing(),
+      this.records.webhooks.pending(),
+    ]);
+    return { kinds, pendingWebhooks };
   }
 
   /** The first one who says so stays. Throws `not_found`, and `conflict` for an alert that is over. */

@@ -11,7 +11,7 @@ export interface Ending {
 }
 
 /** Looks (one a second) without a word from it: its event loop stands still. Counted, so that time asleep does not count. */
-const MOST_SILENT_LOOKS = 30;
+const MOST_SILENT_LOOKS = 20;
 const FIRST_RESTART_MS = 1_000;
 const LAST_RESTART_MS = 30_000;
 /** Looks it must have been ready for until an end counts as the first one again. */

@@ -166,7 +166,7 @@ export class CompressedFleet {
           work: live.work,
           reader,
           writer,
-          stats: new StatsRecorder(live.stats, 'w', raise),
+          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, raise),
           flow,
           totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
           matcher: () => matcher,

@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CLEANUP_TARGETS, RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, type Retention, retentionVersion } from '../../operations/cleanup.ts';
+import { ADMIN_ONLY } from '../access.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, instant, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
@@ -121,6 +122,7 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
     app.put(
       '/data-cleanup-configs/:id',
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Change how long data is kept, or whether it is cleaned',

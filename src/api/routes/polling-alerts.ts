@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type AlertOperations, type AlertRuleReport, alertRuleVersion } from '../../operations/alerts.ts';
+import { ADMIN_ONLY } from '../access.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { alertRule, newAlertRule, ruleId, rulePatch, webhookTrial } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
@@ -78,6 +79,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
     app.delete(
       RULE,
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Delete an alert rule; its history stays',

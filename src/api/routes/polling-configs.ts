@@ -13,6 +13,7 @@ import {
   INTERVAL_SECONDS_BOUNDS,
   PRIORITY_BOUNDS,
 } from '../../operations/configs.ts';
+import { ADMIN_ONLY } from '../access.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
@@ -91,6 +92,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
     app.put(
       '/polling-configs/:id',
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Change a polling config; fields left out stay as they are',
@@ -106,6 +108,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
     app.post(
       '/polling-configs',
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Create a polling config',
@@ -140,6 +143,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
     app.delete(
       '/polling-configs/:id',
       {
+        config: ADMIN_ONLY,
         schema: {
           tags,
           summary: 'Delete a polling config; its cards go to the next one that matches them',

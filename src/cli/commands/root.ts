@@ -20,6 +20,7 @@ import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
 import { pause, resume } from './pause.ts';
 import { stats } from './stats.ts';
+import { token } from './token.ts';
 import { trigger } from './trigger.ts';
 import { version } from './version.ts';
 
@@ -49,6 +50,7 @@ export const ROOT: CommandSpec = {
     cards,
     explain,
     audit,
+    token,
     logs,
     gateway,
     migrate,

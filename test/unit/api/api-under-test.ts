@@ -2,7 +2,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { AdminToken } from '../../../src/api/auth.ts';
 import type { TlsPair } from '../../../src/api/http-server.ts';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../../src/api/server.ts';
+import { adminTokens } from '../../../src/config/admin-tokens.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -52,10 +54,26 @@ export interface ApiUnderTest {
   close(): Promise<void>;
 }
 
+export interface GivenToken {
+  readonly name?: string;
+  readonly role: AdminToken['role'];
+  /** The token, its hash, with or without a last day: what may stand in an entry. */
+  readonly token: string;
+}
+
+/** As the daemon reads them from its configuration. */
+export function tokensOf(given: readonly GivenToken[]): readonly AdminToken[] {
+  if (given.length === 0) return [];
+  const entries = given.map(({ name, role, token }) => [...(name ? [name] : []), role, token].join(':'));
+  const parsed = adminTokens().parse(entries.join(','));
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.value;
+}
+
 export async function startApi(stores: {
   readonly redisUrl: string;
   readonly databaseUrl: string;
-  readonly tokens?: readonly AdminToken[];
+  readonly tokens?: readonly GivenToken[];
   /** Where webhooks may go although it is not public. */
   readonly allowCidrs?: readonly AddressRange[];
   /** Default: no limit. */
@@ -92,7 +110,7 @@ export async function startApi(stores: {
     config: {
       host: '127.0.0.1',
       port: 0,
-      tokens: stores.tokens ?? [],
+      tokens: tokensOf(stores.tokens ?? []),
       rateLimitPerMinute: stores.rateLimitPerMinute ?? 0,
       refusalLimitPerMinute: stores.refusalLimitPerMinute ?? 0,
       tls: stores.tls ?? null,
@@ -101,7 +119,8 @@ export async function startApi(stores: {
     operations,
     logs: { api: collector(apiLog), access: collector(accessLog) },
     readiness: async () => ({ problems: api.problems, restraints: [] }),
-    instance: () => ({ leads: true, droppedLogLines: 3 }),
+    instance: () => ({ leads: true, droppedLogLines: 3, cardLookups: { hits: 30, misses: 10 } }),
+    instruments: new Instruments(),
     version: '1.2.3',
   });
   const api: ApiUnderTest = {

@@ -1,11 +1,16 @@
 // Every change leaves who, what, before and after; what changes nothing leaves nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hashOf } from '../../../src/config/admin-tokens.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { type ApiUnderTest, type Call, startApi } from './api-under-test.ts';
 
+const ADMIN = 'a'.repeat(32);
 const OPERATOR = 'o'.repeat(32);
+const ROTATED = 'r'.repeat(32);
+const EXPIRED = 'e'.repeat(32);
+const NAMELESS = 'n'.repeat(32);
 const VIEWER = 'v'.repeat(32);
-const authorization = `Bearer ${OPERATOR}`;
+const authorization = `Bearer ${ADMIN}`;
 
 let api: ApiUnderTest;
 beforeAll(async () => {
@@ -13,8 +18,12 @@ beforeAll(async () => {
     redisUrl: (await freshRedis()).url,
     databaseUrl: await freshDatabase(),
     tokens: [
-      { role: 'operator', token: OPERATOR },
-      { role: 'viewer', token: VIEWER },
+      { name: 'anna', role: 'admin', token: ADMIN },
+      { name: 'ben', role: 'operator', token: OPERATOR },
+      { name: 'ben', role: 'operator', token: `sha256:${hashOf(ROTATED)}@2999-12-31` },
+      { name: 'old', role: 'admin', token: `${EXPIRED}@2026-01-31` },
+      { name: 'vera', role: 'viewer', token: VIEWER },
+      { role: 'operator', token: NAMELESS },
     ],
   });
   await send('POST', '/cards/import', { body: 'card_id,iccid\n1,898600000000000001\n', type: 'text/csv' });
@@ -66,8 +75,8 @@ describe('a change', () => {
     });
     expect(traces).toMatchObject([
       {
-        name: 'operator/0',
-        role: 'operator',
+        name: 'anna',
+        role: 'admin',
         address: '127.0.0.1',
         requestId: 'req-1',
         action: 'concurrency.set',
@@ -77,7 +86,7 @@ describe('a change', () => {
       },
     ]);
     expect(api.auditLog.at(-1)).toMatchObject({
-      actor: 'operator/0',
+      actor: 'anna',
       request_id: 'req-1',
       action: 'concurrency.set',
       before: { max_concurrency: 100 },
@@ -127,7 +136,7 @@ describe('a change', () => {
     const { status, traces } = await tracesOf(method, path, call);
     expect(status).toBeLessThan(300);
     expect(traces.map((trace) => trace.action)).toEqual([action]);
-    expect(traces[0]).toMatchObject({ name: 'operator/0', requestId: 'req-1' });
+    expect(traces[0]).toMatchObject({ name: 'anna', requestId: 'req-1' });
   });
 
   it('shows the retention that was cut', async () => {
@@ -242,10 +251,60 @@ it('a change that did not come about after all says so', async () => {
   ]);
 });
 
-it('whoami tells name and role', async () => {
-  expect((await send('GET', '/whoami')).body).toEqual({ name: 'operator/0', role: 'operator' });
-  const viewer = await send('GET', '/whoami', { headers: { authorization: `Bearer ${VIEWER}` } });
-  expect(viewer.body).toEqual({ name: 'viewer/1', role: 'viewer' });
+describe('tokens', () => {
+  const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const whoami = async (token: string) => (await send('GET', '/whoami', as(token))).body;
+
+  it('have names and roles; two of one name are both valid', async () => {
+    expect(await whoami(ADMIN)).toEqual({ name: 'anna', role: 'admin' });
+    expect(await whoami(OPERATOR)).toEqual({ name: 'ben', role: 'operator' });
+    expect(await whoami(ROTATED)).toEqual({ name: 'ben', role: 'operator' });
+    expect(await whoami(VIEWER)).toEqual({ name: 'vera', role: 'viewer' });
+  });
+
+  it('without a name let an operator do all there was to do', async () => {
+    expect(await whoami(NAMELESS)).toEqual({
+      name: `operator-${hashOf(NAMELESS).slice(0, 6)}`,
+      role: 'admin',
+    });
+  });
+
+  it('that expired say so, and do nothing', async () => {
+    const json = { max_concurrency: 9 };
+    const { status, body, traces } = await tracesOf('PUT', '/polling-concurrency/realname', {
+      json,
+      ...as(EXPIRED),
+    });
+    expect([status, traces]).toEqual([401, []]);
+    expect(body).toMatchObject({
+      code: 'token_expired',
+      detail: 'the admin token of old expired: 2026-01-31 was its last day',
+    });
+  });
+
+  it('given as a hash cannot be used as a token', async () => {
+    expect((await send('GET', '/whoami', as(hashOf(ROTATED)))).status).toBe(401);
+  });
+
+  it.each<[string, string, object | undefined]>([
+    ['PUT', '/data-cleanup-configs/3', { retention_days: 9 }],
+    ['POST', '/polling-configs', config],
+    ['PUT', '/polling-configs/2', { status: 0 }],
+    ['DELETE', '/polling-configs/2', undefined],
+    ['DELETE', '/polling-alert-rules/1', undefined],
+  ])('of operators do not %s %s, which is for admins', async (method, path, json) => {
+    const { status, body, traces } = await tracesOf(method, path, { json, ...as(OPERATOR) });
+    expect([status, body.code, traces]).toEqual([403, 'admin_only', []]);
+  });
+
+  it('of operators change how polling runs', async () => {
+    const json = { max_concurrency: 44 };
+    const { status, traces } = await tracesOf('PUT', '/polling-concurrency/realname', {
+      json,
+      ...as(ROTATED),
+    });
+    expect([status, traces[0]?.name]).toEqual([200, 'ben']);
+  });
 });
 
 describe('GET /audit', () => {
@@ -259,8 +318,8 @@ describe('GET /audit', () => {
     expect(items[0]).toEqual({
       id: expect.any(Number),
       at: expect.stringMatching(/^20.*Z$/),
-      actor: 'operator/0',
-      role: 'operator',
+      actor: 'anna',
+      role: 'admin',
       address: '127.0.0.1',
       request_id: 'req-1',
       action: 'concurrency.set',
@@ -283,7 +342,7 @@ describe('GET /audit', () => {
     expect(ids([...since, ...until])).toEqual(ids(items));
     expect(since.every(({ at }: { at: string }) => at >= middle)).toBe(true);
     expect((await list('actor=nobody')).total).toBe(0);
-    expect((await list('actor=operator/0')).total).toBeGreaterThan(0);
+    expect((await list('actor=anna')).total).toBeGreaterThan(0);
   });
 
   it.each(['since=yesterday', 'until=1h', 'actor=', 'action=%00', 'page=0'])('refuses %s', async (query) => {

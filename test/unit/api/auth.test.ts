@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { authenticator } from '../../../src/api/auth.ts';
+import { tokensOf } from './api-under-test.ts';
 
-const nothing = { method: 'GET', authorization: undefined, host: '127.0.0.1:7480', origin: undefined };
+const nothing = {
+  method: 'GET',
+  adminOnly: false,
+  authorization: undefined,
+  host: '127.0.0.1:7480',
+  origin: undefined,
+};
 
 describe('without tokens', () => {
-  const authenticate = authenticator([], '127.0.0.1');
+  const authenticate = authenticator([], '127.0.0.1', Date.now);
 
   it.each(['127.0.0.1:7480', '127.0.0.1', 'localhost:7480', 'LOCALHOST', '[::1]:7480', '[::1]', '127.8.9.1'])(
     'is open to Host %s',
@@ -43,28 +50,37 @@ describe('without tokens', () => {
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.5', 'db.internal'])('does not open on %s', (host) => {
-    expect(() => authenticator([], host)).toThrow(expect.objectContaining({ kind: 'config' }));
+    expect(() => authenticator([], host, Date.now)).toThrow(expect.objectContaining({ kind: 'config' }));
   });
 });
 
 describe('with tokens', () => {
+  let nowMs = Date.parse('2026-11-21T23:59:59.999Z');
   const authenticate = authenticator(
-    [
-      { role: 'viewer', token: 'v'.repeat(32) },
-      { role: 'operator', token: 'o'.repeat(32) },
-    ],
+    tokensOf([
+      { name: 'vera', role: 'viewer', token: 'v'.repeat(32) },
+      { name: 'ben', role: 'operator', token: `${'o'.repeat(32)}@2026-11-21` },
+    ]),
     '0.0.0.0',
+    () => nowMs,
   );
   const viewer = { ...nothing, authorization: `Bearer ${'v'.repeat(32)}` };
   const operator = { ...nothing, authorization: `Bearer ${'o'.repeat(32)}`, host: 'polling.example' };
 
-  it('names callers by role and index', () => {
-    expect(authenticate(viewer)).toEqual({ name: 'viewer/0', role: 'viewer' });
-    expect(authenticate({ ...operator, method: 'PUT' })).toEqual({ name: 'operator/1', role: 'operator' });
+  it('names callers', () => {
+    expect(authenticate(viewer)).toEqual({ name: 'vera', role: 'viewer' });
+    expect(authenticate({ ...operator, method: 'PUT' })).toEqual({ name: 'ben', role: 'operator' });
     expect(authenticate({ ...viewer, authorization: `bearer  ${'v'.repeat(32)}` })).toEqual({
-      name: 'viewer/0',
+      name: 'vera',
       role: 'viewer',
     });
+  });
+
+  it('lets a token in until its last day is over', () => {
+    expect(authenticate(operator).name).toBe('ben');
+    nowMs += 1;
+    expect(() => authenticate(operator)).toThrow(expect.objectContaining({ code: 'token_expired' }));
+    nowMs -= 1;
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('lets viewers not %s', (method) => {

@@ -186,7 +186,11 @@ it('an answer that says the service failed is not kept', async () => {
   await redis.set('polling:concurrency:slots:realname', 'x');
   const post = () =>
     failing.call('POST', RESET, { json: { task_type: 'realname' }, headers: { 'idempotency-key': 'k' } });
-  expect(await post()).toMatchObject({ status: 500 });
+  const failed = await post();
+  expect(failed).toMatchObject({ status: 500, body: { code: 'internal' } });
+  expect(JSON.stringify(failed.body), 'the inside stays inside').not.toMatch(/WRONGTYPE|polling:|script/i);
+  const line = failing.apiLog.find(({ request_id }) => request_id === failed.body.request_id);
+  expect(String((line?.err as Error | undefined)?.message), 'the api log tells').toMatch(/WRONGTYPE/);
   await redis.del('polling:concurrency:slots:realname');
   expect(await post()).toMatchObject({ status: 200 });
   redis.disconnect();

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { Instruments } from '../../../src/api/instruments.ts';
+import { MeteredGateway } from '../../../src/gateway/metered-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { type ApiUnderTest, startApi } from './api-under-test.ts';
@@ -81,13 +83,8 @@ describe('names', () => {
       ),
     );
     expect([...ours].sort()).toEqual([
-      'interface',
-      'reason',
-      'result',
-      'source',
-      'state',
-      'status',
-      'task_type',
+      ...['interface', 'method', 'outcome', 'reason', 'result', 'route', 'rule_type'],
+      ...['source', 'state', 'status', 'target', 'task_type'],
     ]);
   });
 });
@@ -122,9 +119,78 @@ describe('after polls', () => {
       'cardpoll_concurrency_usage_ratio{task_type="carddata"}': 0.25,
       'cardpoll_manual_length{task_type="carddata"}': 2,
       cardpoll_workers: 1,
-      'cardpoll_card_cache_lookups_total{worker="w1",result="hit"}': 30,
-      'cardpoll_card_cache_lookups_total{worker="w1",result="miss"}': 10,
+      'cardpoll_card_cache_lookups_total{result="hit"}': 30,
+      'cardpoll_card_cache_lookups_total{result="miss"}': 10,
     });
+  });
+});
+
+describe('what this instance counts and times', () => {
+  it('is there before anything happened, at zero', async () => {
+    const { values, types } = await scrape(api);
+    expect(Object.fromEntries(values)).toMatchObject({
+      'cardpoll_poll_duration_seconds_count{task_type="package",result="failed"}': 0,
+      'cardpoll_gateway_call_duration_seconds_count{interface="card_status",result="succeeded"}': 0,
+      'cardpoll_webhook_attempts_total{outcome="failed"}': 0,
+      'cardpoll_alerts_firing{rule_type="stop_unconfirmed",task_type="package"}': 0,
+      'cardpoll_cleanup_deleted_rows{target="alert_history"}': 0,
+      cardpoll_webhooks_pending: 0,
+      cardpoll_cleanup_running: 0,
+    });
+    expect(types.get('cardpoll_http_request_duration_seconds')).toBe('histogram');
+    expect([...values.keys()].filter((key) => key.includes('stop_unconfirmed",task_type="realname'))).toEqual(
+      [],
+    );
+  });
+
+  it('requests stand under their route and status, whatever path they name', async () => {
+    for (const id of ['1', '2', '3']) await api.call('GET', `/api/admin/cards/${id}`);
+    await api.call('GET', '/no/such/path');
+    await api.call('GET', `/${'x'.repeat(50)}`);
+    const { values } = await scrape(api);
+    const labels = 'method="GET",route="/api/admin/cards/:card"';
+    expect(values.get(`cardpoll_http_requests_total{${labels},status="404"}`)).toBe(3);
+    expect(values.get(`cardpoll_http_request_duration_seconds_count{${labels}}`)).toBe(3);
+    expect(values.get('cardpoll_http_requests_total{method="other",route="none",status="404"}')).toBe(2);
+    expect([...values.keys()].some((key) => key.includes('no/such') || key.includes('xxx'))).toBe(false);
+  });
+
+  it('polls, gateway calls and webhooks stand where they belong', async () => {
+    const instruments = new Instruments();
+    instruments.poll('carddata', 'succeeded', 300);
+    instruments.webhookAttempt('retried');
+    const refused = { call: () => Promise.reject(new Error('refused')), isStoppedStatus: () => false };
+    const metered = new MeteredGateway(refused, instruments, { monotonic: () => 0 });
+    await expect(metered.call('flow', { cardId: 1, iccid: '1' }, 1_000)).rejects.toThrow('refused');
+    const text = await instruments.registry.metrics();
+    for (const line of [
+      'cardpoll_poll_duration_seconds_bucket{le="0.25",task_type="carddata",result="succeeded"} 0',
+      'cardpoll_poll_duration_seconds_bucket{le="0.5",task_type="carddata",result="succeeded"} 1',
+      'cardpoll_gateway_call_duration_seconds_count{interface="flow",result="failed"} 1',
+      'cardpoll_webhook_attempts_total{outcome="retried"} 1',
+    ])
+      expect(text.split('\n')).toContain(line);
+  });
+});
+
+it('tells what fires, what is silenced, and what waits to be told', async () => {
+  const { alerts } = api.records;
+  const rule = await alerts.createRule({
+    ...{ name: 'n', ruleType: 'queue_backlog', taskType: 'package', comparison: '>', threshold: 1 },
+    ...{ isEnabled: true, notifyChannels: ['webhook'], webhookUrl: 'http://h/', webhookSecrets: [] },
+    cooldownSeconds: 0,
+  });
+  const found = (await alerts.toEvaluate()).find(({ id }) => id === rule.id);
+  const event = { kind: 'fired', value: 2 } as const;
+  await alerts.apply([{ ruleId: rule.id, revision: found?.revision ?? 0, event }]);
+  const silence = { ruleId: rule.id, ruleType: null, taskType: null, reason: '', by: 'ann' };
+  await alerts.silences.create({ ...silence, ends: { inSeconds: 60 } });
+  const labels = 'rule_type="queue_backlog",task_type="package"';
+  expect(Object.fromEntries((await scrape(api)).values)).toMatchObject({
+    [`cardpoll_alerts_firing{${labels}}`]: 1,
+    [`cardpoll_alerts_silenced{${labels}}`]: 1,
+    [`cardpoll_alerts_acknowledged{${labels}}`]: 0,
+    cardpoll_webhooks_pending: 1,
   });
 });
 

@@ -1,7 +1,7 @@
 // Requests a minute, and refused ones, over real HTTP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
+import { type ApiUnderTest, type Reply, startApi, tokensOf } from './api-under-test.ts';
 
 const STATS = '/api/admin/polling-configs';
 const TOKENS = [
@@ -56,11 +56,11 @@ describe('callers', () => {
   });
 
   it('take another limit at once', async () => {
-    api.server.replaceAccess({ tokens: TOKENS, rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
+    api.server.replaceAccess({ tokens: tokensOf(TOKENS), rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
     const free = await api.call('GET', STATS, VIEWER);
     expect(free.status).toBe(200);
     expect(free.headers).not.toHaveProperty('ratelimit-limit');
-    api.server.replaceAccess({ tokens: TOKENS, rateLimitPerMinute: 15, refusalLimitPerMinute: 0 });
+    api.server.replaceAccess({ tokens: tokensOf(TOKENS), rateLimitPerMinute: 15, refusalLimitPerMinute: 0 });
     expectLimited(await api.call('GET', STATS, VIEWER));
   });
 });
@@ -126,7 +126,7 @@ describe('replacing tokens', () => {
   it('lets the new ones in and the old ones not, and refuses what cannot work', async () => {
     const own = await startApi({ ...stores, tokens: TOKENS });
     const added = { role: 'operator' as const, token: 'another-operator-token' };
-    own.server.replaceAccess({ tokens: [added], rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
+    own.server.replaceAccess({ tokens: tokensOf([added]), rateLimitPerMinute: 0, refusalLimitPerMinute: 0 });
     expect((await own.call('GET', STATS, OPERATOR)).status).toBe(401);
     expect((await own.call('GET', STATS, bearer(added.token))).status).toBe(200);
     await own.close();

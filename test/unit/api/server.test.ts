@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AdminToken } from '../../../src/api/auth.ts';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { openApiServer } from '../../../src/api/server.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi, USUAL_BOUNDS } from './api-under-test.ts';
+import { type ApiUnderTest, startApi, tokensOf, USUAL_BOUNDS } from './api-under-test.ts';
 
 const IMPORT = '/api/admin/cards/import';
 const CSV = { 'content-type': 'text/csv' };
@@ -29,7 +31,7 @@ const row = (id: number) => `${id},898600${String(id).padStart(14, '0')},1,1,100
 const total = async () => (await api.call('GET', '/api/admin/polling-stats')).body.cards_total;
 
 describe('opening', () => {
-  const open = (host: string, port: number, tokens: [] | [{ role: 'viewer'; token: string }] = []) =>
+  const open = (host: string, port: number, tokens: readonly AdminToken[] = []) =>
     openApiServer({
       config: {
         host,
@@ -43,7 +45,8 @@ describe('opening', () => {
       operations: api.operations,
       logs: { api: { error: () => {} }, access: { info: () => {} } },
       readiness: async () => ({ problems: [], restraints: [] }),
-      instance: () => ({ leads: false, droppedLogLines: 0 }),
+      instance: () => ({ leads: false, droppedLogLines: 0, cardLookups: { hits: 30, misses: 10 } }),
+      instruments: new Instruments(),
       version: '1.2.3',
     });
 
@@ -61,7 +64,9 @@ describe('opening', () => {
   });
 
   it('refuses an address this machine does not have', async () => {
-    await expect(open('192.0.2.1', 0, [{ role: 'viewer', token: 't' }])).rejects.toMatchObject({
+    await expect(
+      open('192.0.2.1', 0, tokensOf([{ role: 'viewer', token: 't'.repeat(16) }])),
+    ).rejects.toMatchObject({
       kind: 'config',
     });
   });

@@ -1,8 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { hashOf } from '../../../src/config/admin-tokens.ts';
 import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-config-'));
@@ -292,9 +294,12 @@ describe('admin tokens', () => {
   const tokens = 'viewer:viewer-token-0001,operator:operator:token:01';
 
   it('reads them from the variable and from a file', async () => {
+    const [viewer, operator] = ['viewer-token-0001', 'operator:token:01'].map(hashOf) as [string, string];
+    const forever = { expiresAtMs: null };
     const expected = [
-      { role: 'viewer', token: 'viewer-token-0001' },
-      { role: 'operator', token: 'operator:token:01' },
+      { name: `viewer-${viewer.slice(0, 6)}`, role: 'viewer', hash: viewer, ...forever },
+      // Could do everything before there were admins.
+      { name: `operator-${operator.slice(0, 6)}`, role: 'admin', hash: operator, ...forever },
     ];
     expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS: tokens } })).adminTokens).toEqual(expected);
     const path = file('tokens', `${tokens.replace(',', '\n')}\n`);
@@ -302,13 +307,31 @@ describe('admin tokens', () => {
   });
 
   it.each([
-    ['operator:short', /entry 1 must have at least 16/],
-    ['viewer:viewer-token-0001,admin:0123456789abcdef', /entry 2 does not begin with viewer: or operator:/],
+    ['operator:short', /entry 1 has a token that is not at least 16/],
+    [
+      'viewer:viewer-token-0001,root:0123456789abcdef',
+      /entry 2 does not begin with viewer:, operator:, admin:/,
+    ],
     ['0123456789abcdef', /entry 1 does not begin/],
     ['viewer:viewer-token-0001,operator:viewer-token-0001', /entry 2 repeats/],
+    [`a:viewer:viewer-token-0001,b:admin:sha256:${hashOf('viewer-token-0001')}`, /entry 2 repeats/],
+    ['a b:viewer:viewer-token-0001', /entry 1 begins with a name that is not a name of at most/],
+    ['daemon:viewer:viewer-token-0001', /entry 1 begins with a name that stands for somebody else/],
+    ['a:viewer:viewer-token-0001@2027-02-30', /entry 1 expires on what is not a day as in/],
+    ['a:viewer:sha256:abc', /entry 1 has a hash that is not 64 hexadecimal digits/],
     [',', /there is no entry/],
   ])('refuses %s', async (CARDPOLL_ADMIN_TOKENS, expected) => {
     expect((await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS } }))).message).toMatch(expected);
+  });
+
+  it('have names, hashes and last days', async () => {
+    const hash = hashOf('a-token-of-somebody');
+    const entries = `# rotated in May\nanna:admin:sha256:${hash}@2027-01-31\nben.b-2:operator:with@sign-2027:x\n`;
+    const path = file('named', entries);
+    expect((await daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: path } })).adminTokens).toEqual([
+      { name: 'anna', role: 'admin', hash, expiresAtMs: Date.parse('2027-02-01T00:00:00Z') },
+      { name: 'ben.b-2', role: 'operator', hash: hashOf('with@sign-2027:x'), expiresAtMs: null },
+    ]);
   });
 
   it('refuses a file everybody can read, a missing one, and variable and file together', async () => {
@@ -325,6 +348,56 @@ describe('admin tokens', () => {
     const flags = { '--listen': '0.0.0.0:7480' };
     const error = await refusal(daemon({ flags, env: { CARDPOLL_ADMIN_TOKENS: 'operator:short' } }));
     expect(error.fields).toHaveLength(1);
+  });
+});
+
+describe('secrets in files', () => {
+  const secrets = ALL_SETTINGS.filter(
+    (setting) => setting.file !== null && setting.scopes.includes('daemon'),
+  );
+
+  it('every setting with a password, key or token may stand in one', () => {
+    expect(secrets.map(({ file: where }) => where?.credential).sort()).toEqual([
+      'admin_tokens',
+      'database_url',
+      'gateway.hmac_key',
+      'gateway.token',
+      'redis_url',
+      'webhooks.secret',
+    ]);
+  });
+
+  it('the systemd unit gives every one of them', () => {
+    const unit = readFileSync(new URL('../../../deploy/systemd/cardpoll.service', import.meta.url), 'utf8');
+    const given = [...unit.matchAll(/^LoadCredential=([\w.]+):/gm)].map(([, name]) => name);
+    expect(given.sort()).toEqual(secrets.map(({ file: where }) => where?.credential).sort());
+  });
+
+  it('reads the URLs of the stores from files, their line ends left out', async () => {
+    const env = {
+      CARDPOLL_REDIS_URL_FILE: file('redis', `${REDIS}\n`),
+      CARDPOLL_DATABASE_URL_FILE: file('database', `${DATABASE}\n`),
+    };
+    const stores = { kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE };
+    expect((await daemon({ env })).stores).toEqual(stores);
+  });
+
+  it('reads the credentials systemd gives it, unless something nearer says otherwise', async () => {
+    const credentials = join(directory, 'credentials');
+    mkdirSync(credentials);
+    const give = (name: string, value: string) =>
+      writeFileSync(join(credentials, name), `${value}\n`, { mode: 0o400 });
+    give('redis_url', REDIS);
+    give('database_url', DATABASE);
+    give('gateway.token', 'from-the-credential');
+    give('admin_tokens', 'anna:admin:0123456789abcdef');
+    const env = { CREDENTIALS_DIRECTORY: credentials };
+    const yaml = 'redis_url: redis://of.the.file\ndatabase_url: postgres://of.the.file';
+    const config = await daemon({ env, yaml });
+    expect(config.stores).toEqual({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+    expect([config.gateway.token, config.adminTokens[0]?.name]).toEqual(['from-the-credential', 'anna']);
+    const nearer = await daemon({ env: { ...env, CARDPOLL_GATEWAY_TOKEN: 'of-the-variable' }, yaml });
+    expect(nearer.gateway.token).toBe('of-the-variable');
   });
 });
 

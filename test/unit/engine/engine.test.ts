@@ -1,6 +1,7 @@
 // An engine whose live store does not answer any more still ends in the time it was given.
 import { pino } from 'pino';
 import { afterAll, it } from 'vitest';
+import { Instruments } from '../../../src/api/instruments.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
@@ -56,6 +57,7 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
     },
     {
       ...{ live, records, gateway, flow, log },
+      meter: new Instruments(),
       probeAddress: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
       digest: { note: () => {} },

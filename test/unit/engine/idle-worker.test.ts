@@ -43,7 +43,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       capacity: 100,
       retryBaseMs: 1_000,
     }),
-    stats: new StatsRecorder(live.stats, 'w', onError),
+    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, onError),
     flow: {
       permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
       breakers: () => [],

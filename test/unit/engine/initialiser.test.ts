@@ -341,6 +341,25 @@ describe('reconciliation', () => {
     expect(reasons).toEqual([reason]);
   });
 
+  it('compares everything with a new mark when the database was restored from an older copy', async () => {
+    await runUntilCompleted();
+    const { changeMark } = await live.coordination.initProgress();
+    // A mark of the database as it was: the copy has not come so far.
+    const ahead = changeMark.replace(/^\d+:\d+/, '99999999:99999999');
+    await live.coordination.saveInitProgress({
+      ...(await live.coordination.initProgress()),
+      changeMark: ahead,
+    });
+    await expect(records.cards.changesSince(ahead, 1)).rejects.toMatchObject({ code: 'change_mark_ahead' });
+    await live.rings.remove(ringOf(ALL), [7]);
+    await initialiser.runOnce();
+    expect((await live.coordination.initProgress()).changeMark).not.toBe(ahead);
+    await runUntilSwept();
+    expect(reasons).toEqual(['record_store_replaced']);
+    expect(marksTaken).toBe(2);
+    expect(await members()).toEqual({ 1: CARDS });
+  });
+
   it('answers a request once, and goes on where a leader was killed', async () => {
     await runUntilCompleted();
     await runUntilSwept();

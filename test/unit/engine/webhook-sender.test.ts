@@ -43,6 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => records.close());
 beforeEach(async () => {
+  outcomes.length = 0;
   for (const table of ['webhook_outbox', 'alert_history', 'alert_rules'])
     await client.query(`DELETE FROM ${table}`);
 });
@@ -58,6 +59,9 @@ async function receiver(behaviour: Behaviour): Promise<BadGateway> {
   return started;
 }
 
+/** What became of every attempt. */
+const outcomes: string[] = [];
+
 function sender(
   over: { guard?: SsrfGuard; secrets?: readonly string[]; leads?: boolean } = {},
 ): WebhookSender {
@@ -66,6 +70,7 @@ function sender(
     outbox: records.alerts.webhooks,
     guard,
     secrets,
+    meter: { webhookAttempt: (outcome) => outcomes.push(outcome) },
     fence: () => (leads ? 1 : null),
     clock: systemClock,
     random: () => 0.5,
@@ -354,6 +359,7 @@ describe('a receiver that fails', () => {
       await comeDue();
       await pass(sender());
     }
+    expect(outcomes).toEqual([...Array(7).fill('retried'), 'failed']);
     expect(receiving.requests).toHaveLength(8);
     expect(await notifications()).toMatchObject([
       { status: 'failed', attempts: 8, lastError: 'answered 503' },

@@ -79,7 +79,7 @@ function makeWorker(work: Partial<WorkQueue> = {}): Worker {
     },
     reader: { read } as CardReader,
     writer,
-    stats: new StatsRecorder(live.stats, 'w', unexpected),
+    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, unexpected),
     flow: { permit: () => ({ calls: 100, retries: true, used: () => {} }), breakers: () => [] },
     totalInFlight: () => 0,
     matcher: () => new ConfigMatcher([]),

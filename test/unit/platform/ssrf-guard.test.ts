@@ -1,5 +1,6 @@
 // Where webhooks may go: every disguise of an address that is not public, and names as the system resolves them.
 import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseAddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 
@@ -123,13 +124,40 @@ describe('lookup', () => {
         else resolve(typeof address === 'string' ? [{ address, family: family ?? 0 }] : address);
       });
     });
+  /** The owner of a name says what it resolves to. */
+  const resolvingTo =
+    (...addresses: string[]): ConstructorParameters<typeof SsrfGuard>[1] =>
+    (_, __, callback) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      );
 
   it.each([true, false])('keeps names away from addresses that are not public (all: %s)', async (all) => {
-    await expect(lookUp(strict, all)).rejects.toMatchObject({ kind: 'invalid', code: 'address_forbidden' });
+    for (const guard of [
+      strict,
+      new SsrfGuard([], resolvingTo('10.0.0.1', '::1')),
+      new SsrfGuard([], resolvingTo()),
+    ]) {
+      await expect(lookUp(guard, all)).rejects.toMatchObject({ kind: 'invalid', code: 'address_forbidden' });
+    }
   });
 
-  it.each([true, false])('hands out only addresses it has checked (all: %s)', async (all) => {
-    expect(await lookUp(guardAllowing('127.0.0.1'), all)).toEqual([{ address: '127.0.0.1', family: 4 }]);
+  it('hands out only those of several addresses it has checked', async () => {
+    const addresses = resolvingTo('10.0.0.1', '169.254.169.254', '8.8.8.8', '::1', '2606:4700::1111');
+    expect(await lookUp(new SsrfGuard([], addresses), true)).toEqual([
+      { address: '8.8.8.8', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ]);
+    expect(await lookUp(new SsrfGuard([], addresses), false)).toEqual([{ address: '8.8.8.8', family: 4 }]);
+    const inside = [{ address: '10.0.0.0', prefix: 8 }];
+    expect(await lookUp(new SsrfGuard(inside, addresses), false)).toEqual([
+      { address: '10.0.0.1', family: 4 },
+    ]);
+  });
+
+  it('resolves with the system', async () => {
+    expect(await lookUp(guardAllowing('127.0.0.1'), false)).toEqual([{ address: '127.0.0.1', family: 4 }]);
   });
 
   it('passes on that a name does not exist', async () => {

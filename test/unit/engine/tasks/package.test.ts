@@ -226,6 +226,26 @@ it('holds an acknowledged stop for unconfirmed when the status cannot be asked',
   expect(scripted.calls.stop).toBe(1);
 });
 
+it('keeps its claim when nobody knows what became of the call, and gives it up when it was refused', async () => {
+  const stopAnswers = (answer: ReturnType<Script>): Script => {
+    return (call) => (call.interfaceName === 'stop' ? answer : script(call));
+  };
+  scripted.follow(stopAnswers(broken));
+  await expect(poll()).rejects.toMatchObject({ failure: 'http' });
+  scripted.follow(script);
+  await expect(poll(), 'the lost call may have been carried out').rejects.toMatchObject({
+    code: 'stop_in_progress',
+  });
+  expect(scripted.calls.stop).toBe(1);
+
+  await pausePasses();
+  scripted.follow(stopAnswers({ body: '{"code":5001,"msg":"no"}' }));
+  await expect(poll()).rejects.toMatchObject({ failure: 'business' });
+  scripted.follow(script);
+  expect((await poll()).outcome.stopped, 'nothing happened: at once again').toBe(true);
+  expect(scripted.calls.stop).toBe(3);
+});
+
 it('remembers the stop of a card that had been stopped before', async () => {
   await client.query('UPDATE cards SET stopped = true WHERE card_id = $1', [cardId]);
   await reader.forget([cardId]);

@@ -1,0 +1,89 @@
+// A systemd of its own for a test: PID 1 of new namespaces, on an overlay of this machine's root, with the shipped units. Needs
+// root, and a kernel that lets it: bootSystemd() resolves with null where that is not so.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { endProcess, spawnOwned } from './owned-process.ts';
+import { waitFor } from './wait-for.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const BOOT = fileURLToPath(new URL('./boot-systemd.sh', import.meta.url));
+const NAMESPACES = ['--mount', '--pid', '--cgroup', '--uts', '--ipc'];
+const run = promisify(execFile);
+
+export interface PrivateSystemd {
+  /** Runs a command beside PID 1 and resolves with what it printed; rejects when it fails. */
+  sh(script: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function bootSystemd(): Promise<PrivateSystemd | null> {
+  if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd')) return null;
+  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-systemd-'));
+  const cgroups = ownGroups().map((path) => `${path}/cardpoll-test-${process.pid}`);
+  try {
+    for (const cgroup of cgroups) mkdirSync(cgroup);
+  } catch {
+    await removed(cgroups);
+    return null;
+  }
+  const enter = cgroups.map((cgroup) => `echo $$ >${cgroup}/cgroup.procs && `).join('');
+  const boot = [...NAMESPACES, '--fork', '--kill-child', 'sh', BOOT, dir, ROOT, process.execPath];
+  const child = spawnOwned('sh', ['-c', `${enter} exec unshare "$@"`, 'sh', ...boot], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const sh = async (command: string) => {
+    const { stdout } = await run('nsenter', [...inside(initOf(child.pid)), 'sh', '-c', command]);
+    return stdout.trim();
+  };
+  const stop = async () => {
+    await endProcess(child, 'SIGKILL');
+    await waitFor(() => removed(cgroups), { what: 'the control groups to be empty' });
+    rmSync(dir, { recursive: true, force: true });
+  };
+  const up = () => sh('systemctl is-system-running').then((state) => state === 'running');
+  try {
+    await waitFor(async () => child.exitCode !== null || (await up()), { what: 'systemd to be up' });
+    if (child.exitCode === null) return { sh, stop };
+  } catch (error) {
+    errors += String(error);
+  }
+  await stop();
+  process.stderr.write(`no private systemd can be started here: ${errors.trim()}\n`);
+  return null;
+}
+
+/** The control groups of this process, in whose place systemd sees the root: below them it makes its own, in every hierarchy. */
+function ownGroups(): string[] {
+  const mounted = '/sys/fs/cgroup';
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').trim().split('\n');
+  const groups = lines.map((line) => {
+    const [, controllers = '', path = ''] = line.split(':');
+    const unified = existsSync(`${mounted}/unified`) ? '/unified' : '';
+    return `${mounted}${controllers === '' ? unified : `/${controllers.replace('name=', '')}`}${path}`;
+  });
+  // One of version 1 for CPU sets takes no process until it is set up; systemd leaves it alone.
+  return groups.filter((path) => !path.includes('cpuset') && existsSync(`${path}/cgroup.procs`));
+}
+
+/** PID 1 of the namespaces: the one child of unshare. */
+function initOf(unshare = 0): string {
+  return readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8').trim();
+}
+
+function inside(pid: string): string[] {
+  return ['-t', pid, ...NAMESPACES, '--root', '--wd', '--'];
+}
+
+/** Removes the control groups that systemd made, from the innermost on. */
+async function removed(cgroups: readonly string[]): Promise<boolean> {
+  await run('find', [...cgroups, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']).catch(() => {});
+  return !cgroups.some((path) => existsSync(path));
+}

@@ -1,0 +1,47 @@
+// Access settings are replaced as a whole or not at all: a reload that is refused must not leave half of it in force.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { expect, it } from 'vitest';
+import { Access } from '../../../src/api/access.ts';
+import { Refusals } from '../../../src/api/refusals.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { tokensOf } from './api-under-test.ts';
+
+const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
+const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;
+
+type Tokens = Parameters<typeof tokensOf>[0];
+
+const settingsOf = (tokens: Tokens, rateLimitPerMinute: number) => ({
+  tokens: tokens.length === 0 ? [] : tokensOf(tokens),
+  rateLimitPerMinute,
+  refusalLimitPerMinute: 0,
+});
+
+const accessWith = (tokens: Tokens, rateLimitPerMinute: number) =>
+  new Access(settingsOf(tokens, rateLimitPerMinute), '0.0.0.0', new FakeClock(), new Refusals());
+
+function admits(access: Access, token: string): boolean {
+  const headers = { authorization: `Bearer ${token}`, host: 'cards.example' };
+  const routeOptions = { config: {} };
+  const request = { method: 'GET', headers, ip: '192.0.2.1', id: 'r', routeOptions } as FastifyRequest;
+  try {
+    access.admit(request, {} as FastifyReply);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it('keeps tokens and limit when other settings are refused', () => {
+  const access = accessWith([FIRST], 600);
+  expect(() => access.replace(settingsOf([], 0))).toThrow(/needs admin tokens/);
+  expect(access.rateLimitPerMinute).toBe(600);
+  expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([true, false]);
+});
+
+it('replaces both together', () => {
+  const access = accessWith([FIRST], 600);
+  access.replace(settingsOf([SECOND], 30));
+  expect(access.rateLimitPerMinute).toBe(30);
+  expect([admits(access, FIRST.token), admits(access, SECOND.token)]).toEqual([false, true]);
+});

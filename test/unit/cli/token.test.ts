@@ -1,0 +1,54 @@
+// `cardpoll token new`: what it prints is what the daemon lets in.
+import { expect, it } from 'vitest';
+import { adminTokens, hashOf } from '../../../src/config/admin-tokens.ts';
+import { cli } from './cli-under-test.ts';
+
+const make = (...argv: string[]) => cli(['token', 'new', ...argv], { env: {} });
+
+it('prints a token once, and the line with its hash', async () => {
+  const { code, stdout, stderr } = await make(
+    '--name',
+    'anna',
+    '--role',
+    'operator',
+    '--expires',
+    '2027-01-31',
+  );
+  expect(code).toBe(0);
+  const [, token = '', line = ''] = /^token\t(\S+)\nline\t(\S+)\n$/.exec(stdout) ?? [];
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(adminTokens().parse(line)).toEqual({
+    ok: true,
+    value: [
+      {
+        name: 'anna',
+        role: 'operator',
+        hash: hashOf(token),
+        expiresAtMs: Date.parse('2027-02-01T00:00:00Z'),
+      },
+    ],
+  });
+  expect(line + stderr).not.toContain(token);
+  expect((await make('--name', 'anna', '--role', 'operator')).stdout).not.toContain(token);
+});
+
+it('has them apart as JSON', async () => {
+  const body = JSON.parse((await make('--name', 'ci', '--role', 'viewer', '-o', 'json')).stdout);
+  expect(body).toEqual({
+    name: 'ci',
+    role: 'viewer',
+    expires: null,
+    token: expect.any(String),
+    line: `ci:viewer:sha256:${hashOf(body.token)}`,
+  });
+});
+
+it.each([
+  ['--name', 'daemon', '--role', 'viewer'],
+  ['--name', 'a:b', '--role', 'viewer'],
+  ['--name', 'a', '--role', 'root'],
+  ['--name', 'a', '--role', 'viewer', '--expires', 'tomorrow'],
+  ['--role', 'viewer'],
+])('refuses %j', async (...argv) => {
+  expect(await make(...argv)).toMatchObject({ code: 64, stdout: '' });
+});
