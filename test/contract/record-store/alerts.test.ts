@@ -30,6 +30,9 @@ async function transition(db: Context, ruleId: number, event: AlertEvent): Promi
   return { ruleId, revision: (await evaluated(db, ruleId)).revision, event };
 }
 
+/** One by one they would take a thousand times as long; at once, some ten times. */
+const LESS_THAN_ONE_BY_ONE = 300;
+
 async function fire(db: Context, ruleId: number, value = 60_000) {
   return db.store.alerts.apply([await transition(db, ruleId, { kind: 'fired', value })]);
 }
@@ -190,7 +193,11 @@ describeRecordStore('alerts', (db) => {
       expect(items).toMatchObject([{ notifications: [] }]);
     });
 
-    it('of a thousand rules take one short statement', async () => {
+    it('of a thousand rules take far less than a thousand times one', async () => {
+      const one = await db.store.alerts.createRule(FIELDS);
+      const oneFrom = performance.now();
+      await fire(db, one.id);
+      const oneMs = performance.now() - oneFrom;
       await db.sql(
         `INSERT INTO alert_rules (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
            webhook_url, cooldown_seconds)
@@ -202,8 +209,9 @@ describeRecordStore('alerts', (db) => {
       const applied = await db.store.alerts.apply(
         rules.map(({ id, revision }) => ({ ruleId: id, revision, event: { kind: 'fired', value: 2 } })),
       );
+      const thousandMs = performance.now() - startedAt;
       expect(applied).toHaveLength(1_000);
-      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      expect(thousandMs / oneMs).toBeLessThan(LESS_THAN_ONE_BY_ONE);
     });
   });
 

