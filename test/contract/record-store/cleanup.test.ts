@@ -68,6 +68,7 @@ describeRecordStore('cleanup', (db) => {
     it('leave out only tables that do not grow', async () => {
       const bounded = [
         'alert_rules',
+        'alert_silences', // those that are over go with the next one
         'card_polls', // one row a card
         'cardpoll_migrations',
         'cards',
