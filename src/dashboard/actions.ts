@@ -1,6 +1,7 @@
 // What an operator can change from the screen. Each action knows its plan (what it turns into what, for how many cards,
 // and the command that does the same) and how it is carried out. Used by model.ts and session.ts.
 import type {
+  AlertBody,
   ApiClient,
   CleanupPreviewBody,
   ConfigBody,
@@ -25,7 +26,9 @@ export type Action =
   | { readonly kind: 'interval'; readonly config: ConfigBody; readonly to: number }
   | { readonly kind: 'cancel'; readonly trigger: TriggerBody }
   | { readonly kind: 'poll'; readonly taskType: TaskType; readonly cardId: number }
-  | { readonly kind: 'cleanup'; readonly preview: CleanupPreviewBody };
+  | { readonly kind: 'cleanup'; readonly preview: CleanupPreviewBody }
+  | { readonly kind: 'acknowledge'; readonly alert: AlertBody }
+  | { readonly kind: 'silence'; readonly alert: AlertBody; readonly seconds: number };
 
 export interface Plan {
   /** What is done, old -> new. */
@@ -67,6 +70,18 @@ export function planOf(action: Action): Plan {
       };
     case 'cleanup':
       return cleanupPlan(action.preview);
+    case 'acknowledge':
+      return {
+        title: `Alert ${action.alert.id} "${action.alert.rule_name}": nobody is at it -> acknowledged by you`,
+        effects: ['Everybody sees who is at it. It goes on firing, and its end is told.'],
+        command: `cardpoll alerts ack ${action.alert.id}`,
+      };
+    case 'silence':
+      return {
+        title: `Rule ${action.alert.rule_id} "${action.alert.rule_name}": told -> silent for ${seconds(action.seconds)}`,
+        effects: ['Nobody is told of its alerts meanwhile; they stay in the history.'],
+        command: `cardpoll alerts silence ${action.alert.rule_id} --for ${action.seconds}s`,
+      };
   }
 }
 
@@ -110,6 +125,15 @@ export async function perform(client: ApiClient, action: Action): Promise<string
     case 'cleanup': {
       const { body } = await client.triggerCleanup();
       return `cleanup ${body.run_id} has begun`;
+    }
+    case 'acknowledge': {
+      const { body } = await client.acknowledgeAlert(action.alert.id, '');
+      return `alert ${body.id} is acknowledged by ${body.acknowledged_by}`;
+    }
+    case 'silence': {
+      const { rule_id } = action.alert;
+      const { body } = await client.createSilence({ rule_id, seconds: action.seconds, reason: '' });
+      return `rule ${rule_id} is silent for ${seconds(action.seconds)}; cardpoll alerts unsilence ${body.id} ends it`;
     }
   }
 }

@@ -28,6 +28,8 @@ export type Command =
   | 'cancel'
   | 'poll'
   | 'cleanup'
+  | 'acknowledge'
+  | 'silence'
   | 'accept'
   | 'refuse'
   | 'erase'
@@ -111,6 +113,8 @@ export const KEYMAP: readonly Binding[] = [
   change('C', 'cleanup', ['overview']),
   change('E', 'switch', ['configs'], 'on/off'),
   change('I', 'interval', ['configs']),
+  change('A', 'acknowledge', ['alerts']),
+  change('S', 'silence', ['alerts'], 'silence rule'),
   change('X', 'cancel', ['triggers']),
   change('T', 'poll', ['card'], 'poll now'),
   {

@@ -4,8 +4,8 @@ import type { OverviewBody, TaskBody } from '../api/client.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
-import { actionOf } from './prompts.ts';
-import { dataTimeMs, type Event, type Prompt, type State, VIEWS, type View } from './state.ts';
+import { actionOf, subjectOf } from './prompts.ts';
+import { dataTimeMs, type Event, listedAlerts, type Prompt, type State, VIEWS, type View } from './state.ts';
 
 const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 const PROMPT_LENGTH = 40;
@@ -94,11 +94,11 @@ const COMMANDS: Record<Command, (state: State) => State> = {
   search: (state) => asked(state, 'card'),
   limit: (state) => asked(state, 'limit'),
   pause: (state) => asked(state, 'pause'),
-  interval: (state) => (pickedConfig(state) === null ? nothingPicked(state) : asked(state, 'interval')),
+  interval: (state) => (subjectOf(state).config === null ? nothingPicked(state) : asked(state, 'interval')),
   reset: (state) => onTask(state, (task) => ({ kind: 'reset', task })),
   resume: (state) => onTask(state, (task, overview) => resumption(task, overview, dataTimeMs(state))),
   switch: (state) => {
-    const config = pickedConfig(state);
+    const config = subjectOf(state).config;
     return config === null ? nothingPicked(state) : planned(state, { kind: 'switch', config });
   },
   cancel: (state) => {
@@ -113,6 +113,15 @@ const COMMANDS: Record<Command, (state: State) => State> = {
     if (card === undefined) return noticed(state, 'nothing is known of the card yet');
     return planned(state, { kind: 'poll', taskType: state.taskType, cardId: card.card_id });
   },
+  acknowledge: (state) => {
+    const alert = subjectOf(state).alert;
+    if (alert === null) return nothingPicked(state);
+    const { acknowledged_by: by, resolved_at: over } = alert;
+    if (by !== null) return noticed(state, `alert ${alert.id} is acknowledged by ${by} already`);
+    if (over !== null) return noticed(state, `alert ${alert.id} is over`);
+    return planned(state, { kind: 'acknowledge', alert });
+  },
+  silence: (state) => (subjectOf(state).alert === null ? nothingPicked(state) : asked(state, 'silence')),
   cleanup: (state) =>
     state.job !== null
       ? state
@@ -158,6 +167,7 @@ function otherTask(state: State, step: number): State {
 function rowsOf({ view, data }: State): number | null {
   switch (view) {
     case 'alerts':
+      return listedAlerts({ data }).length;
     case 'triggers':
     case 'configs':
       return data[view].body?.items.length ?? 0;
@@ -189,7 +199,7 @@ function entered(state: State): State {
   const { prompt } = state;
   if (prompt === null) return state;
   if (prompt.text.trim() === '') return { ...state, prompt: null };
-  const answer = actionOf(prompt, { task: taskOf(state), config: pickedConfig(state) });
+  const answer = actionOf(prompt, subjectOf(state));
   if ('problem' in answer) return { ...state, prompt: { ...prompt, problem: answer.problem } };
   if ('card' in answer) return opened({ ...state, prompt: null }, answer.card);
   return planned({ ...state, prompt: null }, answer.action);
@@ -215,7 +225,7 @@ function nothingPicked(state: State): State {
 
 function onTask(state: State, make: (task: TaskBody, overview: OverviewBody) => Action | string): State {
   const overview = state.data.overview.body;
-  const task = taskOf(state);
+  const task = subjectOf(state).task;
   if (task === null || overview === null) return state;
   const made = make(task, overview);
   return typeof made === 'string' ? noticed(state, made) : planned(state, made);
@@ -225,13 +235,4 @@ function resumption(task: TaskBody, { pauses }: OverviewBody, nowMs: number): Ac
   const own = pauses.filter(({ task_type }) => task_type === task.task_type);
   if (own.length === 0) return `${task.task_type} is not paused`;
   return { kind: 'resume', task, pauses: own, nowMs };
-}
-
-/** The numbers of the task type the keys act on; null before the first answer. */
-function taskOf({ data, taskType }: State): TaskBody | null {
-  return data.overview.body?.tasks.find(({ task_type }) => task_type === taskType) ?? null;
-}
-
-function pickedConfig({ data, picked, view }: State) {
-  return view === 'configs' ? (data.configs.body?.items[picked] ?? null) : null;
 }

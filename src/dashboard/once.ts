@@ -16,19 +16,19 @@ export interface Once {
 export interface OnceData {
   readonly overview: State['data']['overview']['body'];
   readonly history: State['data']['history']['body'];
-  readonly alerts: State['data']['alerts']['body'];
+  readonly firing: State['data']['firing']['body'];
   readonly cleanup: State['data']['cleanup']['body'];
   readonly problems: readonly string[];
 }
 
-const LATEST_ALERTS = 100;
+const MOST_ALERTS = 100;
 
 /** Throws when not even the overview is to be had. */
 export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]): Promise<Once> {
   const problems: string[] = [];
   const parts: Promise<Received>[] = [
     client.history(CHART_MINUTES).then(({ body }) => ({ source: 'history', body })),
-    client.alertHistory({}, 1, LATEST_ALERTS).then(({ body }) => ({ source: 'alerts', body })),
+    client.alertHistory({ state: 'firing' }, 1, MOST_ALERTS).then(({ body }) => ({ source: 'firing', body })),
     client.cleanupProgress().then(({ body }) => ({ source: 'cleanup', body })),
   ];
   const [{ body: overview }, rest] = await Promise.all([client.overview(), Promise.allSettled(parts)]);
@@ -42,8 +42,8 @@ export async function readOnce(client: ApiClient, given: Parameters<typeof initi
       state = reduce(state, { type: 'received', reading: one.value, atMs: given.nowMs });
     else problems.push(messageOf(one.reason));
   }
-  const { history, alerts, cleanup } = state.data;
-  const data = { overview, history: history.body, alerts: alerts.body, cleanup: cleanup.body, problems };
+  const { history, firing, cleanup } = state.data;
+  const data = { overview, history: history.body, firing: firing.body, cleanup: cleanup.body, problems };
   return { state, data };
 }
 

@@ -1,16 +1,18 @@
 // Lines typed at the bottom of the screen: what is asked, and what an answer becomes. Used by model.ts and the frame.
-import type { ConfigBody, TaskBody } from '../api/client.ts';
+import type { AlertBody, ConfigBody, TaskBody } from '../api/client.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../domain/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/pause.ts';
 import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
-import type { Prompt } from './state.ts';
+import { listedAlerts, type Prompt, type State } from './state.ts';
 
-/** What the answer is about; null: not known, or not the concern of this question. */
+/** What the keys act on, and typed lines are about; null: not known, or not what the view shows. */
 export interface Subject {
   readonly task: TaskBody | null;
   readonly config: ConfigBody | null;
+  readonly alert: AlertBody | null;
 }
 
 type Answer = { readonly action: Action } | { readonly card: string } | { readonly problem: string };
@@ -19,10 +21,20 @@ const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
 const LIMIT = integer(MAX_CONCURRENCY_BOUNDS);
 const PAUSE = duration('s', PAUSE_SECONDS_BOUNDS);
 const INTERVAL = duration('s', INTERVAL_SECONDS_BOUNDS);
+const SILENCE = duration('s', SILENCE_SECONDS_BOUNDS);
 const LOST: Answer = { problem: 'nothing is known of it any more' };
 
+export function subjectOf(state: State): Subject {
+  const { data, taskType, picked, view } = state;
+  return {
+    task: data.overview.body?.tasks.find(({ task_type }) => task_type === taskType) ?? null,
+    config: view === 'configs' ? (data.configs.body?.items[picked] ?? null) : null,
+    alert: view === 'alerts' ? (listedAlerts(state)[picked] ?? null) : null,
+  };
+}
+
 /** The question, as it stands before the answer. */
-export function questionOf({ for: what }: Prompt, { task, config }: Subject): string {
+export function questionOf({ for: what }: Prompt, { task, config, alert }: Subject): string {
   switch (what) {
     case 'card':
       return 'Card id or ICCID:';
@@ -30,13 +42,15 @@ export function questionOf({ for: what }: Prompt, { task, config }: Subject): st
       return `New limit of ${task?.task_type ?? '?'} (now ${task?.concurrency.max ?? '?'}):`;
     case 'pause':
       return `Pause ${task?.task_type ?? '?'} for how long (90s, ${seconds(DEFAULT_PAUSE_SECONDS)}, 2h):`;
+    case 'silence':
+      return `Silence "${alert?.rule_name ?? '?'}" for how long (90s, 1h, 2d):`;
     case 'interval':
       return `New interval of config ${config?.id ?? '?'} (now ${seconds(config?.interval_seconds ?? null)}; 900, 15m):`;
   }
 }
 
 /** What the text typed means. */
-export function actionOf({ for: what, text }: Prompt, { task, config }: Subject): Answer {
+export function actionOf({ for: what, text }: Prompt, { task, config, alert }: Subject): Answer {
   const typed = text.trim();
   switch (what) {
     case 'card':
@@ -53,6 +67,11 @@ export function actionOf({ for: what, text }: Prompt, { task, config }: Subject)
     case 'pause':
       if (task === null) return LOST;
       return parsed(PAUSE.parse(typed), (length) => ({ action: { kind: 'pause', task, seconds: length } }));
+    case 'silence':
+      if (alert === null) return LOST;
+      return parsed(SILENCE.parse(typed), (length) => ({
+        action: { kind: 'silence', alert, seconds: length },
+      }));
     case 'interval':
       if (config === null) return LOST;
       return parsed(INTERVAL.parse(typed), (to) =>

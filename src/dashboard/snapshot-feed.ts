@@ -23,6 +23,7 @@ const EVERY_MS: Record<Source, number> = {
   overview: 1_000,
   history: 2_000,
   failures: 2_000,
+  firing: 2_000,
   alerts: 3_000,
   triggers: 1_000,
   configs: 2_000,
@@ -131,6 +132,8 @@ export class SnapshotFeed {
         return this.#readHistory();
       case 'failures':
         return tagged(source, client.failures());
+      case 'firing':
+        return tagged(source, client.alertHistory({ state: 'firing' }, 1, LATEST));
       case 'alerts':
         return tagged(source, client.alertHistory({}, 1, LATEST));
       case 'triggers':

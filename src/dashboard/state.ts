@@ -24,6 +24,9 @@ export interface Bodies {
   readonly overview: OverviewBody;
   readonly history: HistoryBody;
   readonly failures: ItemsBody<FailuresBody>;
+  /** Those that fire now. */
+  readonly firing: PageBody<AlertBody>;
+  /** The latest, over or not. */
   readonly alerts: PageBody<AlertBody>;
   readonly triggers: PageBody<TriggerBody>;
   readonly configs: ItemsBody<ConfigBody>;
@@ -44,7 +47,7 @@ export type Data = { readonly [S in Source]: Reading<Bodies[S]> };
 
 /** A line to be typed. */
 export interface Prompt {
-  readonly for: 'card' | 'limit' | 'pause' | 'interval';
+  readonly for: 'card' | 'limit' | 'pause' | 'interval' | 'silence';
   readonly text: string;
   readonly problem: string | null;
 }
@@ -129,6 +132,7 @@ export function initialState(
       overview: UNREAD,
       history: UNREAD,
       failures: UNREAD,
+      firing: UNREAD,
       alerts: UNREAD,
       triggers: UNREAD,
       configs: UNREAD,
@@ -158,20 +162,21 @@ export function dataTimeMs({ data }: State): number {
   return Date.parse(data.overview.body?.generated_at ?? '1970-01-01T00:00:00Z');
 }
 
-/** Newest first, of the latest alerts the daemon was asked for. */
-export function firingAlerts({ data }: State): readonly AlertBody[] {
-  return (data.alerts.body?.items ?? []).filter(({ resolved_at }) => resolved_at === null);
+/** What the view of alerts lists: those that fire, then those that are over, each the newest first. */
+export function listedAlerts({ data }: Pick<State, 'data'>): readonly AlertBody[] {
+  const over = (data.alerts.body?.items ?? []).filter(({ resolved_at }) => resolved_at !== null);
+  return [...(data.firing.body?.items ?? []), ...over];
 }
 
 /** What the open view needs, the overview always. */
 export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
   switch (view) {
     case 'overview':
-      return ['overview', 'history', 'alerts', 'cleanup'];
+      return ['overview', 'history', 'firing', 'cleanup'];
     case 'task':
       return ['overview', 'history', 'failures'];
     case 'alerts':
-      return ['overview', 'alerts'];
+      return ['overview', 'firing', 'alerts'];
     case 'triggers':
       return ['overview', 'triggers'];
     case 'instances':

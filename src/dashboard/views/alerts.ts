@@ -1,15 +1,17 @@
-// Fired alerts, the latest first: what fires, what was resolved, who was told.
+// Alerts, those that fire first: who is at them, whether they are silenced, who was told.
 import type { AlertBody } from '../../api/client.ts';
 import { type Column, tableLines } from '../columns.ts';
 import { relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
-import { dataTimeMs, firingAlerts, type State } from '../state.ts';
+import { dataTimeMs, listedAlerts, type State } from '../state.ts';
 import { missing, type Room, stacked } from './room.ts';
 
 export function alertsLines(state: State, { columns, rows }: Room): Line[] {
-  const { body, problem } = state.data.alerts;
-  if (body === null) return [missing('alerts', problem)];
-  if (body.items.length === 0) {
+  const { alerts, firing } = state.data;
+  if (alerts.body === null) return [missing('alerts', alerts.problem)];
+  if (firing.body === null) return [missing('firing alerts', firing.problem)];
+  const listed = listedAlerts(state);
+  if (listed.length === 0) {
     return [
       plain('No alert has fired yet.'),
       [
@@ -20,14 +22,12 @@ export function alertsLines(state: State, { columns, rows }: Room): Line[] {
       ],
     ];
   }
-  const firing = firingAlerts(state).length;
+  const { total } = firing.body;
   const summary: Line = [
-    firing === 0
-      ? span('● none fires', 'good')
-      : span(`✖ ${firing} ${firing === 1 ? 'fires' : 'fire'}`, 'bad'),
-    span(`  the latest ${body.items.length} of ${body.total} alerts`, 'dim'),
+    total === 0 ? span('● none fires', 'good') : span(`✖ ${total} ${total === 1 ? 'fires' : 'fire'}`, 'bad'),
+    span(`  then the latest of ${alerts.body.total} alerts`, 'dim'),
   ];
-  const table = tableLines(body.items, alertColumns(dataTimeMs(state)), {
+  const table = tableLines(listed, alertColumns(dataTimeMs(state)), {
     columns,
     rows: rows - 2,
     selected: state.picked,
@@ -55,6 +55,7 @@ function alertColumns(nowMs: number): Column<AlertBody>[] {
       cell: ({ resolved_at }) => (resolved_at === null ? span('✖ fires', 'bad') : span('● resolved', 'good')),
     },
     { header: 'RULE', cell: ({ rule_name }) => span(rule_name), shrinkTo: 10 },
+    { header: 'HANDLED', cell: handledCell, dropAt: 4, shrinkTo: 8 },
     { header: 'TASK', cell: ({ task_type }) => span(task_type) },
     { header: 'CONDITION', cell: (alert) => span(conditionText(alert)), dropAt: 3, shrinkTo: 16 },
     { header: 'VALUE', cell: ({ value }) => span(rounded(value)), align: 'right' },
@@ -67,6 +68,12 @@ function alertColumns(nowMs: number): Column<AlertBody>[] {
     },
     { header: 'NOTIFIED', cell: notifiedCell, dropAt: 2, shrinkTo: 10 },
   ];
+}
+
+/** Who is at it, or that nobody is told of it. */
+function handledCell({ acknowledged_by: by, silenced }: AlertBody): Span {
+  const words = [...(by === null ? [] : [`ack ${by}`]), ...(silenced ? ['silenced'] : [])];
+  return span(words.join(', ') || '-');
 }
 
 function notifiedCell({ notifications }: AlertBody): Span {

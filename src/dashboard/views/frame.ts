@@ -3,7 +3,7 @@
 import { seconds } from '../format.ts';
 import { refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
-import { questionOf } from '../prompts.ts';
+import { questionOf, subjectOf } from '../prompts.ts';
 import { ageMsOf, dataTimeMs, isStale, type State, type View } from '../state.ts';
 import { alertsLines } from './alerts.ts';
 import { cardLines } from './card.ts';
@@ -125,13 +125,6 @@ function atMost(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const left = lines.length - rows + 1;
   return [...lines.slice(0, rows - 1), plain(`... and ${left} more ${left === 1 ? 'line' : 'lines'}`, 'dim')];
-}
-
-function subjectOf({ data, taskType, picked }: State) {
-  return {
-    task: data.overview.body?.tasks.find(({ task_type }) => task_type === taskType) ?? null,
-    config: data.configs.body?.items[picked] ?? null,
-  };
 }
 
 function trimmed(lines: readonly Line[]): Line[] {

@@ -4,7 +4,7 @@ import type { OverviewBody, PauseBody } from '../../api/client.ts';
 import { gauge } from '../charts.ts';
 import { cards, count, grouped, relative, seconds, since } from '../format.ts';
 import { type Line, type Span, span } from '../line.ts';
-import { dataTimeMs, firingAlerts, type State } from '../state.ts';
+import { dataTimeMs, type State } from '../state.ts';
 import { alertText } from './alerts.ts';
 import { healthLines } from './health.ts';
 import { fact, missing, type Room, stacked, stackedRows } from './room.ts';
@@ -165,9 +165,9 @@ function instanceFact({ workers }: OverviewBody): Fact {
 }
 
 function alertFacts(state: State, nowMs: number): Fact[] {
-  const { body, problem } = state.data.alerts;
+  const { body, problem } = state.data.firing;
   if (body === null) return [{ line: missing('alerts', problem), isCalm: true }];
-  const firing = firingAlerts(state);
+  const { items: firing } = body;
   if (firing.length === 0) return [calm('alerts', span('none fires'))];
   const more = firing.length - MOST_ALERTS;
   return firing

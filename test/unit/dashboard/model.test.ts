@@ -57,7 +57,7 @@ describe('moving about', () => {
     const alerts = troubledState({ view: 'alerts' });
     expect(press(alerts, 'up').picked).toBe(0);
     expect(press(alerts, 'down', 'j').picked).toBe(2);
-    expect(press({ ...alerts, picked: 99 }, 'down').picked).toBe(99);
+    expect(press({ ...alerts, picked: 199 }, 'down').picked).toBe(199);
     expect(press({ ...alerts, picked: 99 }, 'tab').picked).toBe(0);
   });
 
@@ -196,6 +196,26 @@ describe('actions', () => {
       },
     ],
     [
+      'an alert',
+      troubledState({ view: 'alerts', picked: 7 }),
+      ['A'],
+      {
+        title: expect.stringMatching(/^Alert 7 ".*": nobody is at it -> acknowledged by you$/s),
+        command: 'cardpoll alerts ack 7',
+        effects: /Everybody sees/,
+      },
+    ],
+    [
+      'the rule of an alert',
+      troubledState({ view: 'alerts' }),
+      ['S', ...'2h', 'return'],
+      {
+        title: expect.stringMatching(/^Rule 1 ".*": told -> silent for 2h$/s),
+        command: 'cardpoll alerts silence 1 --for 7200s',
+        effects: /Nobody is told/,
+      },
+    ],
+    [
       'a card',
       troubledState({ view: 'card', taskType: 'package' }),
       ['T'],
@@ -268,6 +288,8 @@ describe('actions', () => {
       /is over already/,
     ],
     ['no pause', calmState(), 'G', /realname is not paused/],
+    ['an alert that is over', troubledState({ view: 'alerts', picked: 150 }), 'A', /alert 1050 is over/],
+    ['no alert', calmState({ view: 'alerts' }), 'S', /nothing is picked/],
     [
       'an empty list',
       emptyState({

@@ -157,7 +157,7 @@ export const HISTORY: Bodies['history'] = {
     })),
 };
 
-const ALERT: Bodies['alerts']['items'][number] = {
+export const ALERT: Bodies['alerts']['items'][number] = {
   id: 1,
   rule_id: 1,
   rule_name: HOSTILE,
@@ -216,8 +216,14 @@ const TROUBLED_BODIES: Bodies = {
       })),
     })),
   },
-  alerts: {
+  firing: {
     items: Array.from({ length: 100 }, (_, id) => ({ ...ALERT, id })),
+    page: 1,
+    page_size: 100,
+    total: 123_456,
+  },
+  alerts: {
+    items: Array.from({ length: 100 }, (_, id) => ({ ...ALERT, id: 1_000 + id, resolved_at: at(200) })),
     page: 1,
     page_size: 100,
     total: 1_000_000,
@@ -307,6 +313,7 @@ export function calmState(given: Partial<State> = {}): State {
     failures: {
       items: TASK_TYPES.map((task_type) => ({ task_type, reasons: [], failing_cards: 0, cards: [] })),
     },
+    firing: { items: [], page: 1, page_size: 100, total: 0 },
     alerts: { items: [], page: 1, page_size: 100, total: 0 },
     triggers: { items: [TRIGGER], page: 1, page_size: 100, total: 1 },
     configs: { items: [CONFIG] },
