@@ -203,10 +203,10 @@ it('gives the terminal back after an exception, and says what it was', async () 
 });
 
 it('greys what a token that only reads may not do', async () => {
-  const viewers = await standIn(({ method }, response) => {
-    if (method === 'GET') return false;
-    const problem = { title: 'x', detail: 'a viewer token may only read', code: 'forbidden', status: 403 };
-    response.writeHead(403, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+  const viewers = await standIn(({ url: path }, response) => {
+    if (path !== '/api/admin/whoami') return false;
+    const answer = JSON.stringify({ name: 'night-shift', role: 'viewer' });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     return true;
   });
   const shell = await shellWith(`dashboard --url ${viewers}`, { env: { CARDPOLL_TOKEN: 'viewer-token' } });
@@ -242,7 +242,7 @@ describe('--once', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       overview: { cards_total: 200 },
       history: { step_seconds: 1 },
-      alerts: { items: [] },
+      firing: { items: [] },
       cleanup: { status: 'idle' },
       problems: [],
     });
