@@ -139,9 +139,9 @@ export async function startDaemon(
   const applied = await stores.records.migrations.up();
   if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
   await prepare(stores.records);
-  const operations = buildOperations(config, stores, logs);
-  digest = await startDigest(operations.audit, logs.worker, teardown);
   const instruments = new Instruments();
+  const operations = buildOperations(config, stores, logs, instruments);
+  digest = await startDigest(operations.audit, logs.worker, teardown);
   const parts = { ...stores, audit: operations.audit, digest, meter: instruments };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
@@ -174,7 +174,12 @@ function conditionOf(engine: Engine): Condition {
   return { problems, stuck: engine.stuck(), status: engine.leads ? `${first}; leads the fleet` : first };
 }
 
-function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Operations {
+function buildOperations(
+  config: DaemonConfig,
+  stores: Stores,
+  logs: Logs,
+  instruments: Instruments,
+): Operations {
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
     ...stores,
@@ -183,7 +188,12 @@ function buildOperations(config: DaemonConfig, stores: Stores, logs: Logs): Oper
     version: VERSION,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
-    auditLog: logs.audit,
+    auditLog: {
+      info: (entry, message) => {
+        instruments.audited(entry.action);
+        logs.audit.info(entry, message);
+      },
+    },
     limits: config.http,
     exactTotals: config.roles.includes('api'),
   });

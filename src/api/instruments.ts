@@ -1,4 +1,4 @@
-// What this instance counted and timed since it began: requests, polls, gateway calls, webhooks. Opened by wiring, which
+// What this instance counted and timed since it began: requests, polls, gateway calls, webhooks, changes. Opened by wiring, which
 // hands it to whoever reports; own-numbers.ts shows it. Everything with few labels is there from the start, at zero.
 import { Counter, Histogram, Registry } from 'prom-client';
 import { INTERFACE_NAMES } from '../domain/gateway-interface.ts';
@@ -54,6 +54,13 @@ export class Instruments implements Meter {
     registers: [this.registry],
   });
 
+  readonly #changes = new Counter({
+    name: `${PREFIX}audit_entries_total`,
+    help: 'Entries of the audit trail this instance wrote, by action',
+    labelNames: ['action'],
+    registers: [this.registry],
+  });
+
   constructor() {
     for (const result of RESULTS) {
       for (const task_type of TASK_TYPES) this.#pollSeconds.zero({ task_type, result });
@@ -72,6 +79,10 @@ export class Instruments implements Meter {
 
   webhookAttempt(outcome: WebhookOutcome): void {
     this.#webhooks.inc({ outcome });
+  }
+
+  audited(action: string): void {
+    this.#changes.inc({ action });
   }
 
   /** @param route its pattern, `/api/admin/cards/:card`; null: nobody serves the path. */

@@ -21,7 +21,7 @@ export interface AuditDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly calendar: MonthCalendar;
   /** Keeps a line of every entry whatever the log level. */
-  readonly log: { info(fields: object, message: string): void };
+  readonly log: { info(entry: { readonly action: string }, message: string): void };
 }
 
 export class Audit implements AuditTrail {
@@ -38,7 +38,7 @@ export class Audit implements AuditTrail {
 
   tell({ atMs, name, ...entry }: AuditEntry): void {
     const line = { at: new Date(atMs), actor: name, ...entry };
-    this.deps.log.info(snakeKeys(line) as object, 'audit');
+    this.deps.log.info(snakeKeys(line) as typeof line, 'audit');
   }
 
   change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
