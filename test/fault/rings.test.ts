@@ -18,6 +18,8 @@ async function loadedFleet(options: Parameters<typeof Fleet.start>[0] = {}): Pro
   const fleet = await Fleet.start(options);
   fleets.push(fleet);
   await fleet.startDaemon();
+  // A card that is found verified changes, and what changes comes back to its rings by itself: nothing to repair.
+  for (const id of ['1', '2']) await fleet.cli('configs', 'disable', id, '--yes');
   await fleet.importCards(CARDS);
   await sql(fleet, `UPDATE cards SET carrier_id = 2 WHERE card_id > ${HALF}`);
   await held(fleet, 'carddata', CARDS);
@@ -115,11 +117,11 @@ describe('lost members', () => {
     await fleet.redisServer.kill();
     await fleet.redisServer.start();
     await held(fleet, 'package', CARDS, 60_000);
-    let reason: unknown = null;
+    const reasons: unknown[] = [];
     for await (const line of fleet.logLines('worker.log')) {
-      if (line.msg === 'all rings are compared with the cards') reason = line.reason;
+      if (line.msg === 'all rings are compared with the cards') reasons.push(line.reason);
     }
-    expect(reason).toBe('live_store_replaced');
+    expect(reasons).toContain('live_store_replaced');
   });
 });
 
