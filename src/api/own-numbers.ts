@@ -1,7 +1,7 @@
-// The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines it
-// lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to the one that does, which tells
-// them apart by the label `process` (0 to one less than the number of processes).
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
+// The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines
+// it lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to
+// the one that does, which tells them apart by the label `process` (0 to one less than the number of processes).
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { TaskType } from '../domain/task-type.ts';
 import { type Instruments, PREFIX } from './instruments.ts';
 
@@ -27,13 +27,17 @@ interface WorkTotals {
 }
 
 export class OwnNumbers {
-  readonly #registry: Registry;
+  readonly #registry = new Registry();
+  /** The instruments have one of their own: they go on counting when a server tries the next port. */
+  readonly #registries: readonly Registry[];
 
   /** @param process its number among several; null where it is the only one. */
   constructor(instance: () => InstanceState, instruments: Instruments, process: number | null) {
-    this.#registry = instruments.registry;
     const registers = [this.#registry];
-    if (process !== null) this.#registry.setDefaultLabels({ process: String(process) });
+    this.#registries = [this.#registry, instruments.registry];
+    if (process !== null) {
+      for (const registry of this.#registries) registry.setDefaultLabels({ process: String(process) });
+    }
     collectDefaultMetrics({ prefix: PREFIX, register: this.#registry });
     new Gauge({
       name: `${PREFIX}leader`,
@@ -104,13 +108,17 @@ export class OwnNumbers {
   }
 
   /** As prom-client has them, to be sent to another process. */
-  json(): Promise<object[]> {
-    return this.#registry.getMetricsAsJSON();
+  async json(): Promise<object[]> {
+    const metrics = await Promise.all(this.#registries.map((registry) => registry.getMetricsAsJSON()));
+    return metrics.flat();
   }
 
   /** The exposition text. @param others what json() gave in other processes. */
   async text(others: readonly (readonly object[])[]): Promise<string> {
-    if (others.length === 0) return this.#registry.metrics();
+    if (others.length === 0) {
+      const texts = await Promise.all(this.#registries.map((registry) => registry.metrics()));
+      return texts.join('\n');
+    }
     // Each has a label of its own, so nothing is added up; by default some would be averaged or left out.
     const all = [await this.json(), ...others].map((one) =>
       one.map((metric) => ({ ...metric, aggregator: 'sum' })),
