@@ -21,14 +21,15 @@ export interface PrivateSystemd {
 }
 
 export async function bootSystemd(): Promise<PrivateSystemd | null> {
-  if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd')) return null;
+  if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd'))
+    return without('it needs root, and the package systemd');
   const dir = mkdtempSync(join(tmpdir(), 'cardpoll-systemd-'));
   const cgroups = ownGroups().map((path) => `${path}/cardpoll-test-${process.pid}`);
   try {
     for (const cgroup of cgroups) mkdirSync(cgroup);
-  } catch {
+  } catch (error) {
     await removed(cgroups);
-    return null;
+    return without(String(error));
   }
   const enter = cgroups.map((cgroup) => `echo $$ >${cgroup}/cgroup.procs && `).join('');
   const boot = [...NAMESPACES, '--fork', '--kill-child', 'sh', BOOT, dir, ROOT, process.execPath];
@@ -56,7 +57,12 @@ export async function bootSystemd(): Promise<PrivateSystemd | null> {
     errors += String(error);
   }
   await stop();
-  process.stderr.write(`no private systemd can be started here: ${errors.trim()}\n`);
+  return without(errors.trim());
+}
+
+/** Whoever reads the results is told what was not tested. */
+function without(why: string): null {
+  process.stderr.write(`no private systemd can be started here: ${why}\n`);
   return null;
 }
 
