@@ -19,8 +19,9 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
     // Nothing here is about speed: a busy machine may take its time.
-    testTimeout: 90_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 180_000 } },
     projects: [
       {
         extends: true,

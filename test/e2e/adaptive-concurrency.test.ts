@@ -9,7 +9,6 @@ import { waitFor } from '../support/processes.ts';
 const CARDS = 4_000;
 const LIMIT = 60;
 const CAPACITY = 30;
-const PATIENCE_MS = 120_000;
 
 interface Limit {
   readonly task_type: string;
@@ -66,13 +65,11 @@ function reaches(fleet: Fleet, what: string, good: (limits: readonly Limit[]) =>
       const limits = await limitsOf(fleet);
       return good(limits) ? limits : null;
     },
-    { timeoutMs: PATIENCE_MS, what },
+    { what },
   );
 }
 
-it('is lowered to what the gateway bears, shown everywhere, taken over, and raised again', {
-  timeout: 5 * PATIENCE_MS,
-}, async () => {
+it('is lowered to what the gateway bears, shown everywhere, taken over, and raised again', async () => {
   const gateway = await startGateway({ capacity: CAPACITY, latencyMs: 60 });
   const fleet = await busyFleet(gateway);
   // Three limits of 60 against a gateway that refuses more than 60 calls.
@@ -126,9 +123,7 @@ it('is lowered to what the gateway bears, shown everywhere, taken over, and rais
   expect(await fleet.redis.exists('polling:concurrency:effective:realname')).toBe(0);
 });
 
-it('never lets more calls out than the ceiling, from the first one on', {
-  timeout: 3 * PATIENCE_MS,
-}, async () => {
+it('never lets more calls out than the ceiling, from the first one on', async () => {
   const CEILING = 40;
   const gateway = await startGateway({ latencyMs: 40 });
   const fleet = await busyFleet(gateway, {
@@ -139,7 +134,7 @@ it('never lets more calls out than the ceiling, from the first one on', {
     sum(limits) === CEILING && limits.every((limit) => limit.effective_concurrency >= CEILING / 4);
   const limits = await reaches(fleet, 'an even division', even);
   expect(limits[0]?.reason).toContain(`ceiling of ${CEILING}`);
-  await waitFor(() => gateway.stats().requests > 3_000, { timeoutMs: PATIENCE_MS, what: 'calls' });
+  await waitFor(() => gateway.stats().requests > 3_000, { what: 'calls' });
   // Two types have nothing to do any more: the third gets what they leave.
   for (const id of ['1', '2', '4']) await fleet.cli('configs', 'disable', id, '--yes');
   await reaches(
@@ -150,7 +145,6 @@ it('never lets more calls out than the ceiling, from the first one on', {
   );
   const busy = gateway.stats().byInterface.flow;
   await waitFor(() => gateway.stats().byInterface.flow > busy + 1_000, {
-    timeoutMs: PATIENCE_MS,
     what: 'the busy type to use its share',
   });
   for (const id of ['1', '2', '4']) await fleet.cli('configs', 'enable', id);
@@ -159,7 +153,7 @@ it('never lets more calls out than the ceiling, from the first one on', {
   expect(gateway.stats().maxInFlight).toBeGreaterThan(CEILING / 2);
 });
 
-it('switched off, removes what was lowered and lowers nothing', { timeout: 2 * PATIENCE_MS }, async () => {
+it('switched off, removes what was lowered and lowers nothing', async () => {
   const gateway = await startGateway({ capacity: CAPACITY });
   gateways.push(gateway);
   const fleet = await Fleet.start({
@@ -175,6 +169,6 @@ it('switched off, removes what was lowered and lowers nothing', { timeout: 2 * P
   await fleet.setLimits(LIMIT);
   await fleet.setIntervals(2);
   await fleet.importCards(500);
-  await waitFor(() => gateway.stats().rejected > 0, { timeoutMs: PATIENCE_MS, what: 'calls to be refused' });
+  await waitFor(() => gateway.stats().rejected > 0, { what: 'calls to be refused' });
   expect(sum(await limitsOf(fleet))).toBe(TASK_TYPES.length * LIMIT);
 });

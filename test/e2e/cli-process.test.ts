@@ -40,7 +40,7 @@ const serveLimits = () => serve((_, response) => response.end(JSON.stringify({ i
 
 /** Runs a shell line in which "$0" "$1" is the binary; resolves with what came out of the line and its exit code. */
 async function shell(line: string, env: Record<string, string>) {
-  const options = { env: { PATH: process.env.PATH, ...env }, timeout: 20_000 };
+  const options = { env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
   return run('bash', ['--norc', '-o', 'pipefail', '-c', line, process.execPath, BINARY], options);
 }
 
@@ -111,7 +111,7 @@ describe('terminals', () => {
     const command = `stty cols ${columns}; exec "${process.execPath}" "${BINARY}" ${argv}`;
     const options = {
       env: { PATH: process.env.PATH, TERM: 'xterm', SHELL: '/bin/sh', ...env },
-      timeout: 20_000,
+      timeout: 120_000,
     };
     return (await run('script', ['-qec', command, '/dev/null'], options)).stdout;
   }
@@ -182,20 +182,20 @@ describe('version', () => {
   });
 
   it('is there almost as fast as node itself', async () => {
-    const median = async (args: readonly string[]): Promise<number> => {
-      const times: number[] = [];
-      for (let round = 0; round < 9; round += 1) {
-        const startMs = performance.now();
-        await run(process.execPath, args);
-        times.push(performance.now() - startMs);
-      }
-      return times.sort((a, b) => a - b)[4] ?? 0;
+    const measure = async (...args: string[]): Promise<number> => {
+      const startMs = performance.now();
+      await run(process.execPath, args);
+      return performance.now() - startMs;
     };
-    const bareMs = await median(['-e', '0']);
-    const versionMs = await median([BINARY, '--version']);
-    const ratio = versionMs / bareMs;
+    // One after the other, so that both see the same machine.
+    const ratios: number[] = [];
+    for (let round = 0; round < 9; round += 1) {
+      const bareMs = await measure('-e', '0');
+      ratios.push((await measure(BINARY, '--version')) / bareMs);
+    }
+    const ratio = ratios.sort((a, b) => a - b)[4];
     process.stdout.write(
-      `cold start: node -e 0 ${bareMs.toFixed(0)} ms, --version ${versionMs.toFixed(0)} ms, ratio ${ratio.toFixed(2)} (target 1.5)\n`,
+      `cold start: --version takes ${ratio?.toFixed(2)} times what node -e 0 does (target 1.5)\n`,
     );
     // Loose on purpose: the machine runs other tests meanwhile. Loading one library by mistake costs a factor of 2.
     expect(ratio).toBeLessThan(2.5);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const listen = `127.0.0.1:${await freePort()}`;
   url = `http://${listen}`;
   daemon = spawnCli(['demo', '--cards', '200', '--listen', listen]);
-  await daemon.waitForLine(/^\w+ {2}200 cards {2}realname/, 120_000);
+  await daemon.waitForLine(/^\w+ {2}200 cards {2}realname/);
 });
 afterEach(async () => {
   await terminal?.close();
@@ -286,7 +286,7 @@ describe('without the daemon', () => {
 
 it('is what the demo shows on a terminal; quitting it ends the demo', async () => {
   const shell = await shellWith(`demo --cards 100 --listen 127.0.0.1:${await freePort()}`);
-  await shell.waitFor(/● live/, 120_000);
+  await shell.waitFor(/● live/);
   await shell.press('q');
   await expectRestored(shell, 0);
 });

@@ -110,7 +110,7 @@ it('months ahead without a partition: a daemon as the command starts it makes th
           const { status, detail } = await find('usage partitions', env);
           return status === 'ok' && detail.endsWith('and 3 months ahead');
         },
-        { timeoutMs: 60_000, what: 'the partitions to be made' },
+        { what: 'the partitions to be made' },
       );
     } finally {
       await daemon.stop();

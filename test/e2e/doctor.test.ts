@@ -62,7 +62,6 @@ const type = (command: string | null | undefined, env: Record<string, string> = 
 /** Waits until the check is as it should be, and says how it is when it does not get so. */
 const becomes = (check: string, status: string, env: Record<string, string> = {}) =>
   waitFor(async () => (await examine(env)).statusOf(check) === status, {
-    timeoutMs: 60_000,
     what: `${check} to be ${status}`,
   });
 
@@ -317,7 +316,6 @@ describe('a fleet that is not well', () => {
   it('an initialisation nobody goes on with: the command does', async () => {
     for (const { process } of fleet.daemons) process.signal('SIGKILL');
     await waitFor(async () => (await examine()).found('instances')?.detail === 'none is alive', {
-      timeoutMs: 120_000,
       what: 'the instances to be given up',
     });
     const longAgo = new Date(Date.now() - 600_000).toISOString();
@@ -344,7 +342,7 @@ describe('a fleet that is not well', () => {
           const { report, found: now } = await examine();
           return now('init_stuck') === undefined && report.items.some(({ check }) => check === 'no_worker');
         },
-        { timeoutMs: 60_000, what: 'the initialisation to go on' },
+        { what: 'the initialisation to go on' },
       );
     } finally {
       leader.signal('SIGKILL');
@@ -364,7 +362,7 @@ describe('a gateway that fails many calls', () => {
           const { stdout } = await runCli(['doctor', '-o', 'json'], { env: { CARDPOLL_URL: daemon.url } });
           return (JSON.parse(stdout) as Report).items.find(({ check }) => check === 'success_rate');
         },
-        { timeoutMs: 60_000, what: 'the success rate to fall' },
+        { what: 'the success rate to fall' },
       );
       expect(item).toMatchObject({
         status: 'failed',

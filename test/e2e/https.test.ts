@@ -34,7 +34,6 @@ beforeAll(async () => {
     },
   });
   await waitFor(async () => (await readiness()) === 200, {
-    timeoutMs: 60_000,
     what: 'the daemon to be ready',
   });
 });

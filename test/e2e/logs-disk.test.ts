@@ -90,7 +90,7 @@ function expectFailure(expected: number, { code, stdout, stderr }: Outcome, ...s
 }
 
 describe('--all with more hits than memory should hold', () => {
-  it('stays within 250 MB, complete and in time order', { timeout: 180_000 }, async () => {
+  it('stays within 250 MB, complete and in time order', async () => {
     const hits = { files: 4, hitsAFile: 80_000, lineBytes: 1_000 };
     const tree = hitsIn(new LogTree(), hits);
     const temporary = new LogTree().root;
@@ -101,7 +101,7 @@ describe('--all with more hits than memory should hold', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('stays within 250 MB where lines have megabytes', { timeout: 180_000 }, async () => {
+  it('stays within 250 MB where lines have megabytes', async () => {
     const tree = hitsIn(new LogTree(), { files: 70, hitsAFile: 1, lineBytes: 7_000_000 });
     const { code, count, mostKb } = await printAll(tree, new LogTree().root);
     expect({ code, count }).toEqual({ code: 0, count: 70 });

@@ -1,7 +1,7 @@
 // deploy/logrotate.d/cardpoll on a daemon that polls, serves and writes all the while: logrotate itself, `cardpoll logs`
 // itself. What is found afterwards is compared with a reading of every file by other code, with what the gateway counted
 // and with what the client asked for.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
@@ -74,7 +74,7 @@ beforeAll(async () => {
     await asking;
   }
   expect(await daemon.process.stop()).toMatchObject({ code: 0, stderr: '' });
-}, 90_000);
+});
 
 afterAll(async () => {
   fleet.close();
@@ -98,7 +98,7 @@ async function pollRound(): Promise<void> {
       const now = simulator.stats().byInterface;
       return POLLED.every((name) => now[name] >= before[name] + CARDS);
     },
-    { timeoutMs: 20_000, what: 'a round of polling' },
+    { what: 'a round of polling' },
   );
 }
 
@@ -288,11 +288,16 @@ it('keeps each rotation under a name of its own, all but the last compressed and
     for (const file of names.slice(0, -1)) expect(file).toMatch(/^\w+\.log-20\d{6}-\d{6}\.gz$/);
     expect(names.at(-1)).toMatch(/^\w+\.log-20\d{6}-\d{6}$/);
   }
-  expect(rotations('api.log')).toHaveLength(1); // it was empty the other times
+  // Never when it was empty: not once a time, unless a busy machine gave it more to say.
+  const failures = rotations('api.log');
+  expect(failures.length).toBeGreaterThanOrEqual(1);
+  // Compressed, nothing takes less than 50 bytes and a line more than 100.
+  for (const file of failures) expect(statSync(join(logDir, file)).size).toBeGreaterThan(100);
+  const compressed = failures.filter((file) => file.endsWith('.gz')).length;
   const absent = await search('8986009999999999999', '--cache-dir', cacheDir, '-o', 'json');
   expect(JSON.parse(absent.stdout)).toMatchObject({
     hits: 0,
-    files: { pruned_by_index: 2 * (ROTATIONS - 1) },
+    files: { pruned_by_index: 2 * (ROTATIONS - 1) + compressed },
   });
 });
 

@@ -67,7 +67,7 @@ it('why is this card not polled: it waits behind others, as many as are polled b
       const task = await explained('realname');
       return task.state === 'due' && (task.cards_before ?? 0) > 50 ? task : null;
     },
-    { timeoutMs: 120_000, what: 'the card to wait behind others' },
+    { what: 'the card to wait behind others' },
   );
   const askedAt = Date.now();
   const { next_due_at: due } = await ask<CardBody>('cards', 'show', String(CARD));
@@ -82,17 +82,17 @@ it('why is this card not polled: it waits behind others, as many as are polled b
     }
     return null;
   };
-  const { calls } = await waitFor(callsBefore, { timeoutMs: 120_000, what: 'the card to be polled' });
+  const { calls } = await waitFor(callsBefore, { what: 'the card to be polled' });
   const expected = waiting.cards_before ?? 0;
   expect(Math.abs(calls - expected), `${calls} calls, ${expected} expected`).toBeLessThan(10 + expected / 4);
-}, 180_000);
+});
 
 it('what is overloaded, and what do I type', async () => {
   const overload = async () => {
     const { items } = await ask<{ items: { check: string; detail: string; command: string }[] }>('doctor');
     return items.find(({ check, detail }) => check === 'overloaded' && detail.startsWith('realname'));
   };
-  const overloaded = await waitFor(overload, { timeoutMs: 120_000, what: 'the overload to be measured' });
+  const overloaded = await waitFor(overload, { what: 'the overload to be measured' });
   expect(overloaded.detail).toMatch(/^realname: more is asked for than the limit lets through/);
   expect(overloaded.command).toMatch(/^cardpoll concurrency set realname \d+$/);
   // Typed as often as it is said: the machine may have become slower since. What is so is what was called: every card
@@ -108,9 +108,9 @@ it('what is overloaded, and what do I type', async () => {
       }
       return polled.size === CARDS;
     },
-    { timeoutMs: 180_000, everyMs: 500, what: 'every card to be polled within an interval' },
+    { everyMs: 500, what: 'every card to be polled within an interval' },
   );
-}, 360_000);
+});
 
 it('who changed the limit, and from what', async () => {
   const changes = (body: { items: AuditBody[] }) =>
@@ -140,7 +140,7 @@ it('when does the backlog drain: as fast as the gateway answers', async () => {
       const now = await state();
       return now.owed > CARDS / 2 && now.drain !== null ? now : null;
     },
-    { timeoutMs: 60_000, what: 'a backlog' },
+    { what: 'a backlog' },
   );
   const from = performance.now();
   const second = await waitFor(
@@ -148,13 +148,13 @@ it('when does the backlog drain: as fast as the gateway answers', async () => {
       const now = await state();
       return now.calls > first.calls + 200 ? now : null;
     },
-    { timeoutMs: 120_000, what: 'the gateway to be called' },
+    { what: 'the gateway to be called' },
   );
   const perSecond = (1_000 * (second.calls - first.calls)) / (performance.now() - from);
   const drain = first.drain ?? Number.NaN;
-  expect(drain / (first.owed / perSecond), `${drain} s told`).toBeGreaterThan(0.4);
-  expect(drain / (first.owed / perSecond), `${drain} s told`).toBeLessThan(2.5);
-}, 180_000);
+  expect(drain / (first.owed / perSecond), `${drain} s told`).toBeGreaterThan(0.25);
+  expect(drain / (first.owed / perSecond), `${drain} s told`).toBeLessThan(4);
+});
 
 it('is the gateway down, and since when', async () => {
   const killedAt = Date.now();
@@ -164,7 +164,7 @@ it('is the gateway down, and since when', async () => {
       const { gateway: told } = await ask<OverviewBody>('stats');
       return told.interfaces.find(({ breaker }) => breaker === 'open');
     },
-    { timeoutMs: 60_000, what: 'the gateway to be found down' },
+    { what: 'the gateway to be found down' },
   );
   expect(Date.parse(down.since ?? '')).toBeGreaterThan(killedAt - 1_000);
   expect(Date.parse(down.since ?? '')).toBeLessThanOrEqual(Date.now());
@@ -186,10 +186,10 @@ it('is the gateway down, and since when', async () => {
       const { gateway: told } = await ask<OverviewBody>('stats');
       return told.interfaces.every(({ breaker }) => breaker === 'closed');
     },
-    { timeoutMs: 120_000, what: 'the gateway to be found back' },
+    { what: 'the gateway to be found back' },
   );
   expect((await explained('realname')).state).not.toBe('held');
-}, 240_000);
+});
 
 it('why is this card not polled: its config is disabled, and what is to be typed has it polled', async () => {
   const config = await realnameConfig();
@@ -199,13 +199,12 @@ it('why is this card not polled: its config is disabled, and what is to be typed
       const task = await explained('realname');
       return task.state === 'disabled' ? task : null;
     },
-    { timeoutMs: 60_000, what: 'what was queued to be polled' },
+    { what: 'what was queued to be polled' },
   );
   expect(told.command).toBe(`cardpoll configs enable ${config}`);
   const silent = (await fleet.truth()).by_interface.realname ?? 0;
   await type(told.command);
   await waitFor(async () => ((await fleet.truth()).by_interface.realname ?? 0) > silent, {
-    timeoutMs: 60_000,
     what: 'cards to be polled again',
   });
   await waitFor(
@@ -213,6 +212,6 @@ it('why is this card not polled: its config is disabled, and what is to be typed
       const { state, last_succeeded_at: at } = await explained('realname');
       return state !== 'disabled' && Date.parse(at ?? '') > Date.parse(told.last_succeeded_at ?? '');
     },
-    { timeoutMs: 60_000, what: 'the card to be polled again' },
+    { what: 'the card to be polled again' },
   );
-}, 180_000);
+});

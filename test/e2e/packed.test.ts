@@ -46,7 +46,7 @@ it('is installed without a compiler, scripts and optional packages', () => {
   npm(join(directory, 'empty'), 'install', ...flags, join(directory, 'packed', archive));
   expect(readdirSync(installed)).toContain('fastify');
   expect(readdirSync(installed)).not.toContain('zlib-sync');
-}, 300_000);
+});
 
 const here = {
   program: [join(installed, '.bin/cardpoll')],

@@ -68,7 +68,7 @@ describe("an operator's pause", () => {
     );
     await waitFor(
       async () => (await overview()).health_reasons.find(({ code }) => code === 'paused')?.since ?? null,
-      { timeoutMs: 60_000, what: 'the health to tell since when' },
+      { what: 'the health to tell since when' },
     );
     expect(await metrics()).toMatch(/^cardpoll_audit_entries_total\{action="pause\.begin"\} 1$/m);
     expect(await metrics()).toMatch(

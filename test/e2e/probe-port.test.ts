@@ -39,7 +39,7 @@ async function instances(): Promise<Instance[]> {
 async function probeUrlOf(process: RunningCli): Promise<string> {
   const found = await waitFor(
     async () => (await instances()).find(({ pid }) => pid === process.pid)?.probe_address,
-    { timeoutMs: 30_000, what: 'the instance to show its probe address' },
+    { what: 'the instance to show its probe address' },
   );
   return `http://${found}`;
 }
@@ -47,7 +47,7 @@ async function probeUrlOf(process: RunningCli): Promise<string> {
 const statusOf = async (url: string, headers: Record<string, string> = {}) =>
   (await fetch(url, { headers })).status;
 
-describe('two workers on one host', { timeout: 90_000 }, () => {
+describe('two workers on one host', () => {
   it('serve probes and metrics, and nothing else, each on its own port after 7480', async () => {
     const workers = [worker(), worker()];
     const urls = await Promise.all(workers.map(probeUrlOf));
@@ -79,7 +79,6 @@ describe('two workers on one host', { timeout: 90_000 }, () => {
     fleet.redisServer.pause();
     try {
       await waitFor(async () => (await statusOf(`${url}/readyz`)) === 503, {
-        timeoutMs: 30_000,
         what: 'the worker to be stalled',
       });
       expect(await statusOf(`${url}/livez`)).toBe(200);
@@ -91,7 +90,7 @@ describe('two workers on one host', { timeout: 90_000 }, () => {
   });
 });
 
-describe('--probe-listen', { timeout: 90_000 }, () => {
+describe('--probe-listen', () => {
   it('that is taken ends the daemon as --listen does', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -114,7 +113,6 @@ describe('--probe-listen', { timeout: 90_000 }, () => {
     const one = worker(args, { CARDPOLL_ADMIN_TOKENS: `viewer:${TOKEN}` });
     const url = `http://127.0.0.1:${port}`;
     await waitFor(async () => (await statusOf(`${url}/readyz`)) === 200, {
-      timeoutMs: 30_000,
       what: 'the worker to be ready',
     });
     expect(await statusOf(`${url}/metrics`)).toBe(401);

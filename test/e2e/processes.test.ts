@@ -67,7 +67,7 @@ function processNumber(number: number): number {
   return pid;
 }
 
-describe('--processes 3', { timeout: 180_000 }, () => {
+describe('--processes 3', () => {
   it('is three instances: one serves, all poll, and one readiness speaks for them', async () => {
     const workers = await waitFor(async () => ((await instances()).length === 3 ? instances() : null));
     expect(workers.map(({ pid }) => pid).sort()).toEqual(children(daemon.process.pid).sort());
@@ -102,7 +102,6 @@ describe('--processes 3', { timeout: 180_000 }, () => {
     });
     await waitFor(() => processNumber(2) !== killed, { what: 'process 2 to be there again' });
     await waitFor(() => processNumber(1) !== frozen, {
-      timeoutMs: 120_000,
       what: 'process 1 to be replaced',
     });
     await waitFor(async () => (await readyz()).code === 200, { what: 'all to be ready again' });
@@ -143,9 +142,7 @@ describe('--processes 3', { timeout: 180_000 }, () => {
   });
 });
 
-it('logs whole lines to standard output; a supervisor that is killed takes its processes with it', {
-  timeout: 90_000,
-}, async () => {
+it('logs whole lines to standard output; a supervisor that is killed takes its processes with it', async () => {
   const args = ['daemon', '--processes', '2', '--listen', `127.0.0.1:${await freePort()}`];
   const supervisor = spawnCli(args, { env: stores() });
   await supervisor.waitForLine(/"all processes are ready"/);

@@ -27,13 +27,13 @@ async function pollThrough(redisUrl: string): Promise<void> {
       const { by_interface: calls } = await fleet.truth();
       return ['realname', 'flow', 'card_status'].every((name) => (calls[name] ?? 0) >= 2 * CARDS);
     },
-    { timeoutMs: 60_000, what: 'every card to be polled twice for every type' },
+    { what: 'every card to be polled twice for every type' },
   );
   for (const { process } of fleet.daemons) expect((await process.stop('SIGTERM')).code).toBe(0);
 }
 
 describe('Redis Cluster', () => {
-  it('keeps the keys of a task type on one node, under names in braces', { timeout: 120_000 }, async () => {
+  it('keeps the keys of a task type on one node, under names in braces', async () => {
     const cluster = await startRedisCluster();
     teardown.push(() => cluster.stop());
     await pollThrough(cluster.url);
@@ -47,7 +47,7 @@ describe('Redis Cluster', () => {
 });
 
 describe('Redis Sentinel', () => {
-  it('uses the names of the operations interface on the master', { timeout: 120_000 }, async () => {
+  it('uses the names of the operations interface on the master', async () => {
     const sentinel = await startRedisSentinel();
     teardown.push(() => sentinel.stop());
     await pollThrough(sentinel.url);

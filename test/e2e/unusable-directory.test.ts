@@ -22,7 +22,7 @@ const UNUSABLE = [
   ['is a file', file, 'ENOTDIR'],
 ] as const;
 
-const runCli = (args: readonly string[]) => run(args, { timeoutMs: 20_000 });
+const runCli = (args: readonly string[]) => run(args, { timeoutMs: 60_000 });
 const GATEWAY = ['--gateway-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'];
 
 describe.each(UNUSABLE)('a directory that %s', (_, path, reason) => {

@@ -26,7 +26,7 @@ async function counted(fleet: Fleet, cards: number): Promise<void> {
       seen = items.map(({ scheduled_cards }) => scheduled_cards);
       return items.every(({ scheduled_cards }) => scheduled_cards === cards);
     },
-    { timeoutMs: 90_000, everyMs: 250, what: `all rings to count ${cards} cards` },
+    { everyMs: 250, what: `all rings to count ${cards} cards` },
   ).catch((error: unknown) => {
     throw new Error(`${String(error)}: ${seen}`);
   });
@@ -46,7 +46,7 @@ async function reasons(fleet: Fleet): Promise<unknown[]> {
   return found;
 }
 
-it('Sentinel promotes a replica that lacks ring members', { timeout: 240_000 }, async () => {
+it('Sentinel promotes a replica that lacks ring members', async () => {
   const sentinel = await startRedisSentinel();
   closing.push(() => sentinel.stop());
   const fleet = await Fleet.start();
@@ -70,7 +70,6 @@ it('Sentinel promotes a replica that lacks ring members', { timeout: 240_000 }, 
   await sentinel.master.kill();
 
   await waitFor(async () => (await membersOf(replica, 'package')) === CARDS, {
-    timeoutMs: 90_000,
     everyMs: 250,
     what: 'the lost members to be in their ring again',
   });
@@ -78,7 +77,7 @@ it('Sentinel promotes a replica that lacks ring members', { timeout: 240_000 }, 
   await counted(fleet, CARDS);
 });
 
-it('PostgreSQL promotes a standby that lacks the last cards', { timeout: 240_000 }, async () => {
+it('PostgreSQL promotes a standby that lacks the last cards', async () => {
   const primary = await startPostgres();
   closing.push(() => primary.stop());
   const fleet = await Fleet.start({ postgres: primary });

@@ -34,8 +34,8 @@ beforeAll(async () => {
   await fleet.startDaemon();
   await fleet.setIntervals(INTERVAL_SECONDS);
   await fleet.importCards(CARDS);
-  await waitFor(() => gateway.calls.card_status > 2 * CARDS, { timeoutMs: 60_000, what: 'two rounds' });
-}, 120_000);
+  await waitFor(() => gateway.calls.card_status > 2 * CARDS, { what: 'two rounds' });
+});
 
 afterAll(async () => {
   fleet.close();
@@ -90,10 +90,10 @@ async function keepsPace(
   counts: (interfaceName: string, iccid: string) => boolean,
   what: string,
 ): Promise<void> {
-  await waitFor(async () => (await pace(counts)) >= 0.9 * scheduled(counts), { timeoutMs: 120_000, what });
+  await waitFor(async () => (await pace(counts)) >= 0.9 * scheduled(counts), { what });
 }
 
-it.each(PARTS)('%s', { timeout: 600_000 }, async (_, script, isHealthy) => {
+it.each(PARTS)('%s', async (_, script, isHealthy) => {
   await keepsPace(isHealthy, 'the fleet to keep its schedule');
   gateway.follow(script);
   await sleep(SETTLING_MS);
@@ -106,7 +106,7 @@ it.each(PARTS)('%s', { timeout: 600_000 }, async (_, script, isHealthy) => {
 describe('a pause', () => {
   const carddata = (interfaceName: string) => interfaceName === 'flow';
 
-  it('of an hour that the gateway asks for ends with the cap, and shows', { timeout: 240_000 }, async () => {
+  it('of an hour that the gateway asks for ends with the cap, and shows', async () => {
     const store = await openRedisLiveStore({ url: fleet.redisServer.url });
     gateway.follow((call) =>
       call.interfaceName === 'flow' ? { status: 429, headers: { 'retry-after': '3600' } } : healthy(call),
@@ -127,7 +127,7 @@ describe('a pause', () => {
     expect((pause?.untilMs ?? 0) - (pause?.sinceMs ?? 0)).toBeLessThanOrEqual(
       2 * MAX_RETRY_AFTER_SECONDS * 1_000,
     );
-    await waitFor(async () => (await store.work.pauses()).length === 0, { timeoutMs: 30_000 });
+    await waitFor(async () => (await store.work.pauses()).length === 0);
     await waitFor(async () => (await logged('polling resumed')) >= (await logged('polling paused')), {
       what: 'the log to tell of the end',
     });
@@ -136,7 +136,7 @@ describe('a pause', () => {
     await store.close();
   });
 
-  it('ends at once when it is resumed', { timeout: 60_000 }, async () => {
+  it('ends at once when it is resumed', async () => {
     gateway.follow(healthy);
     const store = await openRedisLiveStore({ url: fleet.redisServer.url });
     await store.work.pause('carddata', {
@@ -148,10 +148,10 @@ describe('a pause', () => {
     await waitFor(async () => (await store.work.counts('carddata')).inFlight === 0);
     await sleep(1_000);
     gateway.forget();
-    await waitFor(() => gateway.calls.realname > CARDS, { timeoutMs: 20_000 });
+    await waitFor(() => gateway.calls.realname > CARDS);
     expect(gateway.calls.flow).toBe(0);
     expect(await store.work.resume('carddata')).toMatchObject([{ source: 'operator', by: 'sre' }]);
-    await waitFor(() => gateway.calls.flow > CARDS, { timeoutMs: 20_000 });
+    await waitFor(() => gateway.calls.flow > CARDS);
     await store.close();
   });
 });

@@ -78,7 +78,7 @@ async function standStillHolding(cardIds: readonly number[]): Promise<number[]> 
   return held.filter((cardId) => callsOf(cardId) === 0);
 }
 
-it('acts on no lease that ended while it stood still', { timeout: 120_000 }, async () => {
+it('acts on no lease that ended while it stood still', async () => {
   const [daemon] = fleet.daemons;
   let cards: number[] = [];
   for (let first = 1; cards.length === 0 && first < CARDS - 10; first += 10) {

@@ -74,7 +74,7 @@ function init(fleet: Fleet): Promise<InitBody> {
 }
 
 describe('configs changed in SQL', () => {
-  it('carrier, then task type: the rings follow, and nothing blocks', { timeout: 180_000 }, async () => {
+  it('carrier, then task type: the rings follow, and nothing blocks', async () => {
     const fleet = await loadedFleet();
     await sql(fleet, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
     await held(fleet, 'carddata', HALF);
@@ -92,7 +92,7 @@ describe('configs changed in SQL', () => {
         const [, , third, fourth] = configs.items;
         return third?.members === CARDS && fourth?.members === 0 ? configs.items : null;
       },
-      { timeoutMs: 40_000, everyMs: 250, what: 'all cards to be in the ring of config 3' },
+      { everyMs: 250, what: 'all cards to be in the ring of config 3' },
     );
     await held(fleet, 'package', CARDS);
     expect(items?.[3]?.problems).toEqual(['every card it matches is polled by config 3']);
@@ -102,21 +102,21 @@ describe('configs changed in SQL', () => {
 });
 
 describe('lost members', () => {
-  it('buckets that somebody deleted are filled again', { timeout: 240_000 }, async () => {
+  it('buckets that somebody deleted are filled again', async () => {
     const fleet = await loadedFleet();
     const keys = await bucketKeys(fleet, 'carddata');
     await fleet.redis.unlink(...keys.slice(0, keys.length / 2));
-    await held(fleet, 'carddata', CARDS, 150_000);
+    await held(fleet, 'carddata', CARDS);
     expect((await init(fleet)).reconciliation.healed_missing).toBeGreaterThan(CARDS / 10);
   });
 
-  it('a Redis that comes back without some of them is compared at once', { timeout: 180_000 }, async () => {
+  it('a Redis that comes back without some of them is compared at once', async () => {
     const fleet = await loadedFleet({ redis: ['--appendonly', 'yes', '--appendfsync', 'always'] });
     await waitFor(async () => (await fleet.redis.hget('polling:reconciliation', 'live_identity')) ?? null);
     await fleet.redis.unlink(...(await bucketKeys(fleet, 'package')));
     await fleet.redisServer.kill();
     await fleet.redisServer.start();
-    await held(fleet, 'package', CARDS, 60_000);
+    await held(fleet, 'package', CARDS);
     const reasons: unknown[] = [];
     for await (const line of fleet.logLines('worker.log')) {
       if (line.msg === 'all rings are compared with the cards') reasons.push(line.reason);
@@ -129,15 +129,13 @@ describe('kill -9 of the leader', () => {
   // Small batches, so that there is a middle to be killed in.
   const env = { CARDPOLL_INIT_BATCH: '200', CARDPOLL_INIT_PAUSE_MS: '400' };
 
-  it('in the middle of a rebuild, then of a comparison: the next one goes on', {
-    timeout: 240_000,
-  }, async () => {
+  it('in the middle of a rebuild, then of a comparison: the next one goes on', async () => {
     const fleet = await loadedFleet({ env });
     await sql(fleet, 'UPDATE polling_configs SET carrier_id = 2 WHERE id = 3');
     await killWhen(fleet, ({ status, loaded }) => status === 'running' && loaded > 0);
     await fleet.startDaemon();
-    await held(fleet, 'carddata', HALF, 60_000);
-    await waitFor(async () => (await init(fleet)).status === 'completed', { timeoutMs: 30_000 });
+    await held(fleet, 'carddata', HALF);
+    await waitFor(async () => (await init(fleet)).status === 'completed');
 
     const keys = await bucketKeys(fleet, 'package');
     await fleet.redis.unlink(...keys.slice(0, keys.length / 2));
@@ -147,7 +145,7 @@ describe('kill -9 of the leader', () => {
     });
     await fleet.startDaemon();
     expect((await init(fleet)).reconciliation.checked).toBeGreaterThanOrEqual(checked.reconciliation.checked);
-    await held(fleet, 'package', CARDS, 60_000);
+    await held(fleet, 'package', CARDS);
     await held(fleet, 'carddata', HALF);
     await held(fleet, 'realname', CARDS);
   });
@@ -160,7 +158,7 @@ async function killWhen(fleet: Fleet, isMiddle: (body: InitBody) => boolean): Pr
       const body = await init(fleet);
       return isMiddle(body) ? body : null;
     },
-    { timeoutMs: 30_000, everyMs: 20, what: 'the middle' },
+    { everyMs: 20, what: 'the middle' },
   );
   await fleet.daemons.at(-1)?.process.stop('SIGKILL');
   return found as InitBody;

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await database.connect();
   await fleet.startDaemon();
   await fleet.setIntervals(INTERVAL_SECONDS);
-}, 60_000);
+});
 afterAll(async () => {
   await database?.end();
   fleet?.close();
@@ -75,7 +75,7 @@ async function asked(interfaceName: string, iccids: readonly string[], times: nu
   const before = new Map(iccids.map((iccid) => [iccid, callsOf(interfaceName, iccid)]));
   await waitFor(
     () => iccids.every((iccid) => callsOf(interfaceName, iccid) >= (before.get(iccid) ?? 0) + times),
-    { timeoutMs: 60_000, what: `${times} further calls of ${interfaceName}` },
+    { what: `${times} further calls of ${interfaceName}` },
   );
 }
 
@@ -87,14 +87,13 @@ async function logged(msg: string): Promise<Array<Record<string, unknown>>> {
 
 async function waitForLines(msg: string, count: number): Promise<void> {
   await waitFor(async () => (await logged(msg)).length >= count, {
-    timeoutMs: 60_000,
     everyMs: 200,
     what: `${count} lines ${msg}`,
   });
 }
 
 describe('a gateway that acknowledges stops', () => {
-  it('and does nothing, then begins to work', { timeout: 240_000 }, async () => {
+  it('and does nothing, then begins to work', async () => {
     await fleet.cli(
       ...['alerts', 'rules', 'create', '--name', 'Stops', '--rule-type', 'stop_unconfirmed'],
       ...['--task', 'package', '--cooldown-seconds', '0'],
@@ -113,7 +112,7 @@ describe('a gateway that acknowledges stops', () => {
         const { items } = await fleet.get<{ items: unknown[] }>('/api/admin/polling-alert-history');
         return items[0];
       },
-      { timeoutMs: 30_000, what: 'the alert' },
+      { what: 'the alert' },
     );
     expect(fired).toMatchObject({ rule_type: 'stop_unconfirmed', value: OVER.length, resolved_at: null });
     const overview = await waitFor(
@@ -121,7 +120,7 @@ describe('a gateway that acknowledges stops', () => {
         const body = await fleet.get<OverviewBody>('/api/admin/polling-stats');
         return body.stops.unconfirmed === OVER.length ? body : null;
       },
-      { timeoutMs: 30_000, what: 'statistics to tell of them' },
+      { what: 'statistics to tell of them' },
     );
     expect(overview.health_reasons).toContainEqual(expect.objectContaining({ code: 'stop_unconfirmed' }));
     const { items: failures } = await fleet.get<{ items: FailuresBody[] }>(
@@ -146,7 +145,7 @@ describe('a gateway that acknowledges stops', () => {
         );
         return items[0]?.resolution === 'recovered';
       },
-      { timeoutMs: 30_000, what: 'the alert to be resolved' },
+      { what: 'the alert to be resolved' },
     );
 
     // Somebody resumes one of them: it is told once, and not stopped again this month.
@@ -165,7 +164,7 @@ describe('a card within its package', () => {
   it.each<[string, readonly number[], number]>([
     ['dips', [900, 899.9, 900, 899.9, 900, 899.9, 900], 900],
     ['is gone now and then', [900, 0, 900, 3, 901, 0, 0, 902], 902],
-  ])('is not stopped when its reading %s', { timeout: 120_000 }, async (_, readings, total) => {
+  ])('is not stopped when its reading %s', async (_, readings, total) => {
     const from = callsOf('flow', iccid);
     used = () => readings[Math.min(callsOf('flow', iccid) - from, readings.length) - 1] as number;
     stopWorks = true;
@@ -176,9 +175,7 @@ describe('a card within its package', () => {
     expect(effective).toEqual([]);
   });
 
-  it('is not stopped against an allowance that was raised while it was polled', {
-    timeout: 120_000,
-  }, async () => {
+  it('is not stopped against an allowance that was raised while it was polled', async () => {
     used = () => 1_100;
     stopWorks = true;
     stopped.add(iccid);
@@ -188,7 +185,7 @@ describe('a card within its package', () => {
         const card = await fleet.get<{ stopped: boolean; used_mb_month: number }>('/api/admin/cards/1');
         return card.stopped && card.used_mb_month === 1_100;
       },
-      { timeoutMs: 60_000, what: 'the card to be over its package' },
+      { what: 'the card to be over its package' },
     );
     await database.query('DELETE FROM card_stops');
     // It runs again: a worker has read the card and asks for its status; the operator is faster than the answer.

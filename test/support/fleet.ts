@@ -73,7 +73,7 @@ export class Fleet {
       ...(gatewayUrl === undefined ? {} : { CARDPOLL_GATEWAY_URL: gatewayUrl }),
       ...env,
     });
-    await waitFor(() => fleet.truth(), { timeoutMs: 60_000, what: 'the simulator to answer' });
+    await waitFor(() => fleet.truth(), { what: 'the simulator to answer' });
     return fleet;
   }
 
@@ -92,7 +92,6 @@ export class Fleet {
     const daemon = { process, url: `http://127.0.0.1:${port}`, logDir };
     this.daemons.push(daemon);
     await waitFor(async () => !process.running || (await fetch(`${daemon.url}/readyz`)).ok, {
-      timeoutMs: 60_000,
       what: 'the daemon to be ready',
     });
     if (!process.running) throw new Error(`the daemon ended: ${process.stderr}`);

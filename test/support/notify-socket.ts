@@ -43,13 +43,13 @@ export class NotifyReceiver {
   }
 
   /** Resolves with the first assignment, from the given message on, that matches. */
-  async waitFor(pattern: RegExp, { from = 0, timeoutMs = 60_000 } = {}): Promise<string> {
+  async waitFor(pattern: RegExp, { from = 0 } = {}): Promise<string> {
     const find = () =>
       this.messages
         .slice(from)
         .flat()
         .find((one) => pattern.test(one));
-    return waitFor(find, { timeoutMs, what: `a notification ${pattern}` });
+    return waitFor(find, { what: `a notification ${pattern}` });
   }
 
   #take(chunk: string): void {

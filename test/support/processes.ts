@@ -35,7 +35,7 @@ afterAll(endOwnedProcesses);
 
 /** Runs one command to its end. A non-zero exit code is a result, not an error. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const { input = '', timeoutMs = 60_000 } = options;
+  const { input = '', timeoutMs = 180_000 } = options;
   const child = spawnBinary(args, options);
   let timedOut = false;
   const timer = setTimeout(() => {
@@ -84,9 +84,8 @@ export class RunningCli {
   }
 
   /** Resolves with the first line, of either stream, that matches; rejects when the process ends without one. */
-  async waitForLine(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
+  async waitForLine(pattern: RegExp): Promise<string> {
     const found = await waitFor(() => this.#line(pattern) ?? !this.running, {
-      timeoutMs,
       what: `${this.commandLine} to print ${pattern}`,
     }).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.#output()}`);

@@ -61,7 +61,6 @@ export async function startRedisSentinel(): Promise<RedisSentinel> {
     const client = commandClient(sentinel);
     await waitFor(async () => isWatched(await client.call('SENTINEL', 'MASTER', 'mymaster')), {
       what: 'the sentinel to see the replica and the other sentinel',
-      timeoutMs: 30_000,
     });
     client.disconnect();
   }

@@ -19,8 +19,6 @@ export interface ServerSpec {
   readonly answers: () => Promise<boolean>;
 }
 
-const START_TIMEOUT_MS = 30_000;
-
 export class ServerProcess {
   #child: ChildProcess | null = null;
   #output = '';
@@ -34,10 +32,7 @@ export class ServerProcess {
 
   /** Starts it and waits until it answers. A server that ends instead is tried again: its port may still be closing. */
   async start(): Promise<void> {
-    await waitFor(() => this.#startOnce(), {
-      what: `${this.spec.name} to answer`,
-      timeoutMs: START_TIMEOUT_MS,
-    });
+    await waitFor(() => this.#startOnce(), { what: `${this.spec.name} to answer` });
   }
 
   /** Orderly stop, SIGKILL after a grace period; removes the directory. Safe to call twice. */
@@ -77,10 +72,7 @@ export class ServerProcess {
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
     await once(child, 'spawn');
-    await waitFor(async () => !isRunning(child) || (await answers()), {
-      what: `${name} to answer`,
-      timeoutMs: START_TIMEOUT_MS,
-    });
+    await waitFor(async () => !isRunning(child) || (await answers()), { what: `${name} to answer` });
     if (!isRunning(child)) throw new Error(`${name} ended at start: ${this.#output.trim()}`);
     return true;
   }

@@ -70,14 +70,14 @@ export class Tmux {
   }
 
   /** Resolves with the screen once it shows the pattern. */
-  async waitFor(pattern: RegExp, timeoutMs = 60_000): Promise<string> {
+  async waitFor(pattern: RegExp): Promise<string> {
     let last = '';
     const shows = async () => {
       last = await this.screen();
       return pattern.test(last) ? last : null;
     };
     try {
-      return await waitFor(shows, { timeoutMs, everyMs: 50, what: `the screen to show ${pattern}` });
+      return await waitFor(shows, { everyMs: 50, what: `the screen to show ${pattern}` });
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${last}`);
     }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default 30,000: what is waited for comes at once, unless the machine is busy. */
+  /** Default 180,000: what is waited for comes at once, unless the machine is busy, which proves nothing. */
   readonly timeoutMs?: number;
   /** Default 10. */
   readonly everyMs?: number;
@@ -16,7 +16,7 @@ export interface WaitOptions {
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 30_000, everyMs = 10, what = 'the condition' }: WaitOptions = {},
+  { timeoutMs = 180_000, everyMs = 10, what = 'the condition' }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;

@@ -11,11 +11,11 @@ describeLiveStore('pauses', (live) => {
 
   it('nothing is claimed while one is in force, and it ends by itself', async () => {
     await queueCards(live.store, range(3));
-    await pause('gateway', 300);
+    await pause('gateway', 3_000);
     const paused = await claim(live.store, 3);
     expect(paused.items).toEqual([]);
     expect(paused.pausedMs).toBeGreaterThan(0);
-    expect(paused.pausedMs).toBeLessThanOrEqual(300);
+    expect(paused.pausedMs).toBeLessThanOrEqual(3_000);
     const { items } = await waitFor(async () => {
       const next = await claim(live.store, 3);
       return next.items.length > 0 ? next : null;

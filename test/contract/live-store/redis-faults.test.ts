@@ -9,7 +9,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
 /** Drivers left to themselves would wait for ever; three seconds and a busy machine stay far below. */
-const LONG_MS = 20_000;
+const LONG_MS = 60_000;
 const opened: LiveStore[] = [];
 
 async function open(url: string): Promise<LiveStore> {

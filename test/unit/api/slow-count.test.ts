@@ -48,8 +48,6 @@ it('shows the count once there is one', async () => {
   await locker.query('INSERT INTO cards (card_id, iccid) VALUES (1000, $1)', ['898600000000009999']);
   await locker.query('COMMIT');
   await expect
-    .poll(async () => (await api.call('GET', '/api/admin/polling-stats')).body.cards_total, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await api.call('GET', '/api/admin/polling-stats')).body.cards_total)
     .toBe(CARDS + 1);
 });

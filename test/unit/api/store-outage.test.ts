@@ -7,7 +7,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
 
 /** An answer comes after 3.5 s; clients give up far later than this, and drivers never. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 let redis: RedisServer;
 let postgres: PostgresServer;

@@ -267,7 +267,7 @@ describe('a receiver that fails', () => {
     expect((await notifications()).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });
 
-  it('has ten seconds in all', { timeout: 40_000 }, async () => {
+  it('has ten seconds in all', async () => {
     const receiving = await receiver(hang);
     await fire(receiving.url);
     const startedAt = performance.now();
@@ -324,7 +324,7 @@ describe('a receiver that fails', () => {
     await expect.poll(() => hanging.requests.length).toBe(4);
     for (let n = 0; n < 20; n += 1) await records.alerts.createRule(ruleFor(healthy.url));
     await fireAll();
-    await expect.poll(() => healthy.requests.length, { timeout: 5_000 }).toBe(20);
+    await expect.poll(() => healthy.requests.length).toBe(20);
     expect(hanging.accepted).toBe(4);
   });
 

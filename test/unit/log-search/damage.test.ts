@@ -327,7 +327,7 @@ describe('files that change during the search', () => {
 });
 
 describe('fuzz', () => {
-  it('bits flipped in gzip files: never fewer hits than zgrep -a', { timeout: 180_000 }, async () => {
+  it('bits flipped in gzip files: never fewer hits than zgrep -a', async () => {
     const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1e6);
     const runs = Number(process.env.FUZZ_RUNS ?? 40);
     const random = seededRandom(seed);
