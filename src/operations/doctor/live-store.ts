@@ -1,9 +1,10 @@
 // What the doctor looks at in the live store: its servers, its clock. Used by examine.ts.
+import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { LiveServer, LiveStore } from '../../store/live-store.ts';
 import { clockFinding } from './clock-skew.ts';
-import { type Finding, failed, failure, ok, skipped, unknown, warning } from './finding.ts';
+import { failure } from './finding.ts';
 
 const POLICY = 'redis maxmemory-policy';
 /** Lua scripts use commands of this version. */
