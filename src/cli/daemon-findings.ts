@@ -19,6 +19,8 @@ export interface DaemonFindings {
  * that is there and does not answer is wrong either way.
  */
 export async function daemonFindings(context: CommandContext, start: string | null): Promise<DaemonFindings> {
+  const unusable = await unusableSettings(context);
+  if (unusable !== null) return { answers: false, items: [unusable] };
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
     const { version, health, health_reasons, workers } = body;
@@ -36,6 +38,18 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     return { answers: false, items: [unanswered(error, start)] };
+  }
+}
+
+/** What says where the daemon is and as whom to ask it, a missing token file for instance: then none is asked. */
+async function unusableSettings(context: CommandContext): Promise<Finding | null> {
+  try {
+    await context.clientConfig();
+    return null;
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    const { message, hint = 'no daemon was asked: correct the flag, the variable or the file' } = error;
+    return failed('client settings', message, { hint });
   }
 }
 

@@ -147,6 +147,21 @@ describe('on a client', () => {
     ]);
   });
 
+  it('asks no daemon where its own settings cannot work, and does not blame the daemon', async () => {
+    const { env, requests } = await daemonThatSays(json(WELL));
+    const missing = { ...env, CARDPOLL_TOKEN_FILE: '/nowhere/token' };
+    const { code, stdout } = await cli(['doctor', '-o', 'json'], { env: missing });
+    expect([code, requests]).toEqual([1, []]);
+    expect(JSON.parse(stdout).items).toMatchObject([
+      {
+        check: 'client settings',
+        status: 'failed',
+        detail: expect.stringMatching(/^CARDPOLL_TOKEN_FILE: .*no such file/),
+        hint: expect.stringMatching(/^no daemon was asked/),
+      },
+    ]);
+  });
+
   it('fails on a client whose daemon is away, or does not take its token', async () => {
     const away = await cli(['doctor', '-o', 'json'], { env: { CARDPOLL_URL: 'http://127.0.0.1:1' } });
     expect(away.code).toBe(1);
