@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { assemble } from '../.wat.js';
+import { assemble } from '../scripts/wat.js';
 
-/** Loads .lua and .sql files as strings and .wat files as bytes, as .build.js does for the bundle. */
+/** Loads .lua and .sql files as strings and .wat files as bytes, as scripts/build.js does for the bundle. */
 const assetFiles = {
   name: 'asset-files',
   enforce: 'pre' as const,

@@ -2,9 +2,9 @@
 // Packages stay external (npm installs them); Lua and SQL files become strings in the bundle, WebAssembly text bytes.
 import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
-import { watPlugin } from './.wat.js';
+import { watPlugin } from './wat.js';
 
-const root = new URL('.', import.meta.url).pathname;
+const root = new URL('..', import.meta.url).pathname;
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   absWorkingDir: root,

@@ -1,4 +1,4 @@
-// Translates WebAssembly text (.wat) into the bytes of its module. Used by .build.js, test/vitest.config.ts and
+// Translates WebAssembly text (.wat) into the bytes of its module. Used by build.js, man.js, test/vitest.config.ts and
 // test/bench/run.js.
 import { readFile } from 'node:fs/promises';
 import loadWabt from 'wabt';
