@@ -10,7 +10,7 @@ await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'src/main.ts',
-    'pglite-worker': 'src/store/embedded/pglite-worker.ts',
+    'pglite-worker': 'src/store/pglite/worker.ts',
     'log-scan-worker': 'src/log-search/scan-worker.ts',
   },
   outdir: 'dist',

@@ -14,8 +14,8 @@ import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { AuditTrail } from '../store/audit-trail.ts';
-import type { CleanupRecords, CleanupRun } from '../store/cleanup-records.ts';
+import type { AuditTrail } from '../store/ports/audit-trail.ts';
+import type { CleanupRecords, CleanupRun } from '../store/ports/cleanup-records.ts';
 import type { CleanupSchedule } from './cleanup-schedule.ts';
 
 const LOOK_EVERY_MS = 500;

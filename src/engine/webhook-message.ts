@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { NotificationEvent } from '../domain/alert-rule.ts';
 import { keyOf } from '../domain/webhook-secret.ts';
-import type { Alert } from '../store/alert-records.ts';
+import type { Alert } from '../store/ports/alert-records.ts';
 
 export interface WebhookMessage {
   readonly body: string;

@@ -17,7 +17,7 @@ import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.
 import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { AlertRecords, SliceOf } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { wholeNumberWithin } from './bounds.ts';
 import { type PageRequest, sliceOf } from './page.ts';

@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream';
 import type { CardImport } from '../domain/card.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CardImportSession, CardRecords } from '../store/record-store.ts';
+import type { CardImportSession, CardRecords } from '../store/ports/card-records.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type Line, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';

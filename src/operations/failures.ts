@@ -1,6 +1,7 @@
 // Why polls fail, and for which cards. Used by the admin API.
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import type { LiveStore, NotedFailure } from '../store/live-store.ts';
+import type { NotedFailure } from '../store/ports/failure-log.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
 
 /** The last failure of a card that has not been polled successfully since. */
 export interface FailingCard {

@@ -3,7 +3,9 @@
 import type { Health } from '../domain/health.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, StatsReading, WorkerInfo } from '../store/live-store.ts';
+import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
