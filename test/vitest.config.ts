@@ -32,13 +32,13 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // Whole fleets of processes: one at a time, so that each finds a machine to run on.
+      // Whole fleets of processes, which mostly wait. After the parts, so that both find a machine to run on.
       {
         extends: true,
         test: {
           name: 'processes',
           include: ['test/{e2e,fault}/**/*.test.{ts,tsx}'],
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

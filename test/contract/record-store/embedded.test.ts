@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { lockDataDir } from '../../../src/store/pglite/lock.ts';
 import { openEmbeddedRecordStore } from '../../../src/store/pglite/record-store.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
@@ -40,9 +40,6 @@ const HOLDER_SOURCE = `
     console.log(error.kind, error.message);
   }
 `;
-
-// The first start of a PGlite directory is seconds of computing, many on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
 
 let dir: string;
 const opened: RecordStore[] = [];
