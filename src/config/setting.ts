@@ -2,7 +2,7 @@
 import type { Kind } from './kinds.ts';
 
 /** Which commands use a setting: the daemon, `migrate`, or every command that talks to the API. */
-export type Scope = 'daemon' | 'migrate' | 'client';
+type Scope = 'daemon' | 'migrate' | 'client';
 
 export interface Setting<V> {
   /** Command-line flag, `--redis-url`; null for what must not appear in a process list or is rarely changed. */

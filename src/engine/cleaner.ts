@@ -24,7 +24,7 @@ const PAUSE_PER_BATCH = 4;
 /** With the loop's growing pauses this is about a minute. */
 const TIMEOUTS_A_TARGET = 15;
 
-export interface CleanerDeps {
+interface CleanerDeps {
   readonly cleanup: CleanupRecords;
   readonly audit: Pick<AuditTrail, 'change'>;
   readonly schedule: CleanupSchedule;

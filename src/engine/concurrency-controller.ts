@@ -22,7 +22,7 @@ const LOOK_MS = 250;
 /** Fewer calls make no point of the curve. */
 const POINT_CALLS = 20;
 
-export interface ConcurrencyControllerDeps {
+interface ConcurrencyControllerDeps {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
   readonly fence: () => number | null;
   /** false: only the ceiling counts. */

@@ -22,7 +22,7 @@ import { TriggerFeeder } from './trigger-feeder.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 /** Parts that the rest of the engine uses too. */
-export interface SharedParts {
+interface SharedParts {
   readonly configs: ConfigWatch;
   readonly errors: ErrorReporter;
 }

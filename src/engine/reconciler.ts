@@ -35,7 +35,7 @@ export interface Suspicion {
   readonly view: RingView;
 }
 
-export interface ReconcilerDeps {
+interface ReconcilerDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity'>;
   readonly clock: Clock;

@@ -38,7 +38,7 @@ type Stage = 'write' | 'count' | 'settle';
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 
-export interface ResultWriterDeps {
+interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;

@@ -11,7 +11,7 @@ export interface WebhookMessage {
 }
 
 /** What a receiver is told. */
-export interface WebhookNews {
+interface WebhookNews {
   readonly event: NotificationEvent | 'alert.test';
   /** Stays the same over all attempts. */
   readonly messageId: string;

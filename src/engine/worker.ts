@@ -44,7 +44,7 @@ const DEFAULT_BACKPRESSURE_MS = 1_000;
 /** What a poll came to. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
-export interface WorkerDeps {
+interface WorkerDeps {
   readonly task: Task;
   readonly workerId: string;
   readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;

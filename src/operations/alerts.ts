@@ -40,7 +40,7 @@ export interface AlertRuleReport extends AlertCondition {
 export type { WebhookTrial } from '../engine/webhook-tester.ts';
 
 /** What makes a new rule; the rest has defaults. */
-export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
+type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
   readonly webhookUrl?: string | null | undefined;
   /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
@@ -48,7 +48,7 @@ export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets'
 };
 
 /** Fields left out stay as they are. */
-export type AlertRulePatch = {
+type AlertRulePatch = {
   readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
 

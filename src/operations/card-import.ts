@@ -13,7 +13,7 @@ import { RowProblem, toCardImport } from './card-import-row.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
 
-export interface ImportError {
+interface ImportError {
   /** Line of the file, from 1. */
   readonly line: number;
   readonly message: string;
@@ -32,7 +32,7 @@ export interface ImportReport {
   readonly errorsTruncated: boolean;
 }
 
-export type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
+type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
 
 export interface ImportOptions {
   readonly format: ImportFormat;

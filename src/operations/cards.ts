@@ -50,7 +50,7 @@ export interface CardListReport {
   readonly nextAfterId: number | null;
 }
 
-export interface CardDependencies {
+interface CardDependencies {
   readonly audit: Audit;
   readonly live: LiveStore;
   readonly records: RecordStore;

@@ -29,7 +29,7 @@ export interface Retention {
   readonly lastRunAt: Date | null;
 }
 
-export interface RetentionPatch {
+interface RetentionPatch {
   readonly retentionDays?: number;
   readonly enabled?: boolean;
 }
@@ -39,7 +39,7 @@ export interface CleanupPreview {
   readonly totalRows: number;
 }
 
-export interface CleanupPreviewItem {
+interface CleanupPreviewItem {
   readonly id: number;
   readonly target: CleanupTarget;
   readonly retentionDays: number;

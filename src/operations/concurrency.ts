@@ -26,7 +26,7 @@ export interface ConcurrencyLimit {
   readonly knee: MeasuredLevel | null;
 }
 
-export interface MeasuredLevel {
+interface MeasuredLevel {
   readonly concurrency: number;
   readonly ratePerSecond: number;
   readonly avgDurationMs: number;

@@ -25,7 +25,7 @@ export const CONFIG_NAME_LENGTH = 200;
 const MAX_ID = 2 ** 31 - 1;
 const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
 
-export type NewConfig = Omit<PollingConfig, 'id'>;
+type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
 export interface ConfigReport extends PollingConfig {

@@ -21,7 +21,7 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-export interface ExplainerDependencies {
+interface ExplainerDependencies {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly cards: CardOperations;

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../store/ports/coordination.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
-export const INIT_STUCK_AFTER_MS = 60_000;
+const INIT_STUCK_AFTER_MS = 60_000;
 
 export interface InitReport {
   readonly status: InitStatus | 'stuck';

@@ -52,7 +52,7 @@ export interface OperationLimits {
 
 const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: Infinity };
 
-export interface OperationsOptions {
+interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;

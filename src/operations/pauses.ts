@@ -19,7 +19,7 @@ export interface PauseReport {
   readonly until: Date;
 }
 
-export interface OperatorPause {
+interface OperatorPause {
   readonly taskType: Pausable;
   readonly seconds: number;
   readonly reason: string;

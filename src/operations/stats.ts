@@ -16,7 +16,7 @@ import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
 import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
-export interface WorkerReport {
+interface WorkerReport {
   readonly workerId: string;
   readonly hostname: string;
   readonly pid: number;
@@ -55,12 +55,12 @@ export interface Overview {
   readonly workers: readonly WorkerReport[];
 }
 
-export interface FleetCapacity extends Omit<Capacity, 'remedy'> {
+interface FleetCapacity extends Omit<Capacity, 'remedy'> {
   /** What would help where the demand is more than the capacity; else null. */
   readonly advice: string | null;
 }
 
-export interface StatsDependencies {
+interface StatsDependencies {
   readonly live: LiveStore;
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;

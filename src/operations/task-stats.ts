@@ -13,7 +13,7 @@ import type { LimitedCounts } from './concurrency.ts';
 import { type HealthReason, healthOfReasons, type TaskHealthInputs, taskReasons } from './health-reasons.ts';
 import { type ScheduleStats, scheduleStatsOf } from './schedule-stats.ts';
 
-export interface ConcurrencyUsage {
+interface ConcurrencyUsage {
   /** Gateway calls in flight, fleet-wide. */
   readonly current: number;
   readonly max: number;

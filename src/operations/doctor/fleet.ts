@@ -11,7 +11,7 @@ import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
 import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
 
-export interface FleetFacts {
+interface FleetFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;

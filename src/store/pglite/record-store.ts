@@ -9,7 +9,7 @@ import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PgliteClient } from './client.ts';
 import { lockDataDir } from './lock.ts';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Directory, created when missing; ':memory:' keeps nothing. */
   readonly dataDir: string;
   /** The built worker, dist/pglite-worker.js. */

@@ -16,7 +16,7 @@ export interface StatsSlot extends PollWindow {
   readonly reasons: FailureReasons;
 }
 
-export type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
+type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
 
 const SLOT_MS = STATS_SLOT_SECONDS * 1000;
 

@@ -4,7 +4,7 @@ import type { RecordStore } from '../ports/record-store.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PostgresClient } from './pool.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly applicationName: string;
