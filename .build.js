@@ -11,7 +11,7 @@ await build({
   entryPoints: {
     main: 'src/main.ts',
     'pglite-worker': 'src/store/embedded/pglite-worker.ts',
-    'log-scan-worker': 'src/log-search/scan-worker.ts',
+    'log-scan-worker': 'src/log-search/scan/scan-worker.ts',
   },
   outdir: 'dist',
   bundle: true,

@@ -1,20 +1,20 @@
 // `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { InterfaceCounts } from './file-hits.ts';
-import { compareHits, type Hit } from './hit.ts';
-import { HitRuns, makeRunDirectory } from './hit-runs.ts';
-import type { Notice } from './notice.ts';
-import { type FileTask, makePlan, type Plan } from './plan.ts';
-import { parseQuery, type Query, type SearchOptions } from './query.ts';
-import { type Report, toFoundLine } from './report.ts';
-import type { FileResult } from './scan-file.ts';
-import { findTraces } from './search-traces.ts';
-import { findSuccessors } from './successors.ts';
-import { walk } from './walk.ts';
-import { scanAll } from './workers.ts';
+import type { InterfaceCounts } from './hits/file-hits.ts';
+import { compareHits, type Hit } from './hits/hit.ts';
+import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import { type FileTask, makePlan, type Plan } from './plan/plan.ts';
+import { parseQuery, type Query, type SearchOptions } from './plan/query.ts';
+import { findSuccessors } from './plan/successors.ts';
+import { walk } from './plan/walk.ts';
+import type { Notice } from './report/notice.ts';
+import { type Report, toFoundLine } from './report/report.ts';
+import type { FileResult } from './scan/scan-file.ts';
+import { scanAll } from './scan/threads.ts';
+import { findTraces } from './trace/search-traces.ts';
 
-export type { Progress, SearchOptions } from './query.ts';
+export type { Progress, SearchOptions } from './plan/query.ts';
 
 /**
  * Searches the logs. The caller closes the report.

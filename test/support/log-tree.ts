@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Report } from '../../src/log-search/report.ts';
+import type { Report } from '../../src/log-search/report/report.ts';
 import { type SearchOptions, searchLogs } from '../../src/log-search/search.ts';
 
 export class LogTree {

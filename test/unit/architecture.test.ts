@@ -95,7 +95,7 @@ describe('src', () => {
   });
 
   it('does no work at import', () => {
-    const workers = /^(store\/embedded\/.*|log-search\/scan)-worker\.ts$/; // entry points of threads
+    const workers = /^(store\/embedded\/.*|log-search\/scan\/scan)-worker\.ts$/; // entry points of threads
     expect(tree.filter((file) => !workers.test(file.path)).flatMap(workAtImport)).toEqual([]);
   });
 

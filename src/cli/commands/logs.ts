@@ -4,9 +4,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { loadLogDir } from '../../config/load-config.ts';
-import type { InflateChoice } from '../../log-search/gzip/choose-library.ts';
-import type { InterfaceAlias } from '../../log-search/interface-alias.ts';
-import type { LogFormat } from '../../log-search/print-report.ts';
+import type { InterfaceAlias } from '../../log-search/match/interface-alias.ts';
+import type { InflateChoice } from '../../log-search/read/gzip/choose-library.ts';
+import type { LogFormat } from '../../log-search/report/print-report.ts';
 import type { Progress, SearchOptions } from '../../log-search/search.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
@@ -85,7 +85,7 @@ const index = defineCommand<[], RootOptions>({
   ],
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
-    const { indexLogs } = await import('../../log-search/index-logs.ts');
+    const { indexLogs } = await import('../../log-search/index/index-logs.ts');
     const roots = await rootsOf(context, options);
     const report = await withProgress(context, 'indexing', (watch) =>
       indexLogs({
@@ -148,8 +148,8 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   run: async (context, { options }) => {
     const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([
       import('../../log-search/search.ts'),
-      import('../../log-search/print-report.ts'),
-      import('../../log-search/report.ts'),
+      import('../../log-search/report/print-report.ts'),
+      import('../../log-search/report/report.ts'),
     ]);
     const search = searchOptions(context, options, await rootsOf(context, options));
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
