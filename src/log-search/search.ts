@@ -1,7 +1,7 @@
-// `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
+// `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, no store, no network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { InterfaceCounts } from './hits/file-hits.ts';
+import type { FileHits, InterfaceCounts } from './hits/find-hits.ts';
 import { compareHits, type Hit } from './hits/hit.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
 import { type FileTask, makePlan, type Plan } from './plan/plan.ts';
@@ -10,9 +10,8 @@ import { findSuccessors } from './plan/successors.ts';
 import { walk } from './plan/walk.ts';
 import type { Notice } from './report/notice.ts';
 import { type Report, toFoundLine } from './report/report.ts';
-import type { FileResult } from './scan/scan-file.ts';
-import { scanAll } from './scan/threads.ts';
-import { findTraces } from './trace/search-traces.ts';
+import { forEachFile } from './scan/threads.ts';
+import { findTraces } from './trace/find-traces.ts';
 
 export type { Progress, SearchOptions } from './plan/query.ts';
 
@@ -39,7 +38,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
 const MAX_PASSES = 3;
 
 class Search {
-  readonly #results = new Map<number, FileResult>();
+  readonly #results = new Map<number, FileHits>();
   readonly #tasks: FileTask[];
   readonly #runDirectory: string | null;
   #runs: HitRuns | null = null;
@@ -107,8 +106,8 @@ class Search {
   async #scan(tasks: readonly FileTask[]): Promise<void> {
     const { threads, onProgress, signal } = this.options;
     const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
-    const used = await scanAll(tasks, work, { threads, onProgress, signal }, (found) => {
-      if (found.kind === 'hits') this.#results.set(found.result.index, found.result);
+    const used = await forEachFile(tasks, work, { threads, onProgress, signal }, (found) => {
+      this.#results.set(found.index, found);
     });
     this.#threads = Math.max(this.#threads, used);
   }
@@ -137,7 +136,7 @@ class Search {
     );
   }
 
-  #fileCounts(notices: readonly Notice[], results: readonly FileResult[]): Report['files'] {
+  #fileCounts(notices: readonly Notice[], results: readonly FileHits[]): Report['files'] {
     const { plan } = this;
     const count = (codes: readonly string[]) =>
       new Set(notices.filter(({ code }) => codes.includes(code)).map(({ path }) => path)).size;
@@ -154,7 +153,7 @@ class Search {
     };
   }
 
-  #matching(results: readonly FileResult[]): Report['matching'] {
+  #matching(results: readonly FileHits[]): Report['matching'] {
     return results
       .filter(({ count }) => count > 0)
       .map(({ index, count, firstMs, lastMs }) => ({
@@ -165,7 +164,7 @@ class Search {
       }));
   }
 
-  #samples(results: readonly FileResult[]): Report['samples'] {
+  #samples(results: readonly FileHits[]): Report['samples'] {
     return results
       .flatMap(({ samples }) => samples)
       .sort(compareHits)
@@ -212,7 +211,7 @@ function greatest(values: readonly (number | null)[]): number | null {
   return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
 }
 
-function addCounts(results: readonly FileResult[]): InterfaceCounts {
+function addCounts(results: readonly FileHits[]): InterfaceCounts {
   const total: InterfaceCounts = {};
   for (const { byInterface } of results) {
     for (const [name, count] of Object.entries(byInterface)) {

@@ -1,5 +1,5 @@
 // Keeps any number of hits in little memory, and gives them back in time order: sorted runs in temporary files, merged
-// when read. One writer a scanned file (file-hits.ts); search.ts reads the runs of all. Who owns the directory
+// when read. One writer a scanned file (find-hits.ts); search.ts reads the runs of all. Who owns the directory
 // removes it.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

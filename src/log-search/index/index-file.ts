@@ -1,14 +1,14 @@
-// Indexes one log file: reads it whole, notes the range of its times and the card ids in it. Called by scan-share.ts for
-// `cardpoll logs index`. Indexes only what is complete and at rest; whatever is not is left to the search to scan.
+// Indexes one log file: reads it whole, notes the range of its times and the card ids in it. Called on every thread
+// (threads.ts) for `cardpoll logs index`. Indexes only what is complete and at rest; whatever is not is scanned by searches.
 import { statSync } from 'node:fs';
-import type { LineMatcher } from '../match/card-matcher.ts';
+import { EVERY_LINE } from '../match/card-matcher.ts';
 import type { FileTask } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import type { InflateProblem } from '../read/gzip/inflate.ts';
 import { isIncomplete } from '../report/notice.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
-import { runScan, type ScanControl } from '../scan/scan-file.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { CardFilterBuilder } from './card-filter.ts';
@@ -24,12 +24,6 @@ export interface IndexResult {
   readonly bytesRead: number;
 }
 
-const EVERY_LINE: LineMatcher = {
-  reach: 1,
-  next: (buf, from) => (from < buf.length ? from : -1),
-  accepts: () => true,
-};
-
 export async function indexFile(
   task: FileTask,
   query: Query,
@@ -40,7 +34,7 @@ export async function indexFile(
   const identity = currentIdentity(task, zone.name, cacheDirectory);
   const result = { index: task.index, reason: '', problems: [], bytesRead: 0 };
   if (identity === 'indexed') return { ...result, state: 'current' };
-  const { sink, problems, bytesRead, bytesSearched } = await runScan(task, query, control, {
+  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
     matcher: EVERY_LINE,
     timed: false,
     begin: () => new FileFacts(zone),

@@ -6,11 +6,11 @@ import type { Progress, Query } from '../plan/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import type { Notice } from '../report/notice.ts';
-import { scanAll } from '../scan/threads.ts';
+import { forEachFile } from '../scan/threads.ts';
 import type { IndexResult } from './index-file.ts';
 import { dropStale } from './index-store.ts';
 
-export interface IndexOptions {
+interface IndexOptions {
   readonly roots: readonly string[];
   readonly cacheDir: string;
   /** Zone of times without offset; searches in another zone do without those times. Default: the process's zone. */
@@ -21,7 +21,7 @@ export interface IndexOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface IndexReport {
+interface IndexReport {
   readonly indexed: number;
   /** Indexed before and unchanged. */
   readonly current: number;
@@ -47,8 +47,8 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const results: IndexResult[] = [];
   const { onProgress, signal } = options;
   const work = { kind: 'index', query, cacheDirectory: options.cacheDir } as const;
-  await scanAll(tasks, work, { threads: options.threads, onProgress, signal }, (found) => {
-    if (found.kind === 'index') results.push(found.result);
+  await forEachFile(tasks, work, { threads: options.threads, onProgress, signal }, (found) => {
+    results.push(found);
   });
   const leftOut = [
     ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),

@@ -16,7 +16,7 @@ const VERSION = 2;
 const MAX_HEADER_BYTES = 8_192;
 const TRAILER_BYTES = 64;
 
-export interface IndexFacts {
+interface IndexFacts {
   /** Zone that times without offset were read in. */
   readonly zone: string;
   /** Earliest and latest time of any line; null when no line has one. */
@@ -50,7 +50,7 @@ export function identityOf(file: FoundFile, bytes: FileBytes): string {
   return [file.dev, file.ino, file.size, file.mtimeMs, trailer].join(':');
 }
 
-export function indexDirectory(cacheDirectory: string): string {
+function indexDirectory(cacheDirectory: string): string {
   return join(cacheDirectory, 'log-index');
 }
 

@@ -1,8 +1,9 @@
-// Which lines hold the card: digit runs by their borders. Used by scan.ts on raw bytes; knows no files and no times.
+// What a scan looks for, and which lines hold the card: digit runs by their borders. Used by line-scanner.ts on raw bytes;
+// knows no files and no times.
 
 import { indexOfBytes } from './find-bytes.ts';
 
-/** What scan.ts looks for: cheap candidates first, then a look at the line around them. */
+/** What a scan looks for: cheap candidates first, then a look at the line around them. */
 export interface LineMatcher {
   /** The longest a candidate can be, in bytes: what a border between two pieces of a line must overlap by. */
   readonly reach: number;
@@ -11,6 +12,12 @@ export interface LineMatcher {
   /** Whether the candidate at `at` is a match in its line buf[lineFrom, lineTo). */
   accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean;
 }
+
+export const EVERY_LINE: LineMatcher = {
+  reach: 1,
+  next: (buf, from) => (from < buf.length ? from : -1),
+  accepts: () => true,
+};
 
 /** Whether a line by itself holds what the matcher looks for. */
 export function holds(matcher: LineMatcher, line: Buffer): boolean {

@@ -1,5 +1,5 @@
 // Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time (decision 0106).
-// Used by match.ts on data that scan-file.ts and gzip/node-library.ts put in that block; one a thread, made when first
+// Used by card-matcher.ts on data that scan-file.ts and node-library.ts put in that block; one a thread, made when first
 // asked for.
 import program from './find-bytes.wat';
 

@@ -13,7 +13,7 @@ const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
 const HEAD_LINES = 20;
 const NEWLINE = 0x0a;
 
-export interface Peek {
+interface Peek {
   /** The earliest time near the beginning. */
   readonly firstMs: number | null;
   /** The latest time near the end. */

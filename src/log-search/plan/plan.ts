@@ -26,7 +26,7 @@ export interface FileTask extends FoundFile {
   readonly fallback: TimeSpan;
 }
 
-export type PruneReason =
+type PruneReason =
   | 'begins_after'
   | 'ends_before'
   | 'not_written_since'

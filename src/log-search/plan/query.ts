@@ -50,7 +50,7 @@ export interface Progress {
 }
 
 /** How much of the hits is kept. */
-export type Keep = 'count' | 'samples' | 'all';
+type Keep = 'count' | 'samples' | 'all';
 
 export interface Query {
   readonly card: string;

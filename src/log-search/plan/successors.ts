@@ -5,7 +5,7 @@ import type { FileTask } from './plan.ts';
 import { parseRotationName } from './rotation.ts';
 import { type FoundFile, fileId } from './walk.ts';
 
-export interface Successor {
+interface Successor {
   readonly original: FileTask;
   /** Null when it is among the tasks already. */
   readonly file: FoundFile | null;

@@ -15,7 +15,7 @@ export interface FoundFile {
   readonly mtimeMs: number;
 }
 
-export interface Found {
+interface Found {
   readonly files: readonly FoundFile[];
   readonly notices: readonly Notice[];
   /** FIFOs, sockets and devices. */

@@ -7,7 +7,7 @@ import { reportToText, summaryToText } from './report-text.ts';
 
 export type LogFormat = 'text' | 'json' | 'jsonl';
 
-export interface PrintOptions {
+interface PrintOptions {
   readonly format: LogFormat;
   /** Only the number of hits. */
   readonly countOnly: boolean;

@@ -1,4 +1,4 @@
-// The report as people read it. Used by the command for `-o text`, and for the summary on standard error where standard
+// The report as people read it. Used by print-report.ts for `-o text`, and for the summary on standard error where standard
 // output holds only a number or the hits. No colour and no width: it is often piped.
 import { textOf } from '../hits/hit.ts';
 import { Zone } from '../time/zone.ts';

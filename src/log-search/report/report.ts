@@ -1,6 +1,5 @@
-// What a search found, and how it is told: the Report, its exit code, and its text, JSON and JSON lines. search.ts fills
-// it, the command prints it. JSON is snake_case; instants are RFC 3339 in the search's zone.
-import type { InterfaceCounts } from '../hits/file-hits.ts';
+// What a search found: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is snake_case; instants are RFC 3339 in the search's zone.
+import type { InterfaceCounts } from '../hits/find-hits.ts';
 import { type Hit, textOf } from '../hits/hit.ts';
 import type { InterfaceName } from '../match/interface-alias.ts';
 import type { PrunedFile } from '../plan/plan.ts';
@@ -8,7 +7,7 @@ import type { Query } from '../plan/query.ts';
 import { Zone } from '../time/zone.ts';
 import { isIncomplete, type Notice } from './notice.ts';
 
-export interface MatchingFile {
+interface MatchingFile {
   readonly path: string;
   readonly hits: number;
   readonly firstMs: number | null;

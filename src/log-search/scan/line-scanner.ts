@@ -1,5 +1,5 @@
 // Finds matching lines in a stream of bytes. Used by scan-file.ts, one scanner a file and attempt. Bytes arrive in
-// chunks of any size; a chunk is searched in place, only the line across a border is copied. Lines without a candidate
+// chunks of any size; a chunk is looked through in place, only the line across a border is copied. Lines without a candidate
 // are never looked at. What a hit is worth (interfaces, counting, samples) is the sink's business.
 
 import type { LineMatcher } from '../match/card-matcher.ts';
@@ -44,7 +44,7 @@ export interface ScanOptions {
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-export class RecordScanner {
+export class LineScanner {
   readonly #clock: LineClock;
   readonly #timed: boolean;
   #pending: Buffer[] = [];

@@ -1,5 +1,5 @@
 // A line too long to hold in memory (a zip bomb, a file without newlines): its beginning is kept, the rest is looked
-// at in passing. Used by scan.ts beyond MAX_LINE_BYTES. The time of such a line is looked for in its kept beginning.
+// at in passing. Used by line-scanner.ts beyond MAX_LINE_BYTES. The time of such a line is looked for in its kept beginning.
 import type { LineMatcher } from '../match/card-matcher.ts';
 
 /** Longer lines are kept only to here. */

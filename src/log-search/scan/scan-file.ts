@@ -1,14 +1,11 @@
-// Searches one file from opening to closing. Called by scan-worker.ts on a thread and by workers.ts on the main thread.
+// Scans one file from opening to closing, for whoever brings a matcher and a sink: find-hits.ts, trace.ts, index-file.ts.
 // Tries the fast way first; when it turns out not to be sound for this file (fast-inflate.ts), or a line's time needs
-// more than a look back (line-clock.ts), what was found is forgotten and the file is searched again the careful way.
+// more than a look back (line-clock.ts), what was found is forgotten and the file is scanned again the careful way.
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { FileHits, type InterfaceCounts } from '../hits/file-hits.ts';
-import type { Hit } from '../hits/hit.ts';
-import { RunWriter } from '../hits/hit-runs.ts';
-import { CardMatcher, type LineMatcher } from '../match/card-matcher.ts';
+import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
 import { searchRoom } from '../match/find-bytes.ts';
 import { type FileTask, SLACK_MS } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
@@ -21,25 +18,10 @@ import type { NoticeCode } from '../report/notice.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
-import { type LineSink, RecordScanner, type ScanOptions } from './line-scanner.ts';
-
-export interface FileResult {
-  readonly index: number;
-  readonly count: number;
-  readonly byInterface: InterfaceCounts;
-  readonly firstMs: number | null;
-  readonly lastMs: number | null;
-  readonly samples: readonly Hit[];
-  /** Sorted runs of all hits, when they are kept. */
-  readonly runs: readonly string[];
-  readonly problems: readonly InflateProblem[];
-  readonly bytesRead: number;
-  /** Bytes of log text searched. */
-  readonly bytesSearched: number;
-}
+import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
 
 /** What a scan looks for and where the finds go; a new sink for every attempt. */
-export interface ScanJob<Sink extends LineSink> {
+interface ScanJob<Sink extends LineSink> {
   readonly matcher: LineMatcher;
   readonly timed: boolean;
   begin(): Sink;
@@ -54,39 +36,14 @@ export interface ScanControl {
   progress(bytesRead: number): void;
 }
 
-/** @param runDirectory where hits are kept when all are; unused otherwise. */
-export async function scanFile(
-  task: FileTask,
-  query: Query,
-  runDirectory: string | null,
-  control: ScanControl,
-): Promise<FileResult> {
-  let attempt = 0;
-  const newRuns = (): RunWriter | null => {
-    attempt += 1;
-    if (query.keep !== 'all' || runDirectory === null) return null;
-    return new RunWriter(join(runDirectory, `hits-${task.index}-${attempt}`));
-  };
-  const { sink, ...rest } = await runScan(task, query, control, {
-    matcher: new CardMatcher(query.card),
-    timed: query.keep !== 'count',
-    begin: () => new FileHits(query, task.index, newRuns()),
-    forget: (hits) => hits.runs?.discard(),
-  });
-  sink.runs?.flush();
-  const { count, byInterface, firstMs, lastMs, samples } = sink;
-  const runs = sink.runs?.paths ?? [];
-  return { index: task.index, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
-}
-
-export interface ScanOutcome<Sink> {
+interface ScanOutcome<Sink> {
   readonly sink: Sink;
   readonly problems: readonly InflateProblem[];
   readonly bytesRead: number;
   readonly bytesSearched: number;
 }
 
-export async function runScan<Sink extends LineSink>(
+export async function scanFile<Sink extends LineSink>(
   task: FileTask,
   query: Query,
   control: ScanControl,
@@ -102,7 +59,7 @@ export async function runScan<Sink extends LineSink>(
   try {
     file = openTask(task);
     if (file === null) return failed('vanished', 'gone before it was read');
-    return await new Scan(file, task, query, control, job).run();
+    return await new FileScan(file, task, query, control, job).run();
   } catch (error) {
     // What was found cannot be kept: not the log file's fault.
     if (error instanceof CardpollError) throw error;
@@ -154,7 +111,7 @@ const BLOCK_BYTES = 1_048_576;
 /** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
 const TURN_BYTES = 4 * BLOCK_BYTES;
 
-class Scan<Sink extends LineSink> {
+class FileScan<Sink extends LineSink> {
   readonly #zone: Zone;
   #bytesSearched = 0;
   #stoppedEarly = false;
@@ -180,7 +137,7 @@ class Scan<Sink extends LineSink> {
     let exact: { firstMs: number | null } | null = null;
     for (;;) {
       const sink = this.job.begin();
-      const scanner = new RecordScanner(this.#scanOptions(exact), sink);
+      const scanner = new LineScanner(this.#scanOptions(exact), sink);
       this.#bytesSearched = 0;
       this.#stoppedEarly = false;
       try {
@@ -211,7 +168,7 @@ class Scan<Sink extends LineSink> {
 
   /** @returns null when the file has to be inflated again with what Node documents. */
   async #feed(
-    scanner: Pick<RecordScanner, 'push' | 'endLine'>,
+    scanner: Pick<LineScanner, 'push' | 'endLine'>,
     gzip: boolean,
     inflate: InflateChoice,
   ): Promise<readonly InflateProblem[] | null> {
@@ -246,19 +203,14 @@ class Scan<Sink extends LineSink> {
   /** The first time anywhere in the file; looks at every line until there is one. */
   async #findFirstTime(gzip: boolean): Promise<number | null> {
     let firstMs: number | null = null;
-    const everyLine: LineMatcher = {
-      reach: 1,
-      next: (buf, from) => (from < buf.length ? from : -1),
-      accepts: () => true,
-    };
     const options = {
       ...this.#scanOptions(null),
-      matcher: everyLine,
+      matcher: EVERY_LINE,
       window: null,
       timed: false,
       stopPastMs: null,
     };
-    const scanner = new RecordScanner(options, {
+    const scanner = new LineScanner(options, {
       line: ({ bytes, from, to }) => {
         firstMs ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
       },
@@ -273,7 +225,7 @@ class Scan<Sink extends LineSink> {
     return firstMs;
   }
 
-  #laterProblems({ overlongLines }: RecordScanner): InflateProblem[] {
+  #laterProblems({ overlongLines }: LineScanner): InflateProblem[] {
     const problems: InflateProblem[] = [];
     if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
     if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });

@@ -1,5 +1,5 @@
-// Entry of a worker thread of the log search (dist/log-scan-worker.js). Started by workers.ts only.
+// Entry of a thread that scans log files (dist/log-scan-worker.js). Started by threads.ts only, where its work is.
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ScanSession, scanShare } from './scan-share.ts';
+import { type Share, workOffShare } from './threads.ts';
 
-await scanShare(workerData as ScanSession, (result) => parentPort?.postMessage(result));
+await workOffShare(workerData as Share, (result) => parentPort?.postMessage(result));

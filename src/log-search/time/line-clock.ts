@@ -1,7 +1,7 @@
 // What time a line counts as. Its own, else that of the line before it, back to the first time of the file, else the
-// day the file's name or mtime gives. Used by scan.ts, one a file. Looks back only when a hit needs it and, once a
-// region, for the last time in it; where that last look would take long it gives up, and if a hit turns out to need
-// what was given up, UnknownTime asks for the file to be scanned again with `exact`.
+// day the file's name or mtime gives. Used by line-scanner.ts, one a file. Looks back only when a hit needs it
+// and, once a region, for the last time in it; where that last look would take long it gives up, and if a hit turns out
+// to need what was given up, UnknownTime asks for the file to be scanned again with `exact`.
 import { timeOfLine } from './timestamps.ts';
 import type { Zone } from './zone.ts';
 
@@ -23,7 +23,7 @@ const LATE_LINES = 16;
 /** Looked at in one region, so that two decide. */
 const LATE_LINES_A_REGION = 8;
 
-export interface ClockOptions {
+interface ClockOptions {
   readonly zone: Zone;
   /** The day of lines in a file without any time. */
   readonly fallback: TimeSpan;

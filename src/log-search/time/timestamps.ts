@@ -1,11 +1,11 @@
 // Finds the instant a log line was written at. Called for lines with a hit and a few lines a chunk, never for all.
 // A JSON object's own time, ts, timestamp or @timestamp comes first; otherwise the first thing in the line's first
-// 4 KiB that reads as a time. Knows nothing of files, and inherits nothing from other lines: scan.ts does that.
+// 4 KiB that reads as a time. Knows nothing of files, and inherits nothing from other lines: line-clock.ts does that.
 import { findTopLevelTime } from './json-time.ts';
 import type { Zone } from './zone.ts';
 
 /** How far into a line a time that is not a JSON object's own is looked for. */
-export const TEXT_TIME_BYTES = 4_096;
+const TEXT_TIME_BYTES = 4_096;
 
 const CLOCK = String.raw`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?`;
 const OFFSET = String.raw`([Zz]|[+-]\d\d:?\d\d(?!\d)|[+-]\d\d(?![\d:])| [+-]\d\d:?\d\d(?!\d))?`;

@@ -1,18 +1,23 @@
-// `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. search.ts
-// collects the request ids of the hits here, then has the files around them searched for lines with one of the ids.
-
+// `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. find-traces.ts
+// collects the request ids of the hits here, then has the files around them scanned for lines with one of the ids.
 import type { Hit } from '../hits/hit.ts';
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
 import type { FileTask } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
 import type { InflateProblem } from '../read/gzip/inflate.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
-import { runScan, type ScanControl } from '../scan/scan-file.ts';
-import type { TraceTarget } from '../scan/scan-work.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+
+export interface TraceTarget {
+  readonly id: string;
+  /** Lines of the request are looked for within. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 /** A request's lines lie so close to its hit. */
-export const AROUND_MS = 10 * 60_000;
-export const MAX_TRACES = 50;
+const AROUND_MS = 10 * 60_000;
+const MAX_TRACES = 50;
 export const MAX_LINES_A_TRACE = 200;
 const MAX_LINE_BYTES = 4_096;
 
@@ -23,7 +28,7 @@ const ID_FIELD = new RegExp(
 );
 
 /** The ids of the requests a line belongs to. */
-export function requestIdsOf(line: Buffer): string[] {
+function requestIdsOf(line: Buffer): string[] {
   const ids = new Set<string>();
   for (const [, id = ''] of line.toString('latin1').matchAll(ID_FIELD)) {
     if (id !== 'null') ids.add(id);
@@ -72,13 +77,13 @@ export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
 }
 
-export async function traceFile(
+export async function findTraceLines(
   task: FileTask,
   query: Query,
   targets: readonly TraceTarget[],
   control: ScanControl,
 ): Promise<TraceResult> {
-  const { sink, problems, bytesRead, bytesSearched } = await runScan(task, query, control, {
+  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
     begin: () => new TraceLines(task.index, targets),

@@ -11,7 +11,7 @@ const BLOCK_BYTES = 32_768;
 const OUTPUT_BYTES = 524_288;
 const BEFORE_THE_START = Buffer.alloc(32_768);
 
-export type MemberEnd =
+type MemberEnd =
   /** `offset`: the first byte behind the deflate data. */
   | { readonly kind: 'ended'; readonly offset: number }
   /** The file ended first. */

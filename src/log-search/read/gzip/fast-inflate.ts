@@ -19,7 +19,7 @@ const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
 const SLICES_A_TURN = 64;
 
 /** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
-export type FastResult =
+type FastResult =
   | { readonly kind: 'reached'; readonly offset: number }
   | { readonly kind: 'redo' }
   | { readonly kind: 'stopped' };

@@ -25,7 +25,7 @@ export function isGzip(head: Buffer): boolean {
   return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
 }
 
-export type Header =
+type Header =
   | { readonly kind: 'header'; readonly length: number }
   | { readonly kind: 'cut' }
   | { readonly kind: 'none' };

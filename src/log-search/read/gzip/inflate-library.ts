@@ -9,7 +9,7 @@ export interface InflateLibrary {
 }
 
 /** `failed`: what was handed out for this and earlier slices cannot be believed. */
-export type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
+type InflateState = 'open' | 'ended' | 'failed' | 'stopped';
 
 /** One deflate stream. */
 export interface Inflater {

@@ -16,7 +16,7 @@ export interface InflateProblem {
   readonly detail: string;
 }
 
-export type InflateResult =
+type InflateResult =
   | { readonly kind: 'done'; readonly problems: readonly InflateProblem[] }
   /** The fast way went wrong: forget what was handed out and call again without it. */
   | { readonly kind: 'redo' };

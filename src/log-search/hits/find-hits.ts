@@ -1,20 +1,66 @@
-// What the hits of one file come to: counts, first and last, samples, or all of them. The sink of scan.ts; decides
-// about the interface, which needs the line and not only the bytes around the card.
-
+// Finds the hits of one file and what they come to: counts, first and last, samples, or all of them. Called on every
+// thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
+import { join } from 'node:path';
+import { CardMatcher } from '../match/card-matcher.ts';
 import { INTERFACES, type InterfaceName, interfacesOf } from '../match/interface-alias.ts';
+import type { FileTask } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
+import type { InflateProblem } from '../read/gzip/inflate.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import type { Hit } from './hit.ts';
-import type { RunWriter } from './hit-runs.ts';
+import { RunWriter } from './hit-runs.ts';
 
 /** Samples are to be read by people. */
 const SAMPLE_BYTES = 4_096;
 
 export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
-export class FileHits implements LineSink {
-  count = 0;
+/** What a file's hits come to. */
+export interface FileHits {
+  /** Of the task. */
+  readonly index: number;
+  readonly count: number;
   /** A line may belong to several. */
+  readonly byInterface: InterfaceCounts;
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  readonly samples: readonly Hit[];
+  /** Sorted runs of all hits, when they are kept. */
+  readonly runs: readonly string[];
+  readonly problems: readonly InflateProblem[];
+  readonly bytesRead: number;
+  /** Bytes of log text searched. */
+  readonly bytesSearched: number;
+}
+
+/** @param runDirectory where hits are kept when all are; unused otherwise. */
+export async function findHits(
+  task: FileTask,
+  query: Query,
+  runDirectory: string | null,
+  control: ScanControl,
+): Promise<FileHits> {
+  let attempt = 0;
+  const newRuns = (): RunWriter | null => {
+    attempt += 1;
+    if (query.keep !== 'all' || runDirectory === null) return null;
+    return new RunWriter(join(runDirectory, `hits-${task.index}-${attempt}`));
+  };
+  const { sink, ...rest } = await scanFile(task, query, control, {
+    matcher: new CardMatcher(query.card),
+    timed: query.keep !== 'count',
+    begin: () => new HitCollector(query, task.index, newRuns()),
+    forget: (hits) => hits.runs?.discard(),
+  });
+  sink.runs?.flush();
+  const { count, byInterface, firstMs, lastMs, samples } = sink;
+  const runs = sink.runs?.paths ?? [];
+  return { index: task.index, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
+}
+
+class HitCollector implements LineSink {
+  count = 0;
   readonly byInterface: InterfaceCounts = {};
   firstMs: number | null = null;
   lastMs: number | null = null;

@@ -5,10 +5,10 @@ import { makePlan } from '../plan/plan.ts';
 import type { Query, SearchOptions } from '../plan/query.ts';
 import type { Notice } from '../report/notice.ts';
 import type { Trace } from '../report/report.ts';
-import { scanAll } from '../scan/threads.ts';
+import { forEachFile } from '../scan/threads.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './trace.ts';
 
-export interface FoundTraces {
+interface FoundTraces {
   readonly traces: readonly Trace[];
   readonly truncated: boolean;
   readonly notices: readonly Notice[];
@@ -35,12 +35,11 @@ export async function findTraces(
   const cutShort = new Set<string>();
   const notices: Notice[] = [];
   const work = { kind: 'trace', query: wider, targets: list } as const;
-  await scanAll(plan.tasks, work, { threads, onProgress: undefined, signal }, (found) => {
-    if (found.kind !== 'trace') return;
-    lines.push(...found.result.lines);
-    for (const id of found.result.truncated) cutShort.add(id);
-    const path = plan.tasks[found.result.index]?.path ?? '';
-    notices.push(...found.result.problems.map((problem) => ({ path, ...problem })));
+  await forEachFile(plan.tasks, work, { threads, onProgress: undefined, signal }, (found) => {
+    lines.push(...found.lines);
+    for (const id of found.truncated) cutShort.add(id);
+    const path = plan.tasks[found.index]?.path ?? '';
+    notices.push(...found.problems.map((problem) => ({ path, ...problem })));
   });
   const paths = plan.tasks.map(({ path }) => path);
   const traces = list.map(({ id }) => traceOf(id, lines, paths, query.card, cutShort));
