@@ -2,7 +2,8 @@
 // thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
 import { join } from 'node:path';
 import { CardMatcher } from '../match/card-matcher.ts';
-import { INTERFACES, type InterfaceName, interfacesOf } from '../match/interface-alias.ts';
+import { INTERFACES, type InterfaceName } from '../match/interface-alias.ts';
+import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileTask } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
 import type { InflateProblem } from '../read/gzip/inflate.ts';
@@ -66,6 +67,8 @@ class HitCollector implements LineSink {
   lastMs: number | null = null;
   readonly samples: Hit[] = [];
   readonly #wanted: readonly InterfaceName[];
+  /** Made for the first hit: most files have none. */
+  #rules: InterfaceRules | null = null;
   readonly #inPieces = new Set<InterfaceName>();
 
   /** @param runs gets every hit when all are kept. */
@@ -96,7 +99,7 @@ class HitCollector implements LineSink {
   }
 
   piece(latin1: string): void {
-    for (const name of interfacesOf(latin1, this.#wanted, this.query.strict)) this.#inPieces.add(name);
+    for (const name of this.#interfacesIn(latin1)) this.#inPieces.add(name);
   }
 
   endPieces(): void {
@@ -104,10 +107,13 @@ class HitCollector implements LineSink {
   }
 
   #interfacesOf({ bytes, from, to, cut }: ScannedLine): InterfaceName[] {
-    if (this.#wanted.length === 0) return [];
-    const text = bytes.toString('latin1', from, to);
-    const found = interfacesOf(text, this.#wanted, this.query.strict);
+    const found = this.#wanted.length === 0 ? [] : this.#interfacesIn(bytes.toString('latin1', from, to));
     return cut ? this.#wanted.filter((name) => found.includes(name) || this.#inPieces.has(name)) : found;
+  }
+
+  #interfacesIn(latin1: string): InterfaceName[] {
+    this.#rules ??= new InterfaceRules(this.#wanted, this.query.ownSigns, this.query.strict);
+    return this.#rules.interfacesOf(latin1);
   }
 
   #keep(found: ScannedLine, interfaces: readonly InterfaceName[], maxBytes: number): Hit {

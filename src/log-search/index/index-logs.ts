@@ -37,7 +37,7 @@ const AT_REST_MS = 60_000;
 /** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
 export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const query: Query = {
-    ...{ card: '', interface: null, strict: false, window: null, zone: options.tz ?? null },
+    ...{ card: '', interface: null, ownSigns: {}, strict: false, window: null, zone: options.tz ?? null },
     ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
   };
   const plan = await makePlan(options.roots, query, null, options.signal);

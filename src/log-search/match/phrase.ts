@@ -1,50 +1,43 @@
-// Finds a Chinese phrase in a line whose encoding nobody states: UTF-8, GBK, or \uXXXX escapes in JSON, however often
-// escaped. Used by interface-alias.ts, on the line's bytes as a latin1 string.
+// Finds a phrase, mostly a Chinese one, in a line whose encoding nobody states: UTF-8, GBK, or \uXXXX escapes in JSON,
+// however often escaped. Used by interface-rules.ts, on the line's bytes as a latin1 string.
+import { isUtf8 } from 'node:buffer';
 
-export interface Phrase {
-  readonly text: string;
-  readonly utf8: string;
-  readonly gbk: string;
-  readonly escaped: RegExp;
-}
+export class Phrase {
+  readonly #utf8: string;
+  readonly #escaped: RegExp;
 
-/** @param gbkHex the phrase's bytes in GBK. */
-export function phrase(text: string, gbkHex: string): Phrase {
-  const escapes = [...text].map(
-    (char) => String.raw`\\+u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return {
-    text,
-    utf8: Buffer.from(text, 'utf8').toString('latin1'),
-    gbk: Buffer.from(gbkHex, 'hex').toString('latin1'),
-    escaped: new RegExp(escapes.join(''), 'i'),
-  };
-}
+  constructor(private readonly text: string) {
+    this.#utf8 = Buffer.from(text, 'utf8').toString('latin1');
+    this.#escaped = new RegExp(text.split('').map(patternOf).join(''));
+  }
 
-export function containsPhrase(line: string, { text, utf8, gbk, escaped }: Phrase): boolean {
-  return line.includes(utf8) || containsGbk(line, gbk, text) || escaped.test(line);
+  /** @param gbk what `gbkTextOf` says of the line. */
+  isIn(line: string, gbk: string): boolean {
+    return line.includes(this.#utf8) || gbk.includes(this.text) || this.#escaped.test(line);
+  }
 }
 
 /**
- * The bytes of a GBK phrase also occur across the halves of other characters, and within UTF-8. So the stretch around
- * them, between bytes that are never half of a character, is decoded.
+ * Of a UTF-16 unit: its escape, or itself where JSON need not escape it. Of a run of backslashes the last one is enough to
+ * begin with: to try each of them takes for ever where there are many.
  */
-function containsGbk(line: string, gbk: string, text: string): boolean {
-  for (let at = line.indexOf(gbk); at !== -1; at = line.indexOf(gbk, at + 1)) {
-    let from = at;
-    while (from > 0 && line.charCodeAt(from - 1) >= 0x40) from -= 1;
-    const stretch = Buffer.from(line.slice(from, at + gbk.length + 1), 'latin1');
-    const before = stretch.subarray(0, at - from + gbk.length);
-    if (!isWholeUtf8(stretch) && new TextDecoder('gbk').decode(before).endsWith(text)) return true;
-  }
-  return false;
+function patternOf(unit: string, at: number): string {
+  const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  const digits = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const escaped = String.raw`\\${at === 0 ? '' : '+'}u${digits}`;
+  if (unit >= '\x80') return escaped;
+  return `(?:${escaped}|${unit.replace(/[.*+?^${}()|[\]\\]/, '\\$&')})`;
 }
 
-function isWholeUtf8(bytes: Buffer): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
+/**
+ * The line, as latin1, read as GBK wherever it is not UTF-8; empty when all of it is. The bytes of a GBK character also
+ * occur within UTF-8 and across two characters, so whole stretches are decoded, between bytes that are never half of one.
+ */
+export function gbkTextOf(line: string): string {
+  if (isUtf8(Buffer.from(line, 'latin1'))) return '';
+  const decoder = new TextDecoder('gbk');
+  return line.replace(/[\x40-\xff]+/g, (stretch) => {
+    const bytes = Buffer.from(stretch, 'latin1');
+    return isUtf8(bytes) ? bytes.toString('utf8') : decoder.decode(bytes);
+  });
 }

@@ -1,7 +1,7 @@
 // What is searched for, checked once: the words of the command line become a Query that can be handed to a worker
 // thread as it is. Used by search.ts. Every refusal says what to type instead.
 import { CardpollError } from '../../platform/errors.ts';
-import { type InterfaceName, interfaceOf } from '../match/interface-alias.ts';
+import { type InterfaceName, interfaceOf, type OwnSigns } from '../match/interface-alias.ts';
 import type { InflateChoice } from '../read/gzip/choose-library.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { parseTimeValue } from '../time/timestamps.ts';
@@ -21,6 +21,8 @@ export interface SearchOptions {
   readonly tz?: string | undefined;
   /** An alias of the operations interface, section 1.2. */
   readonly interface?: string | undefined;
+  /** By what lines belong to an interface, besides the signs that everybody's have. */
+  readonly ownSigns?: OwnSigns | undefined;
   /** Only the request path decides about the interface. */
   readonly strict?: boolean | undefined;
   readonly countOnly?: boolean | undefined;
@@ -55,6 +57,7 @@ type Keep = 'count' | 'samples' | 'all';
 export interface Query {
   readonly card: string;
   readonly interface: InterfaceName | null;
+  readonly ownSigns: OwnSigns;
   readonly strict: boolean;
   readonly window: TimeSpan | null;
   /** null: the process's. */
@@ -74,6 +77,7 @@ export function parseQuery(options: SearchOptions): Query {
   return {
     card: checkCard(options.iccid),
     interface: options.interface === undefined ? null : interfaceOf(options.interface),
+    ownSigns: options.ownSigns ?? {},
     strict: options.strict ?? false,
     window: windowOf(options, zone),
     zone: options.tz ?? null,
