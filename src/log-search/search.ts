@@ -13,8 +13,6 @@ import { type Report, toFoundLine } from './report/report.ts';
 import { forEachFile } from './scan/threads.ts';
 import { findTraces } from './trace/find-traces.ts';
 
-export type { Progress, SearchOptions } from './plan/query.ts';
-
 /**
  * Searches the logs. The caller closes the report.
  * @throws CardpollError `usage` for what cannot be searched for, `input_missing` for a root that does not exist.
@@ -26,7 +24,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   const plan = await makePlan(roots, query, options.cacheDir ?? null, options.signal);
   const search = new Search(plan, query, roots, options);
   try {
-    await search.scan();
+    await search.searchFiles();
     return await search.report(startedMs);
   } catch (error) {
     search.close();
@@ -57,14 +55,14 @@ class Search {
     this.#runDirectory = query.keep === 'all' ? makeRunDirectory() : null;
   }
 
-  async scan(): Promise<void> {
-    await this.#scan(this.#tasks);
+  async searchFiles(): Promise<void> {
+    await this.#search(this.#tasks);
     for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
       const gone = this.#tasks.filter(
         ({ index }) =>
           !this.#replaced.has(index) && this.#problemsOf(index).some(({ code }) => code === 'vanished'),
       );
-      if (gone.length === 0 || !(await this.#scanSuccessors(gone))) return;
+      if (gone.length === 0 || !(await this.#searchSuccessors(gone))) return;
     }
   }
 
@@ -103,7 +101,7 @@ class Search {
     };
   }
 
-  async #scan(tasks: readonly FileTask[]): Promise<void> {
+  async #search(tasks: readonly FileTask[]): Promise<void> {
     const { threads, onProgress, signal } = this.options;
     const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
     const used = await forEachFile(tasks, work, { threads, onProgress, signal }, (found) => {
@@ -113,7 +111,7 @@ class Search {
   }
 
   /** Reads rotated files where and as what they are by now. @returns whether there were any. */
-  async #scanSuccessors(gone: readonly FileTask[]): Promise<boolean> {
+  async #searchSuccessors(gone: readonly FileTask[]): Promise<boolean> {
     const successors = findSuccessors(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
     for (const { file, original } of successors) {
@@ -122,7 +120,7 @@ class Search {
         tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
     }
     this.#tasks.push(...tasks);
-    await this.#scan(tasks);
+    await this.#search(tasks);
     return tasks.length > 0;
   }
 

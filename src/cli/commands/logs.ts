@@ -7,7 +7,7 @@ import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import type { InterfaceAlias } from '../../log-search/match/interface-alias.ts';
 import type { InflateChoice } from '../../log-search/read/gzip/choose-library.ts';
 import type { LogFormat } from '../../log-search/report/print-report.ts';
-import type { Progress, SearchOptions } from '../../log-search/search.ts';
+import type { Progress, SearchOptions } from '../../log-search/plan/query.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';

@@ -27,7 +27,7 @@ function load(): Finder {
 }
 
 /** The block in which finding is fast: for whatever this thread searches at present. */
-export function searchRoom(): Buffer {
+export function findingRoom(): Buffer {
   memory ??= Buffer.from(load().memory.buffer);
   return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + ROOM_BYTES);
 }

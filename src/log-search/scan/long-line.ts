@@ -20,25 +20,25 @@ export class LongLine {
     private readonly onPiece: (latin1: string) => void,
   ) {
     this.head = head;
-    this.#matched = this.#search(head, false, true);
+    this.#matched = this.#isHit(head, false, true);
     this.#tail = Buffer.from(head.subarray(-OVERLAP_BYTES));
   }
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     const piece = Buffer.concat([this.#tail, chunk]);
-    this.#matched ||= this.#search(piece, false, false);
+    this.#matched ||= this.#isHit(piece, false, false);
     this.onPiece(piece.toString('latin1'));
     this.#tail = Buffer.from(piece.subarray(-OVERLAP_BYTES));
   }
 
   /** Ends the line: whether it matched. */
   finish(): boolean {
-    return this.#matched || this.#search(this.#tail, true, false);
+    return this.#matched || this.#isHit(this.#tail, true, false);
   }
 
   /** What touches the end may go on, so only the last piece believes its end; only the first believes its start. */
-  #search(piece: Buffer, isLast: boolean, isFirst: boolean): boolean {
+  #isHit(piece: Buffer, isLast: boolean, isFirst: boolean): boolean {
     const { matcher } = this;
     for (let at = matcher.next(piece, 0); at !== -1; at = matcher.next(piece, at + 1)) {
       if (at === 0 && !isFirst) continue;

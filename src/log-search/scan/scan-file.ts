@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
-import { searchRoom } from '../match/find-bytes.ts';
+import { findingRoom } from '../match/find-bytes.ts';
 import { type FileTask, SLACK_MS } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
 import { fileId, isDenied, isMissing } from '../plan/walk.ts';
@@ -189,7 +189,7 @@ class FileScan<Sink extends LineSink> {
       if (result.kind === 'redo') return null;
       problems = result.problems;
     } else {
-      const room = searchRoom();
+      const room = findingRoom();
       for (let offset = 0; offset < this.file.size; offset += room.length) {
         const block = this.file.readAt(offset, room);
         if (block.length === 0 || !data(block)) break;
