@@ -4,9 +4,9 @@ import { performance } from 'node:perf_hooks';
 import type { FileHits, InterfaceCounts } from './hits/find-hits.ts';
 import { compareHits, type Hit } from './hits/hit.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import { findMovedFiles } from './plan/moved-files.ts';
 import { type FileTask, makePlan, type Plan } from './plan/plan.ts';
 import { parseQuery, type Query, type SearchOptions } from './plan/query.ts';
-import { findSuccessors } from './plan/successors.ts';
 import { walk } from './plan/walk.ts';
 import type { Notice } from './report/notice.ts';
 import { type Report, toFoundLine } from './report/report.ts';
@@ -62,7 +62,7 @@ class Search {
         ({ index }) =>
           !this.#replaced.has(index) && this.#problemsOf(index).some(({ code }) => code === 'vanished'),
       );
-      if (gone.length === 0 || !(await this.#searchSuccessors(gone))) return;
+      if (gone.length === 0 || !(await this.#searchMoved(gone))) return;
     }
   }
 
@@ -111,10 +111,10 @@ class Search {
   }
 
   /** Reads rotated files where and as what they are by now. @returns whether there were any. */
-  async #searchSuccessors(gone: readonly FileTask[]): Promise<boolean> {
-    const successors = findSuccessors(gone, this.#tasks, walk(this.roots).files);
+  async #searchMoved(gone: readonly FileTask[]): Promise<boolean> {
+    const moved = findMovedFiles(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
-    for (const { file, original } of successors) {
+    for (const { file, original } of moved) {
       this.#replaced.add(original.index);
       if (file !== null)
         tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });

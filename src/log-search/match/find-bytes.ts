@@ -14,7 +14,7 @@ interface Finder {
   find(at: number, end: number, needleBytes: number): number;
 }
 
-/** The needle's place is in front of the room; longer ones are not searched for here. */
+/** The needle's place is in front of the room; longer ones are not looked for here. */
 const NEEDLE_BYTES = 256;
 const ROOM_BYTES = 1_048_576;
 
@@ -26,7 +26,7 @@ function load(): Finder {
   return finder;
 }
 
-/** The block in which finding is fast: for whatever this thread searches at present. */
+/** The block in which finding is fast: for whatever this thread scans at present. */
 export function findingRoom(): Buffer {
   memory ??= Buffer.from(load().memory.buffer);
   return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + ROOM_BYTES);

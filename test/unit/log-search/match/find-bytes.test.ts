@@ -1,6 +1,6 @@
 // Finding in the search room against Buffer.indexOf: every length of needle, every border.
 import { describe, expect, it } from 'vitest';
-import { indexOfBytes, findingRoom } from '../../../../src/log-search/match/find-bytes.ts';
+import { findingRoom, indexOfBytes } from '../../../../src/log-search/match/find-bytes.ts';
 import { seededRandom } from '../../../support/gzip-damage.ts';
 
 const random = seededRandom(Number(process.env.FUZZ_SEED ?? 11));

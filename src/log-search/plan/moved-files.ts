@@ -5,7 +5,7 @@ import type { FileTask } from './plan.ts';
 import { parseRotationName } from './rotation.ts';
 import { type FoundFile, fileId } from './walk.ts';
 
-interface Successor {
+interface MovedFile {
   readonly original: FileTask;
   /** Null when it is among the tasks already. */
   readonly file: FoundFile | null;
@@ -15,12 +15,12 @@ interface Successor {
  * @param tasks all files asked for so far, `gone` included.
  * @param files what there is now.
  */
-export function findSuccessors(
+export function findMovedFiles(
   gone: readonly FileTask[],
   tasks: readonly FileTask[],
   files: readonly FoundFile[],
-): Successor[] {
-  const found: Successor[] = [];
+): MovedFile[] {
+  const found: MovedFile[] = [];
   const missing = new Map(gone.map((task) => [fileId(task), task]));
   const paths = new Set(files.map(({ path }) => path));
   const lost = new Set(gone.map(({ path }) => path));
