@@ -24,6 +24,7 @@ import {
   timeZone,
   url,
 } from './kinds.ts';
+import { LOG_SEARCH } from './log-search-settings.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
@@ -331,5 +332,6 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(ALERTS),
   ...Object.values(CLEANUP),
   ...Object.values(API),
+  ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
   ...Object.values(CLIENT),
 ];

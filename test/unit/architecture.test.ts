@@ -98,7 +98,7 @@ describe('src', () => {
   });
 
   it('does no work at import', () => {
-    const workers = /^(store\/pglite\/|log-search\/scan-)worker\.ts$/; // entry points of threads
+    const workers = /^(store\/pglite\/|log-search\/scan\/scan-)worker\.ts$/; // entry points of threads
     expect(tree.filter((file) => !workers.test(file.path)).flatMap(workAtImport)).toEqual([]);
   });
 
