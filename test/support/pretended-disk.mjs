@@ -8,12 +8,14 @@ const { PRETENDED_DISK: disk, PRETENDED_BYTES: bytes } = process.env;
 const BLOCK = 4096;
 const statfs = fs.promises.statfs;
 
-fs.promises.statfs = async (path, ...rest) => {
-  const real = await statfs(path, ...rest);
-  if (path !== disk) return real;
-  const used = fs.readdirSync(disk).map((name) => Math.ceil(fs.statSync(join(disk, name)).size / BLOCK));
-  const blocks = Number(bytes) / BLOCK;
-  const bavail = Math.max(0, blocks - used.reduce((sum, one) => sum + one, 0));
-  return Object.assign(real, { bsize: BLOCK, blocks, bavail });
-};
+Object.assign(fs.promises, {
+  statfs: async (/** @type {string} */ path) => {
+    const real = await statfs(path);
+    if (disk === undefined || path !== disk) return real;
+    const used = fs.readdirSync(disk).map((name) => Math.ceil(fs.statSync(join(disk, name)).size / BLOCK));
+    const blocks = Number(bytes) / BLOCK;
+    const bavail = Math.max(0, blocks - used.reduce((sum, one) => sum + one, 0));
+    return Object.assign(real, { bsize: BLOCK, blocks, bavail });
+  },
+});
 syncBuiltinESMExports();

@@ -2,8 +2,8 @@
 // examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { LiveStore } from '../../store/live-store.ts';
-import type { RecordStore } from '../../store/record-store.ts';
+import type { LiveStore } from '../../store/ports/live-store.ts';
+import type { RecordStore } from '../../store/ports/record-store.ts';
 import type { Overview } from '../stats.ts';
 import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
@@ -11,7 +11,7 @@ import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
 import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
 
-export interface FleetFacts {
+interface FleetFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
 import { MonthCalendar } from '../../domain/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RecordServer, RecordStore } from '../../store/record-store.ts';
+import type { RecordServer, RecordStore } from '../../store/ports/record-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { failure } from './finding.ts';
 
