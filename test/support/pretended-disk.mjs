@@ -8,14 +8,14 @@ const { PRETENDED_DISK: disk, PRETENDED_BYTES: bytes } = process.env;
 const BLOCK = 4096;
 const statfs = fs.promises.statfs;
 
-Object.assign(fs.promises, {
-  statfs: async (/** @type {string} */ path) => {
-    const real = await statfs(path);
-    if (disk === undefined || path !== disk) return real;
-    const used = fs.readdirSync(disk).map((name) => Math.ceil(fs.statSync(join(disk, name)).size / BLOCK));
-    const blocks = Number(bytes) / BLOCK;
-    const bavail = Math.max(0, blocks - used.reduce((sum, one) => sum + one, 0));
-    return Object.assign(real, { bsize: BLOCK, blocks, bavail });
-  },
-});
+/** @param {import('node:fs').PathLike} path */
+const pretended = async (path) => {
+  const real = await statfs(path);
+  if (path !== disk) return real;
+  const used = fs.readdirSync(disk).map((name) => Math.ceil(fs.statSync(join(disk, name)).size / BLOCK));
+  const blocks = Number(bytes) / BLOCK;
+  const bavail = Math.max(0, blocks - used.reduce((sum, one) => sum + one, 0));
+  return Object.assign(real, { bsize: BLOCK, blocks, bavail });
+};
+fs.promises.statfs = /** @type {typeof statfs} */ (pretended);
 syncBuiltinESMExports();
