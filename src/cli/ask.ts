@@ -34,8 +34,9 @@ export function saidNo({ io }: CommandContext, error: unknown): number {
 
 /** ora is slow to load, so it is loaded only when there is something to wait for. Returns what ends it. */
 function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
-  // A terminal that does not know its width says 0 (script, expect, some containers); ora then never stops clearing lines.
-  if (io.stderr.isTTY !== true || !io.stderr.columns) return async () => {};
+  // A terminal that does not know its width says 0 (script, expect, some containers); ora then never stops clearing lines. On
+  // one whose cursor cannot move it would print a line instead.
+  if (io.stderr.isTTY !== true || !io.stderr.columns || io.env.TERM === 'dumb') return async () => {};
   let spinner: Promise<{ stop(): unknown }> | null = null;
   const timer = setTimeout(() => {
     spinner = import('ora').then(({ default: ora }) =>

@@ -155,7 +155,7 @@ it('none is in the logs, whatever went wrong, nor on the command line', async ()
   await waitFor(async () => (await ask('GET', '/readyz', {})).status === 503, {
     what: 'the outage to be noticed',
   });
-  const { stdout, stderr } = await daemon.process.stop('SIGTERM', 60_000);
+  const { stdout, stderr } = await daemon.process.stop('SIGTERM');
   said.push(['its output', stdout + stderr], ['its logs', logs()]);
   expect(logs()).toContain('"path":"/metrics"');
 });

@@ -9,7 +9,6 @@ import {
   HEALTHY,
 } from '../support/compressed-fleet.ts';
 
-const TIMEOUT = { timeout: 300_000 };
 const WINDOW_MS = 10_000;
 
 let fleet: CompressedFleet | null = null;
@@ -79,7 +78,7 @@ const PARTS: Array<[string, Behaviour, (interfaceName: InterfaceName, cardId: nu
 ];
 
 describe.each(PARTS)('%s for ten minutes', (_, behaviour, isHealthy) => {
-  it('the healthy part keeps its pace, and full pace is back after healing', TIMEOUT, async () => {
+  it('the healthy part keeps its pace, and full pace is back after healing', async () => {
     const polled = await start();
     await polled.time.run(2 * WINDOW_MS);
     const before = await calls(polled, WINDOW_MS, isHealthy);
@@ -98,7 +97,7 @@ describe.each(PARTS)('%s for ten minutes', (_, behaviour, isHealthy) => {
   });
 });
 
-it('a refused card costs one call an interval, from the first refusal on', TIMEOUT, async () => {
+it('a refused card costs one call an interval, from the first refusal on', async () => {
   const polled = await start({ ...SMALL, taskTypes: ['carddata'] });
   await polled.time.run(WINDOW_MS);
   polled.behaviour = (_, id) => (isHealthyCard(id) ? {} : { failure: 'card' });
@@ -107,7 +106,7 @@ it('a refused card costs one call an interval, from the first refusal on', TIMEO
   expect(refused / 10).toBeLessThanOrEqual(180 * 1.02);
 });
 
-it('answers that alternate stop nothing', TIMEOUT, async () => {
+it('answers that alternate stop nothing', async () => {
   const polled = await start();
   await polled.time.run(2 * WINDOW_MS);
   const before = await calls(polled, WINDOW_MS);
@@ -128,7 +127,7 @@ it('answers that alternate stop nothing', TIMEOUT, async () => {
 it.each([
   { limit: 20, cards: 600 },
   { limit: 3, cards: 400 },
-])('failing cards that answer slowly hold a tenth of $limit slots', TIMEOUT, async ({ limit, cards }) => {
+])('failing cards that answer slowly hold a tenth of $limit slots', async ({ limit, cards }) => {
   // Healthy cards need 2.1 slots of 20, or 1.4 of 3; failing ones would fill 90, or 60.
   const polled = await start({ ...SMALL, cards, limit, taskTypes: ['carddata'] });
   await polled.time.run(2 * WINDOW_MS);
@@ -149,7 +148,7 @@ it.each([
   expect(share).toBeGreaterThanOrEqual(0.07);
 });
 
-it('ten cards that all fail and heal are polled again', TIMEOUT, async () => {
+it('ten cards that all fail and heal are polled again', async () => {
   const polled = await start({ ...SMALL, cards: 10 });
   await polled.time.run(2 * WINDOW_MS);
   const before = await calls(polled, WINDOW_MS);
@@ -166,7 +165,7 @@ it('ten cards that all fail and heal are polled again', TIMEOUT, async () => {
 const CARDS = 20_000;
 
 describe.each([8, 20])('a large fleet of which %i %% fail, scaled 1:500', (percent) => {
-  it('keeps its pace and its cursor for hours', TIMEOUT, async () => {
+  it('keeps its pace and its cursor for hours', async () => {
     const intervalSeconds = 1_800;
     const polled = await start({
       taskTypes: ['carddata'],
@@ -192,7 +191,7 @@ describe.each([8, 20])('a large fleet of which %i %% fail, scaled 1:500', (perce
 });
 
 describe('back-pressure', () => {
-  it('of one lone answer makes that card wait, and nobody else', TIMEOUT, async () => {
+  it('of one lone answer makes that card wait, and nobody else', async () => {
     const polled = await start({ ...SMALL, taskTypes: ['carddata'] });
     await polled.time.run(WINDOW_MS);
     let lone = true;
@@ -207,7 +206,7 @@ describe('back-pressure', () => {
     expect(await calls(polled, 4 * WINDOW_MS, (_, id) => id === 7), 'asked again').toBeGreaterThanOrEqual(2);
   });
 
-  it('of many pauses the type for as long as was asked, and resume ends that', TIMEOUT, async () => {
+  it('of many pauses the type for as long as was asked, and resume ends that', async () => {
     const polled = await start();
     await polled.time.run(WINDOW_MS);
     let busy = true;

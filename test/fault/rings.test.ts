@@ -38,7 +38,7 @@ async function bucketKeys(fleet: Fleet, taskType: TaskType): Promise<string[]> {
 }
 
 /** Waits until the rings of a task type count, and hold, exactly so many cards. */
-async function held(fleet: Fleet, taskType: TaskType, cards: number, timeoutMs = 40_000): Promise<void> {
+async function held(fleet: Fleet, taskType: TaskType, cards: number): Promise<void> {
   let seen = '';
   await waitFor(
     async () => {
@@ -52,7 +52,7 @@ async function held(fleet: Fleet, taskType: TaskType, cards: number, timeoutMs =
       seen = `counted ${counted}, in buckets ${members}`;
       return counted === cards && members === cards;
     },
-    { timeoutMs, everyMs: 250, what: `the rings of ${taskType} to hold ${cards} cards` },
+    { everyMs: 250, what: `the rings of ${taskType} to hold ${cards} cards` },
   ).catch((error: unknown) => {
     throw new Error(`${String(error)}: ${seen}`);
   });

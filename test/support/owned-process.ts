@@ -48,7 +48,7 @@ export function isRunning(child: ChildProcess): boolean {
 export async function endProcess(
   child: ChildProcess,
   signal: NodeJS.Signals = 'SIGTERM',
-  graceMs = 10_000,
+  graceMs = 120_000,
 ): Promise<void> {
   if (!isRunning(child)) return;
   const exited = once(child, 'exit');

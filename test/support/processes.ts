@@ -101,8 +101,8 @@ export class RunningCli {
   }
 
   /** Sends the signal (SIGTERM) and resolves when the process has ended and its output is complete. */
-  async stop(signal: NodeJS.Signals = 'SIGTERM', graceMs = 35_000): Promise<CliResult> {
-    await endProcess(this.child, signal, graceMs);
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<CliResult> {
+    await endProcess(this.child, signal);
     return this.ended();
   }
 

@@ -64,7 +64,8 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     stdin: Object.assign(options.stdin ?? Readable.from([input]), { isTTY: tty }),
     stdout,
     stderr,
-    env,
+    // Without a cursor, so that no spinner comes on a slow machine, which no test could foresee.
+    env: { TERM: 'dumb', ...env },
     clock: { now: () => NOW, monotonic: () => performance.now() },
     onInterrupt: () => signal,
   };

@@ -47,7 +47,7 @@ describe('tables', () => {
 
   it('are aligned under a header on a terminal, health by symbol, word and colour', async () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
-    const { stdout } = await cli(['stats'], { env, tty: true });
+    const { stdout } = await cli(['stats'], { env: { ...env, TERM: 'xterm' }, tty: true });
     expect(stdout).toContain(`${ESC}[31m✖ alert${ESC}[39m: package: paused`);
     expect(stdout).toContain(`${ESC}[33m▲ warning${ESC}[39m`);
     expect(stdout).toContain(`${ESC}[32m● normal${ESC}[39m`);
