@@ -34,13 +34,13 @@ import { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { type LiveSettings, Reloader } from './reload.ts';
 import { type Hangups, onSignal, untilStopped } from './signals.ts';
-import { openEmbeddedLiveStore } from './store/embedded/live-store.ts';
-import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts';
-import type { LiveStore } from './store/live-store.ts';
+import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
+import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
+import type { LiveStore } from './store/ports/live-store.ts';
+import type { RecordStore } from './store/ports/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
-import type { RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
+import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 

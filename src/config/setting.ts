@@ -2,7 +2,7 @@
 import type { Kind } from './kinds.ts';
 
 /** Which commands use a setting: the daemon, `migrate`, `logs`, or every command that talks to the API. */
-export type Scope = 'daemon' | 'migrate' | 'logs' | 'client';
+type Scope = 'daemon' | 'migrate' | 'logs' | 'client';
 
 export interface Setting<V> {
   /** Command-line flag, `--redis-url`; null for what must not appear in a process list or is rarely changed. */

@@ -30,7 +30,7 @@ import { optional, type Setting, withDefault } from './setting.ts';
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const daemon = ['daemon'] as const;

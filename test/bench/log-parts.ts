@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
-import { indexOfBytes, findingRoom } from '../../src/log-search/match/find-bytes.ts';
+import { findingRoom, indexOfBytes } from '../../src/log-search/match/find-bytes.ts';
 import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
 import { crc32 } from '../../src/log-search/read/gzip/checksum.ts';
 import { type InflateChoice, libraryFor } from '../../src/log-search/read/gzip/choose-library.ts';

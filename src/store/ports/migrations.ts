@@ -1,0 +1,12 @@
+// Port section of record-store.ts: the schema and its history.
+
+export interface MigrationState {
+  readonly id: string;
+  readonly appliedAtMs: number | null;
+}
+
+export interface Migrations {
+  status(): Promise<MigrationState[]>;
+  /** Applies what is missing under an advisory lock. @returns ids applied now. Throws `config` when an applied file changed. */
+  up(): Promise<string[]>;
+}
