@@ -37,6 +37,7 @@ import { type Hangups, onSignal, untilStopped } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
 import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
 import type { LiveStore } from './store/ports/live-store.ts';
+import type { Migrations } from './store/ports/migrations.ts';
 import type { RecordStore } from './store/ports/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
@@ -109,6 +110,14 @@ interface DaemonHooks extends Surroundings {
   readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
+/** A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again (decision 0027). */
+async function migrate(migrations: Migrations, log: Logger): Promise<void> {
+  const applied = await migrations.up();
+  if (applied.length > 0) log.info({ applied }, 'database migrations applied');
+  const newer = (await migrations.status()).filter((state) => state.newer).map(({ id }) => id);
+  if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');
+}
+
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
@@ -136,8 +145,7 @@ export async function startDaemon(
   };
   teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
-  const applied = await stores.records.migrations.up();
-  if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
+  await migrate(stores.records.migrations, logs.worker);
   await prepare(stores.records);
   const instruments = new Instruments();
   const operations = buildOperations(config, stores, logs, instruments);

@@ -4,7 +4,8 @@
 -- ARGV: 1 worker id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when the retry lane may be claimed from too
 -- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
---           {manual entries, retries and other cards ...}, {positions of those that failed before ...}}
+--           {manual entries, retries and other cards ...}, {positions of those that failed before ...},
+--           {how late each of the other cards is (ms) ...}, empty when the same claim is sent again}
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -18,7 +19,7 @@ local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(AR
 local paused = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit')
 
-local function answer(token, entries, retries, cards)
+local function answer(token, entries, retries, cards, late)
   local members = cards
   if #entries + #retries > 0 then
     members = {}
@@ -29,7 +30,7 @@ local function answer(token, entries, retries, cards)
     end
   end
   local free = math.max(0, limit - write_running(KEYS[4], slots, now))
-  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members) }
+  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members), late }
 end
 
 -- The same claim again: what still carries its token.
@@ -45,13 +46,13 @@ if known[1] then
         cards[#cards + 1] = card
       end
     end
-    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards)
+    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards, {})
   end
 end
 
 local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
 if take <= 0 or paused > 0 then
-  return answer('', {}, {}, {})
+  return answer('', {}, {}, {}, {})
 end
 
 local waiting = redis.call('LLEN', manual)
@@ -90,7 +91,7 @@ end
 
 if waiting == 0 and due == 0 and retry_take == 0 then
   note_credit(held)
-  return answer('', {}, {}, {})
+  return answer('', {}, {}, {}, {})
 end
 
 local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
@@ -141,9 +142,14 @@ if manual_take > 0 then
   call_chunked('RPUSH', manual, repeated)
 end
 
-local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take - #taken_entries)
-local queue_pairs = {}
-for _, card in ipairs(cards) do
+-- The due times are read before the token takes their place.
+local wanted = take - #taken_entries
+local due_cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
+local cards, late, queue_pairs = {}, {}, {}
+for i = 1, #due_cards, 2 do
+  local card = due_cards[i]
+  cards[#cards + 1] = card
+  late[#late + 1] = now - tonumber(due_cards[i + 1])
   queue_pairs[#queue_pairs + 1] = token
   queue_pairs[#queue_pairs + 1] = card
   slot_pairs[#slot_pairs + 1] = token
@@ -158,4 +164,4 @@ else
   redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)
 end
 note_credit(held + #retries)
-return answer(token, taken_entries, retries, cards)
+return answer(token, taken_entries, retries, cards, late)
