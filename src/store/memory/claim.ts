@@ -9,7 +9,7 @@ const OTHER_WORK_MS = 1_000;
 const MIN_CREDIT_SLOT_MS = -60_000;
 const MAX_CREDIT_SLOT_MS = 1_000;
 
-export type NewClaim = Pick<Claim, 'items' | 'lateMs'>;
+type NewClaim = Pick<Claim, 'items' | 'lateMs'>;
 
 const NOTHING: NewClaim = { items: [], lateMs: [] };
 
