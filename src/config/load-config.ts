@@ -119,10 +119,10 @@ export interface LogsConfig {
   /** Where the daemon logs to; null: standard output. */
   readonly logDir: string | null;
   /** By what else a line belongs to an interface. */
-  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, OwnSigns>>>;
+  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, SignsConfig>>>;
 }
 
-interface OwnSigns {
+interface SignsConfig {
   readonly paths?: readonly string[];
   readonly fields?: readonly string[];
   readonly phrases?: readonly string[];
@@ -139,7 +139,7 @@ export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> 
   return config;
 }
 
-function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettings): OwnSigns {
+function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettings): SignsConfig {
   return {
     ...given('paths', reader.read(paths)),
     ...given('fields', reader.read(fields)),

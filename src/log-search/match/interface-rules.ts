@@ -54,6 +54,11 @@ const CLOSING = String.raw`(?:\\*"|\\+u0022)`;
 /** A key of `key=value` text: no part of a longer one, and no parameter of a query. */
 const KEY_START = String.raw`(?:(?<![\w.?&-])|(?<=\\[nrt]))`;
 
+/** What stands before the key is looked at last: to begin with it takes a hundred times as long. */
+function keyPattern(name: string): string {
+  return `${name}=(?<=${KEY_START}${name}=)`;
+}
+
 class Field {
   readonly #name: string;
   /** A JSON key, plain or escaped inside a string any number of times. */
@@ -64,7 +69,7 @@ class Field {
     this.#name = Buffer.from(field, 'utf8').toString('latin1');
     const name = this.#name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
     this.#inJson = new RegExp(String.raw`${QUOTE}${name}${CLOSING}\s*:`);
-    this.#inText = new RegExp(`${KEY_START}${name}=(?!=)`);
+    this.#inText = new RegExp(`${keyPattern(name)}(?!=)`);
   }
 
   isIn(line: string): boolean {
@@ -77,7 +82,7 @@ const PATH_NAME = '(?:path|uri|url)';
 /** Longer ones would exhaust the stack of the regular expression. */
 const PATH_VALUE = String.raw`((?:[^"\\\s]|\\+/){1,4096})`;
 const PATH_FIELD = new RegExp(`${QUOTE}${PATH_NAME}${CLOSING}\\s*:\\s*${CLOSING}${PATH_VALUE}`, 'g');
-const PATH_PAIR = new RegExp(`${KEY_START}${PATH_NAME}=(?:${CLOSING}|')?${PATH_VALUE}`, 'g');
+const PATH_PAIR = new RegExp(`${keyPattern(PATH_NAME)}(?:${CLOSING}|')?${PATH_VALUE}`, 'g');
 const REQUEST_LINE = /(?<![\w])(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) ((?:\/|https?:\/\/)[^"\\\s]*)/g;
 
 function pathsIn(line: string): string[] {

@@ -34,7 +34,7 @@ function patternOf(unit: string, at: number): string {
  * occur within UTF-8 and across two characters, so whole stretches are decoded, between bytes that are never half of one.
  */
 export function gbkTextOf(line: string): string {
-  if (isUtf8(Buffer.from(line, 'latin1'))) return '';
+  if (!/[\x80-\xff]/.test(line) || isUtf8(Buffer.from(line, 'latin1'))) return '';
   const decoder = new TextDecoder('gbk');
   return line.replace(/[\x40-\xff]+/g, (stretch) => {
     const bytes = Buffer.from(stretch, 'latin1');

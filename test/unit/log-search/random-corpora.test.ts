@@ -46,6 +46,8 @@ const BODIES: ReadonlyArray<(card: string) => string> = [
   (card) => `"msg":"实名检查完成","iccid":"${card}"`,
   (card) => `"msg":"\\u6d41\\u91cf","iccid":${card}`,
   (card) => `"msg":"used stop start","card":"x${card}y"`,
+  (card) => `"msg":"answer realStatus=1, heap.used=2","iccid":"${card}","url":"http://stop/gw/flow/query"`,
+  (card) => `"msg":"call path=/gw/card-status/v1?used=1 ended, used=3","iccid":"${card}"`,
   (card) => `"body":"{\\"cardStatus\\":1,\\"iccid\\":\\"${card}\\"}"`,
   (card) => `"iccid":"1${card}"`,
   (card) => `"iccid":"${card}5","msg":"恢复"`,
