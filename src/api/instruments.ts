@@ -15,6 +15,8 @@ export const PREFIX = 'cardpoll_';
 /** Where the thresholds of the operations interface lie (0.5 and 2 s), and the scale of its concurrency table. */
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a tick of the scheduler to hours of arrears. */
+const LATE_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 /** Of requests for paths that nobody serves: their methods and paths are whatever the sender likes. */
 const NOWHERE = { method: 'other', route: 'none' };
 
@@ -31,6 +33,13 @@ export class Instruments implements Meter {
     help: 'How long this instance took to answer, by route',
     labelNames: ['method', 'route'],
     buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #lateSeconds = new Histogram({
+    name: `${PREFIX}poll_lateness_seconds`,
+    help: 'How long scheduled cards had been due when this instance took them to be polled',
+    labelNames: ['task_type'],
+    buckets: LATE_SECONDS,
     registers: [this.registry],
   });
   readonly #pollSeconds = new Histogram({
@@ -66,7 +75,12 @@ export class Instruments implements Meter {
       for (const task_type of TASK_TYPES) this.#pollSeconds.zero({ task_type, result });
       for (const name of INTERFACE_NAMES) this.#callSeconds.zero({ interface: name, result });
     }
+    for (const task_type of TASK_TYPES) this.#lateSeconds.zero({ task_type });
     for (const outcome of WEBHOOK_OUTCOMES) this.#webhooks.inc({ outcome }, 0);
+  }
+
+  claimedLate(taskType: string, lateMs: number): void {
+    this.#lateSeconds.observe({ task_type: taskType }, lateMs / 1000);
   }
 
   poll(taskType: string, result: Result, durationMs: number): void {

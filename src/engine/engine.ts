@@ -43,7 +43,7 @@ export class Engine implements Service {
   readonly #workers: readonly Worker[];
   readonly #leaderServices: readonly Service[];
   readonly #errors: ErrorReporter;
-  readonly #counts = new WorkCounts();
+  readonly #counts: WorkCounts;
   readonly #pulse: Pulse;
   #phase: 'starting' | 'running' | 'draining' = 'starting';
 
@@ -53,6 +53,7 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
+    this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
     this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);

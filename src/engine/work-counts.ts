@@ -1,6 +1,7 @@
-// Counts what this instance takes from the work queue and hands back to it, for /metrics. The engine's workers and its
+// Counts what this instance takes from the work queue, how late that is, and what it hands back to it, for /metrics. The engine's workers and its
 // result writer go through `counted`; nobody else counts.
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { Meter } from '../platform/meter.ts';
 import type { Lane, Settlement, WorkQueue } from '../store/live-store.ts';
 
 /** Since the instance began. */
@@ -17,6 +18,8 @@ type Work = Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork' | 'settle'>
 export class WorkCounts {
   readonly #totals = new Map(TASK_TYPES.map((taskType) => [taskType, zeros(taskType)]));
 
+  constructor(private readonly meter: Pick<Meter, 'claimedLate'>) {}
+
   get totals(): readonly WorkTotals[] {
     return [...this.#totals.values()];
   }
@@ -27,6 +30,7 @@ export class WorkCounts {
         const claim = await work.claim(taskType, request);
         const { claimed } = this.#of(taskType);
         for (const { lane } of claim.items) claimed[lane] += 1;
+        for (const lateMs of claim.lateMs) this.meter.claimedLate(taskType, lateMs);
         return claim;
       },
       settle: async (taskType, settlements, backoff) => {

@@ -9,6 +9,8 @@ export const RESULTS = ['succeeded', 'failed'] as const;
 export type Result = (typeof RESULTS)[number];
 
 export interface Meter {
+  /** @param lateMs how long a scheduled card had been due when it was claimed. */
+  claimedLate(taskType: string, lateMs: number): void;
   poll(taskType: string, result: Result, durationMs: number): void;
   gatewayCall(interfaceName: string, result: Result, durationMs: number): void;
   webhookAttempt(outcome: WebhookOutcome): void;

@@ -208,6 +208,11 @@ export interface Claim {
   readonly items: readonly WorkItem[];
   /** The store's clock when the items were claimed, epoch milliseconds; null without items. */
   readonly claimedAtMs: number | null;
+  /**
+   * How long each card of lane `schedule` has been due, milliseconds: by its ring, or since a lease on it ended or it was
+   * returned. Empty when the claim was sent again: then nobody knows any more.
+   */
+  readonly lateMs: readonly number[];
   /** Slots left fleet-wide after this claim. */
   readonly freeSlots: number;
   /** Milliseconds for which the type is paused fleet-wide, by whoever paused it for longest; 0 when it is not. */

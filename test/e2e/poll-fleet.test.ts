@@ -147,6 +147,44 @@ async function checkKeys(fleet: Fleet): Promise<void> {
   expect(await redis.hgetall('polling:init:progress')).toMatchObject({ status: 'completed' });
 }
 
+/** A pause until nearly every card is due: most of them have been for half an interval and more. */
+async function fallsBehindAsMeasured(fleet: Fleet): Promise<void> {
+  const late = async () => {
+    const { count, within } = await lateness(fleet, 'package', 2.5);
+    return count - within;
+  };
+  await fleet.cli('pause', 'package', '--for', '1h', '--reason', 'to fall behind');
+  await waitFor(async () => (await fleet.redis.zcard('polling:queue:package')) > 0.9 * CARDS, {
+    what: 'nearly every card to be due',
+  });
+  const before = await late();
+  await fleet.cli('resume', 'package');
+  await waitFor(async () => (await late()) - before > 0.4 * CARDS, {
+    what: 'late cards to be counted as late',
+  });
+}
+
+/** Of all instances together. */
+async function lateness(
+  fleet: Fleet,
+  type: TaskType,
+  le: number,
+): Promise<{ count: number; within: number }> {
+  const pages = await Promise.all(
+    fleet.daemons.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()),
+  );
+  const sum = (sample: string) =>
+    pages
+      .map((page) =>
+        page.split('\n').find((line) => line.startsWith(`cardpoll_poll_lateness_seconds_${sample} `)),
+      )
+      .reduce((total, line) => total + Number(line?.split(' ').at(-1)), 0);
+  return {
+    count: sum(`count{task_type="${type}"}`),
+    within: sum(`bucket{le="${le}",task_type="${type}"}`),
+  };
+}
+
 describe('operating a running fleet', () => {
   it('follows configs and limits on every instance within a second, and works off manual cards', async () => {
     const fleet = await startFleet(2);
@@ -189,5 +227,6 @@ describe('operating a running fleet', () => {
     await waitFor(async () => (await fleet.redis.llen('polling:manual:package')) === 0, {
       what: 'the manual list to be worked off',
     });
+    await fallsBehindAsMeasured(fleet);
   });
 });

@@ -1,7 +1,7 @@
 // Claiming in the embedded live store; same rules as src/store/redis/scripts/work-claim.lua, where they are explained.
 // Used by live-work-queue.ts.
 import { cardIdOf } from '../../domain/manual-trigger.ts';
-import type { ClaimRequest, Lane, WorkItem } from '../live-store.ts';
+import type { Claim, ClaimRequest, Lane, WorkItem } from '../live-store.ts';
 import { slotOf, type WorkState } from './live-work-state.ts';
 
 /** Other work is about for this long after it was claimed. */
@@ -9,15 +9,19 @@ const OTHER_WORK_MS = 1_000;
 const MIN_CREDIT_SLOT_MS = -60_000;
 const MAX_CREDIT_SLOT_MS = 1_000;
 
-export function claimNew(state: WorkState, request: ClaimRequest, limit: number, nowMs: number): WorkItem[] {
+export type NewClaim = Pick<Claim, 'items' | 'lateMs'>;
+
+const NOTHING: NewClaim = { items: [], lateMs: [] };
+
+export function claimNew(state: WorkState, request: ClaimRequest, limit: number, nowMs: number): NewClaim {
   const take = Math.min(request.max, limit - state.slots.size);
-  if (take <= 0) return [];
+  if (take <= 0) return NOTHING;
   const due = state.queue.dueCount(nowMs);
   const others = due + state.manual.length;
   const retryTake = retriesToTake(state, { limit, take, others, allowed: request.retries ?? true }, nowMs);
   if (others === 0 && retryTake === 0) {
     noteExtraSlot(state, limit);
-    return [];
+    return NOTHING;
   }
   state.claims += 1;
   // The same token as in Redis: an exact double that no other claim and no due time equals.
@@ -27,16 +31,15 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   // Half for each lane while both have work; the odd item goes to either in turn.
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
-  const cards = state.queue
-    .lease(nowMs, left - manual.length, token)
-    .map((cardId) => itemOf(state, cardId, 'schedule', token));
+  const leased = state.queue.lease(nowMs, left - manual.length, token);
+  const cards = leased.map(({ cardId }) => itemOf(state, cardId, 'schedule', token));
   if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
   for (const item of items) state.retrySlots.set(slotOf(item), token);
   const claimed = [...manual, ...items, ...cards];
   for (const item of claimed) state.slots.set(slotOf(item), token);
   noteExtraSlot(state, limit);
   state.lastClaims.set(request.workerId, { claimNumber: request.claimNumber, token, items: claimed });
-  return claimed;
+  return { items: claimed, lateMs: leased.map(({ dueMs }) => nowMs - dueMs) };
 }
 
 /** How many retries this claim may take: a tenth of the slots, on average over time, while other work is about. */

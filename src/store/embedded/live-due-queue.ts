@@ -45,15 +45,16 @@ export class DueQueue {
     return this.#ready.size;
   }
 
-  /** Gives the `count` cards that are due longest the score `token` and returns them. */
-  lease(nowMs: number, count: number, token: number): number[] {
+  /** Gives the `count` cards that are due longest the score `token`. @returns them, with when they were due. */
+  lease(nowMs: number, count: number, token: number): Array<{ cardId: number; dueMs: number }> {
     this.#ripen(nowMs);
-    const taken: number[] = [];
+    const taken: Array<{ cardId: number; dueMs: number }> = [];
     while (taken.length < count) {
-      const card = this.#ready.lowest()?.member;
-      if (card === undefined) break;
-      this.move(card, token);
-      taken.push(card);
+      const lowest = this.#ready.lowest();
+      if (lowest === undefined) break;
+      const { member: cardId, score: dueMs } = lowest;
+      this.move(cardId, token);
+      taken.push({ cardId, dueMs });
     }
     return taken;
   }

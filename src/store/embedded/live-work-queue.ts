@@ -44,16 +44,17 @@ export class EmbeddedWorkQueue implements WorkQueue {
     const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
     const last = type.lastClaims.get(request.workerId);
     let items: readonly WorkItem[] = [];
+    let lateMs: readonly number[] = [];
     let claimedAtMs: number | null = null;
     if (last !== undefined && last.claimNumber === request.claimNumber && last.token > now) {
       items = last.items.filter((item) => type.leaseOf(item) === last.token);
       claimedAtMs = Math.floor(last.token) - request.leaseMs;
     } else if (pausedMs === 0) {
-      items = claimNew(type, request, limit, now);
+      ({ items, lateMs } = claimNew(type, request, limit, now));
       claimedAtMs = now;
     }
     if (items.length === 0) claimedAtMs = null;
-    return { items, claimedAtMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
+    return { items, claimedAtMs, lateMs, freeSlots: Math.max(0, limit - type.slots.size), pausedMs };
   }
 
   async release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {

@@ -63,8 +63,8 @@ export class RedisWorkQueue implements WorkQueue {
         keys.effectiveLimit(taskType),
       ],
       [workerId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
-    )) as [number, number, string, number, number, string[], number[]];
-    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions] = reply;
+    )) as [number, number, string, number, number, string[], number[], number[]];
+    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions, late] = reply;
     const failing = new Set(failingPositions);
     const items = members.map((member, i): WorkItem => {
       const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
@@ -73,7 +73,8 @@ export class RedisWorkQueue implements WorkQueue {
     });
     // A token is the lease's end by Redis' clock and a fraction (work-claim.lua).
     const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - request.leaseMs;
-    return { items, claimedAtMs, freeSlots, pausedMs };
+    const lateMs = late.flatMap((ms, i) => (i % 2 === 0 ? Array<number>(late[i + 1] ?? 0).fill(ms) : []));
+    return { items, claimedAtMs, lateMs, freeSlots, pausedMs };
   }
 
   async release(taskType: TaskType, items: readonly WorkItem[]): Promise<void> {

@@ -47,6 +47,22 @@ describeLiveStore('claim', (live) => {
     expect(await live.store.work.claim(REALNAME, request)).toMatchObject({ items, claimedAtMs });
   });
 
+  it('tells how late each scheduled card is, once', async () => {
+    await queueCards(live.store, range(5));
+    await live.store.work.pushManual(REALNAME, ['900']);
+    const dueAtMs = new Map<number, number>();
+    for (const cardId of range(5)) {
+      const { queued } = await live.store.work.place(REALNAME, cardId, []);
+      dueAtMs.set(cardId, queued?.dueAtMs ?? Number.NaN);
+    }
+    const request = { workerId: 'w1', claimNumber: 1, max: 10, leaseMs: 60_000 };
+    const { items, claimedAtMs, lateMs } = await live.store.work.claim(REALNAME, request);
+    const scheduled = items.filter(({ lane }) => lane === 'schedule');
+    expect(scheduled).toHaveLength(5);
+    expect(lateMs).toEqual(scheduled.map(({ cardId }) => (claimedAtMs ?? 0) - (dueAtMs.get(cardId) ?? 0)));
+    expect((await live.store.work.claim(REALNAME, request)).lateMs).toEqual([]);
+  });
+
   it('claims nothing from an empty queue', async () => {
     const { items, freeSlots, pausedMs } = await claim(live.store, 10);
     expect({ items, freeSlots, pausedMs }).toEqual({
@@ -198,7 +214,13 @@ describeLiveStore('claim', (live) => {
       max: 5,
       leaseMs: 1_000,
     });
-    expect(other).toEqual({ items: [], claimedAtMs: null, freeSlots: DEFAULT_MAX_CONCURRENCY, pausedMs: 0 });
+    expect(other).toEqual({
+      items: [],
+      claimedAtMs: null,
+      lateMs: [],
+      freeSlots: DEFAULT_MAX_CONCURRENCY,
+      pausedMs: 0,
+    });
     expect((await live.store.work.counts('carddata')).maxConcurrency).toBeNull();
   });
 });

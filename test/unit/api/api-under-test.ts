@@ -104,7 +104,7 @@ export async function startApi(stores: {
     auditLog: collector(auditLog),
     ...(stores.limits === undefined ? {} : { limits: stores.limits }),
   });
-  const work = new WorkCounts();
+  const work = new WorkCounts({ claimedLate: () => {} });
   const accessLog: LogLine[] = [];
   const apiLog: LogLine[] = [];
   const agent = new Agent();

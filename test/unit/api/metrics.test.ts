@@ -143,6 +143,7 @@ describe('what this instance counts and times', () => {
     expect(Object.fromEntries(values)).toMatchObject({
       'cardpoll_poll_duration_seconds_count{task_type="package",result="failed"}': 0,
       'cardpoll_gateway_call_duration_seconds_count{interface="card_status",result="succeeded"}': 0,
+      'cardpoll_poll_lateness_seconds_count{task_type="package"}': 0,
       'cardpoll_webhook_attempts_total{outcome="failed"}': 0,
       'cardpoll_alerts_firing{rule_type="stop_unconfirmed",task_type="package"}': 0,
       'cardpoll_cleanup_deleted_rows{target="alert_history"}': 0,
@@ -170,6 +171,7 @@ describe('what this instance counts and times', () => {
   it('polls, gateway calls and webhooks stand where they belong', async () => {
     const instruments = new Instruments();
     instruments.poll('carddata', 'succeeded', 300);
+    instruments.claimedLate('carddata', 40_000);
     instruments.webhookAttempt('retried');
     const refused = { call: () => Promise.reject(new Error('refused')), isStoppedStatus: () => false };
     const metered = new MeteredGateway(refused, instruments, { monotonic: () => 0 });
@@ -178,6 +180,8 @@ describe('what this instance counts and times', () => {
     for (const line of [
       'cardpoll_poll_duration_seconds_bucket{le="0.25",task_type="carddata",result="succeeded"} 0',
       'cardpoll_poll_duration_seconds_bucket{le="0.5",task_type="carddata",result="succeeded"} 1',
+      'cardpoll_poll_lateness_seconds_bucket{le="30",task_type="carddata"} 0',
+      'cardpoll_poll_lateness_seconds_bucket{le="60",task_type="carddata"} 1',
       'cardpoll_gateway_call_duration_seconds_count{interface="flow",result="failed"} 1',
       'cardpoll_webhook_attempts_total{outcome="retried"} 1',
     ])
@@ -231,7 +235,9 @@ it('still tells about the process while Redis is away', async () => {
 describe('what is shipped', () => {
   const read = (path: string) =>
     readFileSync(fileURLToPath(new URL(`../../../deploy/${path}`, import.meta.url)), 'utf8');
-  const namesIn = (text: string) => [...new Set(text.match(/\bcardpoll_\w+/g))];
+  /** A histogram is one name, whatever part of it is asked for. */
+  const namesIn = (text: string) =>
+    [...new Set(text.match(/\bcardpoll_\w+/g))].map((name) => name.replace(/_seconds_bucket$/, '_seconds'));
 
   interface Rule {
     readonly alert: string;

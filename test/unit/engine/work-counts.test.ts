@@ -6,7 +6,8 @@ import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts
 
 it('counts claims by lane, settlements by verdict and fenced results', async () => {
   const live = openEmbeddedLiveStore({ clock: systemClock });
-  const counts = new WorkCounts();
+  const late: number[] = [];
+  const counts = new WorkCounts({ claimedLate: (_, lateMs) => late.push(lateMs) });
   const work = counts.counted(live.work);
   await live.work.setMaxConcurrency('package', 10);
   await live.work.pushManual('package', ['1', '2', '3']);
@@ -26,5 +27,6 @@ it('counts claims by lane, settlements by verdict and fenced results', async () 
   });
   await work.settle('package', settlements, backoff);
   expect(counts.totals.find(({ taskType }) => taskType === 'package')).toMatchObject({ fenced: 3 });
+  expect(late, 'what was triggered by hand is never late').toEqual([]);
   await live.close();
 });

@@ -4,7 +4,9 @@
 -- ARGV: 1 worker id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when the retry lane may be claimed from too
 -- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
---           {manual entries, retries and other cards ...}, {positions of those that failed before ...}}
+--           {manual entries, retries and other cards ...}, {positions of those that failed before ...},
+--           {how late other cards are (ms), how many of them, for the next of them ...}, empty when the same claim is
+--           sent again}
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -18,7 +20,7 @@ local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(AR
 local paused = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit')
 
-local function answer(token, entries, retries, cards)
+local function answer(token, entries, retries, cards, late)
   local members = cards
   if #entries + #retries > 0 then
     members = {}
@@ -29,7 +31,7 @@ local function answer(token, entries, retries, cards)
     end
   end
   local free = math.max(0, limit - write_running(KEYS[4], slots, now))
-  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members) }
+  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members), late or {} }
 end
 
 -- The same claim again: what still carries its token.
@@ -149,6 +151,17 @@ for _, card in ipairs(cards) do
   slot_pairs[#slot_pairs + 1] = token
   slot_pairs[#slot_pairs + 1] = card
 end
+
+-- Before the token takes the place of the due times. They come in order, and a bucket has one: asked for once each, since
+-- WITHSCORES makes a text of a number for every card, which is dearer than moving it.
+local late, first = {}, 1
+while first <= #cards do
+  local due_at = redis.call('ZSCORE', queue, cards[first])
+  local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #cards - first + 1)
+  late[#late + 1] = now - tonumber(due_at)
+  late[#late + 1] = alike
+  first = first + alike
+end
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
 call_chunked('ZADD', slots, slot_pairs)
@@ -158,4 +171,4 @@ else
   redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)
 end
 note_credit(held + #retries)
-return answer(token, taken_entries, retries, cards)
+return answer(token, taken_entries, retries, cards, late)
