@@ -17,7 +17,7 @@ export async function runMigrate(config: MigrateConfig, action: MigrateAction): 
     database.kind === 'embedded' &&
     !existsSync(join(database.dataDir, 'PG_VERSION'))
   ) {
-    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null })) };
+    return { applied: [], migrations: MIGRATIONS.map(({ id }) => ({ id, appliedAtMs: null, newer: false })) };
   }
   const records =
     database.kind === 'postgres'

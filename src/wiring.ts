@@ -39,7 +39,7 @@ import { openEmbeddedRecordStore } from './store/embedded/pglite-record-store.ts
 import type { LiveStore } from './store/live-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
-import type { RecordStore } from './store/record-store.ts';
+import type { Migrations, RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
@@ -109,6 +109,14 @@ interface DaemonHooks extends Surroundings {
   readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
+/** A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again (decision 0027). */
+async function migrate(migrations: Migrations, log: Logger): Promise<void> {
+  const applied = await migrations.up();
+  if (applied.length > 0) log.info({ applied }, 'database migrations applied');
+  const newer = (await migrations.status()).filter((state) => state.newer).map(({ id }) => id);
+  if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');
+}
+
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
@@ -136,8 +144,7 @@ export async function startDaemon(
   };
   teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
-  const applied = await stores.records.migrations.up();
-  if (applied.length > 0) logs.worker.info({ applied }, 'database migrations applied');
+  await migrate(stores.records.migrations, logs.worker);
   await prepare(stores.records);
   const instruments = new Instruments();
   const operations = buildOperations(config, stores, logs, instruments);

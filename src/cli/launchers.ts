@@ -31,8 +31,12 @@ export type MigrateAction = 'status' | 'up';
 export interface MigrateResult {
   /** Ids of the migrations applied just now. */
   readonly applied: readonly string[];
-  /** All of them, in order; null: not applied. */
-  readonly migrations: readonly { readonly id: string; readonly appliedAtMs: number | null }[];
+  /** All of them, in order; null: not applied; newer: by a later release. */
+  readonly migrations: readonly {
+    readonly id: string;
+    readonly appliedAtMs: number | null;
+    readonly newer: boolean;
+  }[];
 }
 
 export interface DoctorFinding {

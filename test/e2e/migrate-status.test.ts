@@ -1,9 +1,11 @@
-// `cardpoll migrate status` of a database that is not there yet: the built binary says so and creates none.
+// `cardpoll migrate status` of a database that is not there yet, and of one that is ahead of the binary.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { runCli } from '../support/processes.ts';
+import { Fleet } from '../support/fleet.ts';
+import { runCli, waitFor } from '../support/processes.ts';
 
 it('names the database, answers 1, and leaves nothing behind', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'cardpoll-status-'));
@@ -13,4 +15,31 @@ it('names the database, answers 1, and leaves nothing behind', async () => {
   expect([code, stderr]).toEqual([1, `database: embedded, in ${dataDir}\n`]);
   expect(stdout).toMatch(/^0001_cards\tmissing\t-$/m);
   expect(existsSync(dataDir)).toBe(false);
+});
+
+it('says that the schema is of a later version, on which the daemon starts and polls', async () => {
+  const fleet = await Fleet.start();
+  onTestFinished(() => fleet.close());
+  const env = { CARDPOLL_DATABASE_URL: fleet.databaseUrl };
+  await runCli(['migrate', 'up'], { env });
+  const client = new pg.Client({ connectionString: fleet.databaseUrl });
+  await client.connect();
+  await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
+  await client.end();
+
+  const status = await runCli(['migrate', 'status'], { env });
+  expect(status.code).toBe(0);
+  expect(status.stdout).toMatch(/^0001_cards\tapplied\t/m);
+  expect(status.stdout).toMatch(/^9999_later\tof a later version\t/m);
+
+  const { process } = await fleet.startDaemon();
+  await fleet.importCards(1);
+  await fleet.redis.rpush('polling:manual:package', '1');
+  await waitFor(async () => (await fleet.truth()).requests > 0, { what: 'the card to be polled' });
+  expect((await process.stop('SIGTERM')).code).toBe(0);
+  const warnings = [];
+  for await (const line of fleet.logLines('worker.log')) if ('newer' in line) warnings.push(line);
+  expect(warnings).toMatchObject([
+    { level: 'warn', newer: ['9999_later'], msg: 'the database is of a later version' },
+  ]);
 });

@@ -20,10 +20,11 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   const config = await loadMigrateConfig(context.configInputs);
   context.io.stderr.write(`database: ${databaseText(config)}\n`);
   const { applied, migrations } = await context.launchers.migrate(config, action);
-  const items = migrations.map(({ id, appliedAtMs }) => ({
+  const items = migrations.map(({ id, appliedAtMs, newer }) => ({
     id,
     applied_at: appliedAtMs === null ? null : new Date(appliedAtMs).toISOString(),
     applied_now: applied.includes(id),
+    newer,
   }));
   const body = { items };
   await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
@@ -35,6 +36,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
           header: 'STATE',
           cell: (row) => {
             if (row.applied_at === null) return style.text('missing', 'yellow');
+            if (row.newer) return style.text('of a later version', 'yellow');
             return style.text(row.applied_now ? 'applied now' : 'applied', 'green');
           },
         },

@@ -1,7 +1,7 @@
 // What the doctor looks at in the record store: the server, its schema, its clock. Used by examine.ts.
 import { MonthCalendar } from '../../domain/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RecordServer, RecordStore } from '../../store/record-store.ts';
+import type { MigrationState, RecordServer, RecordStore } from '../../store/record-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { type Finding, failed, failure, ok, skipped, warning } from './finding.ts';
 
@@ -35,14 +35,14 @@ export async function recordStoreFindings(
   expected: RecordStoreExpectations,
 ): Promise<Finding[]> {
   const server = await records.server();
-  const migrations = await migrationFinding(records);
+  const [migrations, complete] = await migrationFinding(records);
   return [
     ok('postgresql', 'answers'),
     versionFinding(server),
     connectionFinding(server, expected),
     replicationFinding(server, expected.psql),
     migrations,
-    migrations.status === 'ok'
+    complete
       ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
       : skipped('usage partitions', 'see above'),
     await clockFinding('postgresql clock', () => records.now(), clock),
@@ -93,17 +93,29 @@ function replicationFinding({ readOnly, waitsForStandby, standbys }: RecordServe
   return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
 }
 
-async function migrationFinding(records: RecordStore): Promise<Finding> {
+/** @returns also whether none is missing. */
+async function migrationFinding(records: RecordStore): Promise<[Finding, boolean]> {
   const check = 'migrations';
   try {
     const states = await records.migrations.status();
-    const missing = states.filter(({ appliedAtMs }) => appliedAtMs === null).map(({ id }) => id);
-    if (missing.length === 0) return ok(check, `all ${states.length} applied`);
-    return warning(check, `missing: ${missing.join(', ')}; the next daemon that starts applies them`, {
-      command: 'cardpoll migrate up',
-    });
+    const named = (wanted: (state: MigrationState) => boolean) =>
+      states
+        .filter(wanted)
+        .map(({ id }) => id)
+        .join(', ');
+    const missing = named(({ appliedAtMs }) => appliedAtMs === null);
+    const newer = named((state) => state.newer);
+    if (missing !== '') {
+      const detail = `missing: ${missing}; the next daemon that starts applies them`;
+      return [warning(check, detail, { command: 'cardpoll migrate up' }), false];
+    }
+    if (newer !== '') {
+      const hint = 'finish the upgrade here too; docs/upgrading.md says how to go back';
+      return [warning(check, `of a later version than this one: ${newer}`, { hint }), true];
+    }
+    return [ok(check, `all ${states.length} applied`), true];
   } catch (error) {
-    return failure(check, error);
+    return [failure(check, error), false];
   }
 }
 

@@ -29,7 +29,13 @@ export class SqlMigrations implements Migrations {
 
   async status(): Promise<MigrationState[]> {
     const applied = await readApplied(this.client);
-    return this.list.map(({ id }) => ({ id, appliedAtMs: applied.get(id)?.applied_at_ms ?? null }));
+    const own = this.list.map(({ id }) => id);
+    const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
+    return [...own, ...newer].map((id) => ({
+      id,
+      appliedAtMs: applied.get(id)?.applied_at_ms ?? null,
+      newer: newer.includes(id),
+    }));
   }
 
   async up(): Promise<string[]> {

@@ -30,7 +30,7 @@ describe.each([
 
   it('applies everything once and remembers when', async () => {
     const migrations = new SqlMigrations(client);
-    expect(await migrations.status()).toEqual(ALL.map((id) => ({ id, appliedAtMs: null })));
+    expect(await migrations.status()).toEqual(ALL.map((id) => ({ id, appliedAtMs: null, newer: false })));
     const before = Date.now() - 1_000;
     expect(await migrations.up()).toEqual(ALL);
     expect(await migrations.up()).toEqual([]);
@@ -45,6 +45,15 @@ describe.each([
   it('adds what a later release brings', async () => {
     await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     expect(await new SqlMigrations(client).up()).toEqual(ALL.slice(2));
+  });
+
+  it('names what a later release brought, applies nothing for it, and goes on', async () => {
+    await new SqlMigrations(client).up();
+    const older = new SqlMigrations(client, MIGRATIONS.slice(0, -2));
+    expect(await older.up()).toEqual([]);
+    expect((await older.status()).filter(({ newer }) => newer).map(({ id }) => id)).toEqual(ALL.slice(-2));
+    expect((await older.status()).map(({ id }) => id)).toEqual(ALL);
+    expect((await new SqlMigrations(client).status()).some(({ newer }) => newer)).toBe(false);
   });
 
   it('refuses a file that changed after it was applied, and applies nothing', async () => {

@@ -393,8 +393,9 @@ describe('launched commands', () => {
 
   it('show migrations, 1 while some are missing', async () => {
     const migrations = [
-      { id: '0001_first', appliedAtMs: 0 },
-      { id: '0002_second', appliedAtMs: null },
+      { id: '0001_first', appliedAtMs: 0, newer: false },
+      { id: '0002_second', appliedAtMs: null, newer: false },
+      { id: '0003_third', appliedAtMs: 0, newer: true },
     ];
     const seen: unknown[] = [];
     const migrate = async (config: MigrateConfig, action: MigrateAction) => {
@@ -405,7 +406,9 @@ describe('launched commands', () => {
     const { code, stdout, stderr } = await cli(['migrate', 'status'], { env, launchers: { migrate } });
     expect(code).toBe(1);
     expect(stderr).toBe('database: postgres://poll@db/cardpoll\n');
-    expect(stdout).toBe('0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n');
+    expect(stdout).toBe(
+      '0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n0003_third\tof a later version\t1970-01-01T00:00:00.000Z\n',
+    );
     await cli(['migrate', 'up'], { env, launchers: { migrate } });
     expect(seen).toEqual([
       ['postgres', 'status'],

@@ -216,8 +216,8 @@ const CARD = {
   stopped: true,
 };
 const MIGRATIONS = [
-  { id: `0001_${'a_long_name_'.repeat(8)}`, appliedAtMs: Date.parse(LONG_AGO) },
-  { id: '0002_usage', appliedAtMs: null },
+  { id: `0001_${'a_long_name_'.repeat(8)}`, appliedAtMs: Date.parse(LONG_AGO), newer: true },
+  { id: '0002_usage', appliedAtMs: null, newer: false },
 ];
 const FINDING = {
   check: 'gateway card_status',

@@ -32,6 +32,22 @@ it('migrations that are missing, and partitions that nobody can make before', as
   expect((await found('usage partitions'))?.detail).toMatch(/the first daemon makes them/);
 });
 
+it('migrations of a later version', async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
+    expect(await found('migrations')).toMatchObject({
+      status: 'warning',
+      detail: 'of a later version than this one: 9999_later',
+    });
+    expect((await found('usage partitions'))?.status, 'all that this version needs is there').toBe('ok');
+  } finally {
+    await client.query(`DELETE FROM cardpoll_migrations WHERE id = '9999_later'`);
+    await client.end();
+  }
+});
+
 it('usage partitions: three months ahead, fewer, none for the present one', async () => {
   const month = new Date().toISOString().slice(0, 7);
   await records.results.ensurePartitions(month);
