@@ -46,7 +46,7 @@ export async function superviseOrRun(start: DaemonStart, own: OwnProcess): Promi
 }
 
 async function runSupervisor(
-  { config, hangups }: DaemonStart,
+  { config, load, hangups }: DaemonStart,
   own: OwnProcess,
   overseer: Overseer | null,
 ): Promise<number> {
@@ -54,6 +54,11 @@ async function runSupervisor(
   // SIGUSR1 would open Node's inspector on a port of its own.
   onSignal('SIGUSR1', () => {});
   const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: true });
+  const takeLogLevel = async () => {
+    // What is wrong with a configuration each process says: here the former level stays.
+    const anew = await load().catch(() => null);
+    if (anew !== null) logs.setLevel(anew.logLevel);
+  };
   const supervisor = new Supervisor({
     processes: config.processes,
     spawn: (number) => spawnProcess(number, config, own, logs),
@@ -64,7 +69,7 @@ async function runSupervisor(
   });
   const unhandle = hangups.handle(() => {
     logs.reopen();
-    void supervisor.reload();
+    void supervisor.reload(takeLogLevel);
   });
   try {
     return await supervisor.run(stopped);

@@ -22,6 +22,8 @@ export interface SupervisorDeps {
 export class Supervisor {
   readonly #all: readonly SupervisedProcess[];
   #phase: 'starting' | 'running' | 'ending' = 'starting';
+  /** One ended since all were ready. */
+  #incomplete = false;
   /** A process that ends before all were ready once ends all of them: as with one process, a start works or fails. */
   #failStart: (ending: Ending) => void = () => {};
 
@@ -60,10 +62,10 @@ export class Supervisor {
     return codes.find((code) => code !== 0) ?? 0;
   }
 
-  /** All read their configuration anew. */
-  async reload(): Promise<void> {
+  /** All read their configuration anew. @param own does the same for this process. */
+  async reload(own: () => Promise<void>): Promise<void> {
     const work = async () => {
-      await Promise.all(this.#all.map((process) => process.reload()));
+      await Promise.all([own(), ...this.#all.map((process) => process.reload())]);
     };
     await (this.deps.overseer === null ? work() : this.deps.overseer.reload(work));
   }
@@ -78,12 +80,18 @@ export class Supervisor {
     await Promise.all(rest.map((process) => process.untilReady()));
     if (this.#phase !== 'starting') return;
     this.#phase = 'running';
+    this.#tellReady();
+  }
+
+  #tellReady(): void {
+    this.#incomplete = false;
     this.deps.log.info({ processes: this.#all.length }, 'all processes are ready');
   }
 
   #onEnd(process: SupervisedProcess, ending: Ending): void {
     if (this.#phase === 'starting') this.#failStart(ending);
     if (this.#phase !== 'running') return;
+    this.#incomplete = true;
     const restartInMs = process.restartLater();
     this.deps.log.error(
       { process: process.number, ...ending, restart_in_ms: restartInMs },
@@ -93,6 +101,8 @@ export class Supervisor {
 
   #look(): void {
     for (const process of this.#all) process.look();
+    if (this.#incomplete && this.#phase === 'running' && this.#all.every(({ ready }) => ready))
+      this.#tellReady();
     const [first, ...rest] = this.#all;
     first?.send({
       kind: 'others',

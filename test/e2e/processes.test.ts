@@ -1,6 +1,6 @@
 // `daemon --processes N`: several processes that are to the outside what one is, also when one of them dies, freezes or is
 // told to end, and when their supervisor is killed.
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Daemon, Fleet } from '../support/fleet.ts';
@@ -19,7 +19,9 @@ beforeAll(async () => {
   fleet = await Fleet.start({ simulator: ['--latency-ms', '30'] });
   const address = join(fleet.dir, 'notify');
   manager = await NotifyReceiver.open(address);
+  setLogLevel('info');
   daemon = await fleet.startDaemon({
+    CARDPOLL_CONFIG: configFile(),
     CARDPOLL_PROCESSES: '3',
     NOTIFY_SOCKET: address,
     WATCHDOG_USEC: '30000000',
@@ -29,6 +31,9 @@ beforeAll(async () => {
   await fleet.importCards(CARDS);
 });
 afterAll(() => fleet.close());
+
+const configFile = () => join(fleet.dir, 'cardpoll.yaml');
+const setLogLevel = (level: string) => writeFileSync(configFile(), `log_level: ${level}\n`);
 
 interface Instance {
   readonly pid: number;
@@ -52,6 +57,14 @@ const stores = () => ({
   CARDPOLL_GATEWAY_URL: fleet.gatewayUrl,
 });
 
+/** Ends when all processes, and their supervisor, have read their configuration anew. */
+async function reload(): Promise<void> {
+  const from = manager.messages.length;
+  daemon.process.signal('SIGHUP');
+  await manager.waitFor(/^RELOADING=1$/, { from });
+  await manager.waitFor(/^READY=1$/, { from });
+}
+
 async function lines(message: string): Promise<Record<string, unknown>[]> {
   const found: Record<string, unknown>[] = [];
   for await (const line of fleet.logLines('worker.log')) if (line.msg === message) found.push(line);
@@ -65,6 +78,13 @@ function processNumber(number: number): number {
   );
   if (pid === undefined) throw new Error(`process ${number} does not run`);
   return pid;
+}
+
+async function killAndWait(number: number): Promise<void> {
+  const killed = processNumber(number);
+  process.kill(killed, 'SIGKILL');
+  await waitFor(() => processNumber(number) !== killed, { what: `process ${number} to be there again` });
+  await waitFor(async () => (await readyz()).code === 200, { what: 'all to be ready again' });
 }
 
 describe('--processes 3', () => {
@@ -115,17 +135,33 @@ describe('--processes 3', () => {
 
   it('reopens all logs on one SIGHUP, and no line is torn', async () => {
     const before = (await lines('configuration reloaded')).length;
-    const from = manager.messages.length;
     for (const name of ['worker', 'api', 'access']) {
       renameSync(join(daemon.logDir, `${name}.log`), join(daemon.logDir, `${name}.log-1`));
     }
-    daemon.process.signal('SIGHUP');
-    await manager.waitFor(/^RELOADING=1$/, { from });
-    await manager.waitFor(/^READY=1$/, { from });
+    await reload();
     // Parses every line. A line may wait for a moment until it is written.
     await waitFor(async () => (await lines('configuration reloaded')).length === before + 3);
     const all = [daemon.process.pid, ...children(daemon.process.pid)];
     await waitFor(() => !all.some(holdsRotatedFile), { what: 'the rotated files to be let go' });
+  });
+
+  it('the supervisor takes another log level too, and keeps its own where the file is broken', async () => {
+    const message = 'all processes are ready';
+    const before = (await lines(message)).length;
+    expect(before, 'at the start, and when the killed ones were back').toBeGreaterThan(1);
+    setLogLevel('error');
+    await reload();
+    setLogLevel('nonsense');
+    await reload();
+    setLogLevel('error'); // what is started again reads it
+    await killAndWait(2);
+    expect(await lines(message)).toHaveLength(before);
+    setLogLevel('info');
+    await reload();
+    await killAndWait(1);
+    await waitFor(async () => (await lines(message)).length === before + 1, {
+      what: 'a line of the supervisor',
+    });
   });
 
   it('SIGTERM under load: all drain, nothing is lost, the exit code is 0', async () => {
