@@ -1,5 +1,5 @@
 -- What the migrations make of an empty database; what a table and its columns mean stands with them, in
--- src/store/postgres/migrations/. Generated: npm run schema. Partitions, one a month, are left out.
+-- src/store/sql/migrations/. Generated: npm run schema. Partitions, one a month, are left out.
 
 CREATE SEQUENCE audit_id;
 

@@ -13,13 +13,20 @@ const COLOURS = [
 ];
 /** A space, and the braille sign without a dot. */
 const BLANK = new Set([' ', '\u2800']);
+/** @typedef {{ colour: string | null, bold: boolean, dim: boolean, inverse: boolean }} Style */
+/** @typedef {{ text: string, column: number, style: Style }} Run */
+
+/** @type {Style} */
 const PLAIN = { colour: null, bold: false, dim: false, inverse: false };
 
 const ESCAPE = String.fromCharCode(27);
 const STYLES = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 const STYLE = new RegExp(`^${ESCAPE}\\[([\\d;]*)m$`);
 
-/** @param title said to whoever cannot see the picture. */
+/**
+ * @param {string} screen
+ * @param {{ columns: number, rows: number, title: string }} frame its title is said to whoever cannot see the picture
+ */
 export function ansiToSvg(screen, { columns, rows, title }) {
   const width = columns * CELL.width + 2 * PADDING;
   const height = rows * CELL.height + 2 * PADDING;
@@ -42,14 +49,19 @@ ${texts.filter((text) => text !== '').join('\n')}
 `;
 }
 
-/** Stretches of one style, with the column each begins at. */
+/**
+ * Stretches of one style, with the column each begins at.
+ * @param {string} line
+ * @param {Style} before
+ */
 function runsOf(line, before) {
   let style = before;
   let column = 0;
+  /** @type {Run[]} */
   const runs = [];
   for (const part of line.split(STYLES)) {
     const codes = STYLE.exec(part);
-    if (codes !== null) style = styled(style, codes[1]);
+    if (codes !== null) style = styled(style, codes[1] ?? '');
     else if (part !== '') {
       if (part.includes(ESCAPE)) throw new Error(`unknown sequence in ${JSON.stringify(part)}`);
       runs.push({ text: part, column, style });
@@ -59,12 +71,14 @@ function runsOf(line, before) {
   return { runs, style };
 }
 
+/** @param {Style} before @param {string} codes @returns {Style} */
 function styled(before, codes) {
   let style = before;
   for (const code of codes.split(';').map(Number)) style = { ...style, ...changeOf(code) };
   return style;
 }
 
+/** @param {number} code @returns {Partial<Style>} */
 function changeOf(code) {
   if (code === 0) return PLAIN;
   if (code === 1) return { bold: true };
@@ -74,14 +88,20 @@ function changeOf(code) {
   if (code === 27) return { inverse: false };
   if (code === 39) return { colour: null };
   if (code === 49) return {};
-  if (code >= 30 && code <= 37) return { colour: COLOURS[code - 30] };
-  if (code >= 90 && code <= 97) return { colour: COLOURS[code - 90 + 8] };
+  if (code >= 30 && code <= 37) return { colour: COLOURS[code - 30] ?? null };
+  if (code >= 90 && code <= 97) return { colour: COLOURS[code - 90 + 8] ?? null };
   throw new Error(`unknown style ${code}`);
 }
 
-/** Words have a width, and signs beyond ASCII a place of their own: no font moves what stands beside them. */
+/**
+ * Words have a width, and signs beyond ASCII a place of their own: no font moves what stands beside them.
+ * @param {Run} run
+ * @param {number} row
+ */
 function runSvg({ text, column, style }, row) {
+  /** @param {number} i */
   const xOf = (i) => (PADDING + (column + i) * CELL.width).toFixed(1);
+  /** @param {number} signs */
   const widthOf = (signs) => (signs * CELL.width).toFixed(1);
   const y = PADDING + row * CELL.height;
   const colour = style.colour ?? (style.dim ? DIM : FOREGROUND);
@@ -96,7 +116,7 @@ function runSvg({ text, column, style }, row) {
   return [box, ...pieces].join('');
 }
 
-/** Words of ASCII, and every other sign by itself, without what is blank. */
+/** Words of ASCII, and every other sign by itself, without what is blank. @param {string} text */
 function piecesOf(text) {
   const pieces = [];
   let at = 0;
@@ -108,6 +128,7 @@ function piecesOf(text) {
   return pieces;
 }
 
+/** @param {string} text */
 function escaped(text) {
-  return text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -5,6 +5,11 @@ import { join } from 'node:path';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 
+/** @typedef {{ name: string, version: string, author?: Person, contributors?: Person[], license?: Terms, licenses?: Terms[] }} Manifest */
+/** @typedef {string | { name: string }} Person */
+/** @typedef {string | { type: string }} Terms */
+/** @typedef {{ name: string, path: string, manifest: Manifest }} Package */
+
 /** @param {string} program directory of package.json and node_modules */
 export function copyright(program) {
   const [, ...terms] = readFileSync(join(ROOT, 'LICENSE'), 'utf8').trim().split('\n\n');
@@ -23,6 +28,7 @@ export function copyright(program) {
   return [head, `Files: *\nCopyright: ${own}\nLicense: MIT\n${license}`, ...packages].join('\n\n');
 }
 
+/** @param {string} directory @returns {Package[]} */
 function packagesBelow(directory) {
   const found = [];
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -34,17 +40,20 @@ function packagesBelow(directory) {
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+/** @param {string} path @returns {Package[]} */
 function packageAt(path) {
   const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   const nested = readdirSync(path).includes('node_modules') ? packagesBelow(join(path, 'node_modules')) : [];
   return [{ name: manifest.name, path, manifest }, ...nested];
 }
 
+/** @param {Manifest} manifest */
 function licenseOf({ license, licenses = [] }) {
   const stated = license ?? licenses[0];
   return (typeof stated === 'string' ? stated : stated?.type) ?? 'unknown';
 }
 
+/** @param {Manifest} manifest */
 function holderOf({ author, contributors = [], name }) {
   const person = author ?? contributors[0];
   const holder = typeof person === 'string' ? person : person?.name;

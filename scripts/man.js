@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { watPlugin } from '../.wat.js';
+import { watPlugin } from './wat.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 /** Below node_modules, where the bundle finds the packages it leaves out. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { readMutants } from './mutants.js';
 
 const ROOT = new URL('..', import.meta.url).pathname;
-const COPIED = ['src', 'test', 'package.json', '.wat.js'];
+const COPIED = ['src', 'test', 'scripts', 'package.json'];
 const LINKED = ['node_modules', 'dist'];
 
 const names = process.argv.slice(2);
@@ -36,6 +36,7 @@ process.exitCode = survived > 0 ? 1 : 0;
 
 /**
  * Runs the tests that these mutants name, on every adapter.
+ * @param {ReturnType<typeof readMutants>} mutants
  * @returns the name of the first that fails, null when all pass.
  */
 function firstFailure(mutants) {
@@ -47,6 +48,7 @@ function firstFailure(mutants) {
     cwd: copy,
     encoding: 'utf8',
   });
+  /** @type {{ testResults: { assertionResults: { status: string, fullName: string }[] }[] }} */
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   rmSync(report);
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
@@ -56,6 +58,7 @@ function firstFailure(mutants) {
   throw new Error(`no test ran to its end: ${stderr}`);
 }
 
+/** @param {string} line */
 function tell(line) {
   process.stdout.write(`${line}\n`);
 }

@@ -75,6 +75,7 @@ function layOutManual() {
 }
 
 function layOutCompletions() {
+  /** @param {string} shell */
   const script = (shell) => output(process.execPath, join(ROOT, 'bin/cardpoll.js'), 'completion', shell);
   written('usr/share/bash-completion/completions/cardpoll', script('bash'));
   written('usr/share/zsh/vendor-completions/_cardpoll', script('zsh'));
@@ -137,20 +138,24 @@ function pack() {
   return file;
 }
 
+/** @param {string} name */
 function controlField(name) {
   const control = readFileSync(join(ROOT, 'deploy/debian/control'), 'utf8');
   return control.match(new RegExp(`^${name}: (.*)$`, 'm'))?.[1];
 }
 
+/** @param {string} file */
 function isNotNeeded(file) {
   const [, path] = file.split('/cardpoll/node_modules/');
   return path !== undefined && (/(^|\/)(\.|musl_)/.test(path) || NOT_NEEDED.has(extname(path)));
 }
 
+/** @param {string} path */
 function staged(path) {
   return join(stage, path);
 }
 
+/** @param {string} from @param {string} to */
 function copy(from, to) {
   mkdirSync(dirname(staged(to)), { recursive: true });
   cpSync(join(ROOT, from), staged(to), { recursive: true });
@@ -158,24 +163,27 @@ function copy(from, to) {
   for (const file of made) chmodSync(file, 0o644);
 }
 
+/** @param {string} path @param {string} text */
 function written(path, text) {
   mkdirSync(dirname(staged(path)), { recursive: true });
   writeFileSync(staged(path), text.endsWith('\n') ? text : `${text}\n`, { mode: 0o644 });
 }
 
+/** @param {string} path @param {string | Uint8Array} content */
 function compressed(path, content) {
   mkdirSync(dirname(staged(path)), { recursive: true });
   const name = path.endsWith('.gz') ? path : `${path}.gz`;
   writeFileSync(staged(name), gzipSync(content, { level: 9 }), { mode: 0o644 });
 }
 
-/** Plain files, links left out. */
+/** Plain files, links left out. @param {string} directory */
 function filesBelow(directory) {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+/** @param {string} command @param {string[]} args */
 function output(command, ...args) {
   return execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1 << 26 }).trim();
 }

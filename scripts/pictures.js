@@ -26,6 +26,7 @@ mkdirSync(join(ROOT, 'docs/pictures'), { recursive: true });
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-pictures-'));
 const port = await freePort();
 const demo = spawn(process.execPath, [BINARY, 'demo', '--listen', `127.0.0.1:${port}`], { stdio: 'ignore' });
+/** @param {string[]} args */
 const tmux = (...args) =>
   execFileSync('tmux', ['-u', '-S', join(directory, 's'), ...args], { encoding: 'utf8' });
 try {
@@ -51,11 +52,12 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
+/** @returns {Promise<number>} */
 function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer().on('error', reject);
     server.listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address();
+      const { port: free } = /** @type {import('node:net').AddressInfo} */ (server.address());
       server.close(() => resolve(free));
     });
   });

@@ -1,4 +1,4 @@
-// Lua and SQL files are imported as strings, WebAssembly text as the bytes of its module; .build.js and vitest.config.ts
+// Lua and SQL files are imported as strings, WebAssembly text as the bytes of its module; scripts/build.js and vitest.config.ts
 // do the loading.
 declare module '*.lua' {
   const text: string;

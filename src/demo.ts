@@ -13,7 +13,7 @@ import { demoCards } from './gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';
 import type { Teardown } from './platform/service.ts';
 import { Hangups } from './signals.ts';
-import type { RecordStore } from './store/record-store.ts';
+import type { RecordStore } from './store/ports/record-store.ts';
 import { run, startDaemon } from './wiring.ts';
 
 /** What the gateway takes for an answer: enough to see calls in flight. */

@@ -16,8 +16,8 @@ import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
 import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
+import type { RecordStore } from './store/ports/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import type { RecordStore } from './store/record-store.ts';
 import { openRedisLiveStore } from './store/redis/live-store.ts';
 import { parseRedisUrl } from './store/redis/redis-url.ts';
 

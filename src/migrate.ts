@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MigrateAction, MigrateResult } from './cli/launchers.ts';
 import type { MigrateConfig } from './config/daemon-config.ts';
-import { MIGRATIONS } from './store/postgres/migration-list.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { APPLICATION_NAME } from './store/postgres/sql-record-store.ts';
+import { MIGRATIONS } from './store/sql/migration-list.ts';
+import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import { openEmbedded } from './wiring.ts';
 
 /** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */

@@ -14,7 +14,7 @@ export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
 
 const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
 
-export interface ReloaderDeps {
+interface ReloaderDeps {
   /** What is in force. */
   readonly config: DaemonConfig;
   /** Reads the configuration anew. Throws CardpollError `config`. */

@@ -14,7 +14,7 @@ import { Supervisor } from './supervision/supervisor.ts';
 import { type Channel, SupervisorLink } from './supervision/supervisor-link.ts';
 import { endsWithinMs, runDaemon } from './wiring.ts';
 
-export interface DaemonStart {
+interface DaemonStart {
   readonly config: DaemonConfig;
   /** Reads the configuration anew. */
   readonly load: () => Promise<DaemonConfig>;
@@ -23,7 +23,7 @@ export interface DaemonStart {
 }
 
 /** Of this process, as main.ts reads it. */
-export interface OwnProcess {
+interface OwnProcess {
   readonly channel: Channel;
   readonly env: NodeJS.ProcessEnv;
   /** What started it, without its arguments, and they. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { assemble } from '../.wat.js';
+import { assemble } from '../scripts/wat.js';
 
-/** Loads .lua and .sql files as strings and .wat files as bytes, as .build.js does for the bundle. */
+/** Loads .lua and .sql files as strings and .wat files as bytes, as scripts/build.js does for the bundle. */
 const assetFiles = {
   name: 'asset-files',
   enforce: 'pre' as const,
@@ -32,13 +32,13 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // Whole fleets of processes: one at a time, so that each finds a machine to run on.
+      // Whole fleets of processes, which mostly wait. After the parts, so that both find a machine to run on.
       {
         extends: true,
         test: {
           name: 'processes',
           include: ['test/{e2e,fault}/**/*.test.{ts,tsx}'],
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -21,7 +21,7 @@ export interface AdminToken {
 }
 
 /** The parts of a request that decide. */
-export interface Credentials {
+interface Credentials {
   readonly method: string;
   /** Only an admin may do this. */
   readonly adminOnly: boolean;
@@ -31,7 +31,7 @@ export interface Credentials {
 }
 
 /** Whom a token stands for. */
-export type Caller = Pick<Actor, 'name' | 'role'>;
+type Caller = Pick<Actor, 'name' | 'role'>;
 
 /** Throws `auth`. */
 export type Authenticator = (credentials: Credentials) => Caller;

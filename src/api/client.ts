@@ -45,7 +45,7 @@ export type ExplanationBody = Wire<CardExplanation>;
 export type InitBody = Wire<InitReport>;
 export type InitStateBody = Wire<InitState>;
 export type ConcurrencyBody = Wire<ConcurrencyLimit>;
-export type ResetBody = Wire<SlotReset>;
+type ResetBody = Wire<SlotReset>;
 export type PauseBody = Wire<PauseReport>;
 export type HealthReasonBody = Wire<HealthReason>;
 export type ConfigBody = Wire<ConfigReport>;
@@ -58,7 +58,7 @@ export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;
 export type TriggerBody = Wire<TriggerReport>;
 export type BatchBody = Wire<BatchReport>;
-export type SelectionCountBody = Wire<SelectionCount>;
+type SelectionCountBody = Wire<SelectionCount>;
 export type AuditBody = Wire<AuditItem>;
 export type CardBody = Wire<CardReport>;
 export type CardListBody = Wire<CardListReport>;
@@ -115,7 +115,7 @@ export interface Answer<Body> {
   readonly text: string;
 }
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   /** Base URL without a trailing slash. */
   readonly url: string;
   readonly token: string | null;
@@ -135,7 +135,7 @@ interface Call {
   readonly timeoutMs?: number | null;
 }
 
-export interface WhoamiBody {
+interface WhoamiBody {
   readonly name: string;
   readonly role: string;
 }

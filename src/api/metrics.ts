@@ -17,7 +17,7 @@ import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metric
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 import { REFUSAL_REASONS, type Refusals } from './refusals.ts';
 
-export interface MetricsSources extends UpkeepSources {
+interface MetricsSources extends UpkeepSources {
   readonly stats: StatsOperations;
   readonly init: InitOperations;
   readonly failures: FailureOperations;

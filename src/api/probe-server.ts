@@ -3,7 +3,7 @@
 import { CardpollError } from '../platform/errors.ts';
 import { type ApiServer, openServer, type ServerOptions } from './server.ts';
 
-export interface ProbeServerOptions extends ServerOptions {
+interface ProbeServerOptions extends ServerOptions {
   /** How many ports to try, from the configured one on: several instances on one host share a default. */
   readonly ports: number;
 }

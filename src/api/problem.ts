@@ -8,7 +8,7 @@ import { snakeCase } from '../platform/snake-keys.ts';
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** What every error answer holds. `errors` for 422, `hint` where there is something to do. */
-export const problemSchema = z
+const problemSchema = z
   .object({
     type: z.string(),
     title: z.string(),

@@ -10,7 +10,7 @@ const MAX_ADDRESSES = 10_000;
 const ALL_OTHERS = '';
 
 /** What an address has left. */
-export interface Budget {
+interface Budget {
   readonly exceeded: boolean;
   readonly limit: number;
   /** Until it may try again. */

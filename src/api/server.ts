@@ -71,7 +71,7 @@ export interface ServerOptions {
   readonly version: string;
 }
 
-export interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
+interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
   readonly operations: Operations;
 }
 

@@ -82,7 +82,7 @@ export interface CommandSpec {
 }
 
 /** Checked arguments by position and options by name; `defineCommand` gives them their types. */
-export interface CommandInput {
+interface CommandInput {
   readonly args: readonly unknown[];
   readonly options: Readonly<Record<string, unknown>>;
 }

@@ -10,7 +10,7 @@ import { Interruption } from './io.ts';
 const READ_EVERY_MS = 500;
 const ABSENCE_MS = 30_000;
 
-export interface Followed<Body> {
+interface Followed<Body> {
   readonly read: (client: ApiClient) => Promise<Answer<Body>>;
   readonly isDone: (body: Body) => boolean;
   /** Said when the waiting is interrupted: what goes on, how to follow it and how to end it. */

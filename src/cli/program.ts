@@ -17,7 +17,7 @@ import {
 import { formatHelp } from './help.ts';
 
 /** Runs a parsed command. */
-export type Runner = (spec: CommandSpec, input: ParsedInput) => Promise<void>;
+type Runner = (spec: CommandSpec, input: ParsedInput) => Promise<void>;
 
 export interface ParsedInput {
   readonly args: readonly unknown[];

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type FieldProblem, messageOf } from '../platform/errors.ts';
 import { nearest } from './suggest.ts';
 
-export interface FileValue {
+interface FileValue {
   readonly raw: unknown;
   /** `cardpoll.yaml:12 polling.lease_ms`. */
   readonly origin: string;

@@ -35,7 +35,7 @@ export const CONTEXT_NAME: Kind<string> = {
       : { ok: false, problem: `${JSON.stringify(raw)} is no name: ${CONTEXT_NAME.accepts}` },
 };
 
-export function contextsPath(env: Environment): string {
+function contextsPath(env: Environment): string {
   const home = env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config');
   return join(home, 'cardpoll', 'contexts.yaml');
 }

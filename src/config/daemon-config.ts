@@ -37,7 +37,7 @@ export interface DaemonConfig {
   readonly cleanup: CleanupSettings;
 }
 
-export interface HttpConfig {
+interface HttpConfig {
   /** Whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly AddressRange[];
   readonly maxConnections: number;
@@ -72,7 +72,7 @@ export interface GatewayInterfaceConfig {
   readonly field?: string;
 }
 
-export interface PollingSettings {
+interface PollingSettings {
   readonly leaseMs: number;
   readonly claimBatch: number;
   readonly queueCap: number;
@@ -87,13 +87,13 @@ export interface PollingSettings {
   readonly drainTimeoutMs: number;
 }
 
-export interface CleanupSettings {
+interface CleanupSettings {
   /** Cron expression, or `off`. */
   readonly schedule: string;
   readonly pauseMs: number;
 }
 
-export interface WebhookConfig {
+interface WebhookConfig {
   /** Ranges that may be called although they are not public. */
   readonly allowCidrs: readonly AddressRange[];
   /** For rules without their own, the newest first; none: webhooks are not signed. */

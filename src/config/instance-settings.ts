@@ -40,7 +40,7 @@ export const GATEWAY_MAX_CONNECTIONS = withDefault({
   scopes: daemon,
 });
 
-export type ProcessCount = number | 'auto';
+type ProcessCount = number | 'auto';
 
 const processCount = (): Kind<ProcessCount> => {
   const [count, word] = [integer({ min: 1, max: 256 }), oneOf(['auto'])];

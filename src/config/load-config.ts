@@ -16,6 +16,7 @@ import {
   type GatewayInterfaceName,
   type InterfaceSettings,
 } from './gateway-interfaces.ts';
+import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules } from './rules.ts';
 import { SETTINGS } from './settings.ts';
@@ -113,12 +114,37 @@ function readTokenFile(reader: SettingReader, context: Context | null): string |
   return reader.readFile(SETTINGS.clientToken, context.tokenFile, `context ${context.name}`);
 }
 
-/** Where the daemon of this configuration logs to; null: standard output. Throws CardpollError kind `config`. */
-export async function loadLogDir(inputs: ConfigInputs): Promise<string | null> {
+/** What `cardpoll logs` takes from the configuration. */
+export interface LogsConfig {
+  /** Where the daemon logs to; null: standard output. */
+  readonly logDir: string | null;
+  /** By what else a line belongs to an interface. */
+  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, OwnSigns>>>;
+}
+
+interface OwnSigns {
+  readonly paths?: readonly string[];
+  readonly fields?: readonly string[];
+  readonly phrases?: readonly string[];
+}
+
+/** Throws CardpollError kind `config`. */
+export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> {
   const reader = await SettingReader.open(inputs);
-  const logDir = reader.read(SETTINGS.logDir);
+  const interfaces = Object.entries(LOG_SEARCH)
+    .map(([name, settings]) => [name, readSigns(reader, settings)] as const)
+    .filter(([, signs]) => Object.keys(signs).length > 0);
+  const config = { logDir: reader.read(SETTINGS.logDir), interfaces: Object.fromEntries(interfaces) };
   reader.finish();
-  return logDir;
+  return config;
+}
+
+function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettings): OwnSigns {
+  return {
+    ...given('paths', reader.read(paths)),
+    ...given('fields', reader.read(fields)),
+    ...given('phrases', reader.read(phrases)),
+  };
 }
 
 function readProcesses(reader: SettingReader): number {

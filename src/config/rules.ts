@@ -7,7 +7,7 @@ import { nameOf, type Setting, waysToSet } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 
 /** What a lease must leave beside two gateway deadlines, for the store and the clock. */
-export const LEASE_MARGIN_MS = 1_000;
+const LEASE_MARGIN_MS = 1_000;
 
 export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
   checkStores(reader);

@@ -1,8 +1,8 @@
 // What one setting is. The table (settings.ts) declares them; reading, help, sample file and reference derive from it.
 import type { Kind } from './kinds.ts';
 
-/** Which commands use a setting: the daemon, `migrate`, or every command that talks to the API. */
-export type Scope = 'daemon' | 'migrate' | 'client';
+/** Which commands use a setting: the daemon, `migrate`, `logs`, or every command that talks to the API. */
+type Scope = 'daemon' | 'migrate' | 'logs' | 'client';
 
 export interface Setting<V> {
   /** Command-line flag, `--redis-url`; null for what must not appear in a process list or is rarely changed. */

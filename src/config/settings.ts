@@ -24,12 +24,13 @@ import {
   timeZone,
   url,
 } from './kinds.ts';
+import { LOG_SEARCH } from './log-search-settings.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
 
 export const ROLES = ['worker', 'api', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const daemon = ['daemon'] as const;
@@ -331,5 +332,6 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(ALERTS),
   ...Object.values(CLEANUP),
   ...Object.values(API),
+  ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
   ...Object.values(CLIENT),
 ];

@@ -138,7 +138,7 @@ export async function perform(client: ApiClient, action: Action): Promise<string
   }
 }
 
-export function statusWord(status: number): string {
+function statusWord(status: number): string {
   return status === 1 ? 'enabled' : 'disabled';
 }
 

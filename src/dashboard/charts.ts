@@ -50,7 +50,7 @@ export function gauge(share: number, columns: number): string {
   return '█'.repeat(filled) + '░'.repeat(columns - filled);
 }
 
-export interface Extent {
+interface Extent {
   readonly min: number;
   readonly max: number;
   /** The newest value; null where it is unknown. */
@@ -64,7 +64,7 @@ export function extentOf(series: Series): Extent | null {
   return { min: Math.min(...known), max: Math.max(...known), last: series.at(-1) ?? null };
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly columns: number;
   readonly rows: number;
   readonly summary: Summary;

@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly dropAt?: number;
 }
 
-export interface TableOptions {
+interface TableOptions {
   readonly columns: number;
   /** At most so many lines, the header included. Rows around the selected one are shown. */
   readonly rows: number;

@@ -7,7 +7,7 @@ import { Session } from './session.ts';
 import { initialState } from './state.ts';
 import { Terminal } from './terminal.ts';
 
-export interface DashboardOptions {
+interface DashboardOptions {
   readonly client: ApiClient;
   /** Whose fleet this is, as it is shown. */
   readonly daemon: string;

@@ -2,7 +2,7 @@
 import type { State, View } from './state.ts';
 import { isStale } from './state.ts';
 
-export type Mode = 'view' | 'help' | 'prompt' | 'confirm';
+type Mode = 'view' | 'help' | 'prompt' | 'confirm';
 
 export type Command =
   | 'quit'

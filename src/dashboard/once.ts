@@ -7,13 +7,13 @@ import { CHART_MINUTES } from './series.ts';
 import { initialState, type Received, type State } from './state.ts';
 import { stillLines } from './views/frame.ts';
 
-export interface Once {
+interface Once {
   readonly data: OnceData;
   readonly state: State;
 }
 
 /** null: the daemon did not answer that one; `problems` says why. */
-export interface OnceData {
+interface OnceData {
   readonly overview: State['data']['overview']['body'];
   readonly history: State['data']['history']['body'];
   readonly firing: State['data']['firing']['body'];

@@ -9,7 +9,7 @@ import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';
 
 /** What the keys act on, and typed lines are about; null: not known, or not what the view shows. */
-export interface Subject {
+interface Subject {
   readonly task: TaskBody | null;
   readonly config: ConfigBody | null;
   readonly alert: AlertBody | null;

@@ -12,7 +12,7 @@ import { type Event, type Job, type State, sourcesOf } from './state.ts';
 import type { Terminal } from './terminal.ts';
 import { frameLines } from './views/frame.ts';
 
-export interface SessionDependencies {
+interface SessionDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly terminal: Terminal;

@@ -12,7 +12,7 @@ export interface Wish {
   readonly card: string | null;
 }
 
-export interface FeedDependencies {
+interface FeedDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly emit: (event: Event) => void;

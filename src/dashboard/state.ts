@@ -109,7 +109,7 @@ export type Event =
 export type Received = { [S in Source]: { readonly source: S; readonly body: Bodies[S] } }[Source];
 
 /** Data older than this is called stale, also while an answer may still come. */
-export const STALE_AFTER_MS = 4_000;
+const STALE_AFTER_MS = 4_000;
 
 const UNREAD: Reading<never> = { body: null, atMs: null, problem: null };
 

@@ -79,7 +79,7 @@ export function ruleTypeFits(ruleType: RuleType, taskType: TaskType): boolean {
 }
 
 /** What rules watch, of one task type. */
-export interface RuleMetrics {
+interface RuleMetrics {
   readonly queueLength: number;
   readonly rates: PollRates;
   /** Null where nobody asked for it. */

@@ -1,5 +1,5 @@
 // Silences: alerts nobody is to be told of for a time. Used by operations, API, CLI and the stores. Which alerts a silence
-// is about is decided where they are (store/postgres/migrations/0010_alert_care.sql); this is its shape.
+// is about is decided where they are (store/sql/migrations/0010_alert_care.sql); this is its shape.
 import type { RuleType } from './alert-rule.ts';
 import type { TaskType } from './task-type.ts';
 

@@ -4,10 +4,6 @@
 export const TASK_TYPES = ['realname', 'carddata', 'package'] as const;
 export type TaskType = (typeof TASK_TYPES)[number];
 
-export function isTaskType(value: string): value is TaskType {
-  return (TASK_TYPES as readonly string[]).includes(value);
-}
-
 /** Builds one value per task type. */
 export function perTaskType<T>(make: (taskType: TaskType) => T): Record<TaskType, T> {
   return { realname: make('realname'), carddata: make('carddata'), package: make('package') };

@@ -1,7 +1,7 @@
 // Keys with which webhooks are signed, as Standard Webhooks write them: `whsec_` and the key in base64. Two at a time while
 // a receiver changes from one to the other. Used by the settings, the operations and the sender.
 
-export const WEBHOOK_SECRETS_AT_ONCE = 2;
+const WEBHOOK_SECRETS_AT_ONCE = 2;
 const PREFIX = 'whsec_';
 const KEY_BYTES = { min: 24, max: 64 };
 

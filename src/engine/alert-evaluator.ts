@@ -8,9 +8,9 @@ import { pollRatesOf } from '../domain/task-metrics.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { AlertRecords, AlertTransition, AppliedTransition } from '../store/alert-records.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { StopRecords } from '../store/record-store.ts';
+import type { AlertRecords, AlertTransition, AppliedTransition } from '../store/ports/alert-records.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { StopRecords } from '../store/ports/stop-records.ts';
 
 /** How soon a new leader evaluates. */
 const FOLLOWER_REST_MS = 500;

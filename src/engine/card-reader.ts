@@ -1,8 +1,8 @@
 // Reads cards for the workers: from the shared cache, and what is missing from the record store, in one query a
 // batch; what was missing is cached.
 import type { Card } from '../domain/card.ts';
-import type { CardCache } from '../store/live-store.ts';
-import type { CardRecords } from '../store/record-store.ts';
+import type { CardCache } from '../store/ports/card-cache.ts';
+import type { CardRecords } from '../store/ports/card-records.ts';
 
 export class CardReader {
   #hits = 0;

@@ -2,8 +2,9 @@
 // keeps no state: the change mark it returns is saved with the initialiser's progress.
 import type { CardMembership } from '../domain/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
-import type { LiveStore, RingState } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { groupByRing } from './ring-membership.ts';
 import { ringOf } from './scheduler.ts';
 

@@ -14,8 +14,8 @@ import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { AuditTrail } from '../store/audit-trail.ts';
-import type { CleanupRecords, CleanupRun } from '../store/cleanup-records.ts';
+import type { AuditTrail } from '../store/ports/audit-trail.ts';
+import type { CleanupRecords, CleanupRun } from '../store/ports/cleanup-records.ts';
 import type { CleanupSchedule } from './cleanup-schedule.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -24,7 +24,7 @@ const PAUSE_PER_BATCH = 4;
 /** With the loop's growing pauses this is about a minute. */
 const TIMEOUTS_A_TARGET = 15;
 
-export interface CleanerDeps {
+interface CleanerDeps {
   readonly cleanup: CleanupRecords;
   readonly audit: Pick<AuditTrail, 'change'>;
   readonly schedule: CleanupSchedule;

@@ -11,7 +11,9 @@ import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../domai
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { LiveStore, QueueCounts, StatsReading } from '../store/live-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
+import type { QueueCounts } from '../store/ports/work-queue.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
 const TICK_MS = 1_000;
@@ -20,7 +22,7 @@ const LOOK_MS = 250;
 /** Fewer calls make no point of the curve. */
 const POINT_CALLS = 20;
 
-export interface ConcurrencyControllerDeps {
+interface ConcurrencyControllerDeps {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
   readonly fence: () => number | null;
   /** false: only the ceiling counts. */

@@ -2,7 +2,7 @@
 // takes effect on every instance well within a second. Keeps the last known configs while the store is away.
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { ConfigRecords } from '../store/record-store.ts';
+import type { ConfigRecords } from '../store/ports/config-records.ts';
 
 const REFRESH_EVERY_MS = 300;
 

@@ -5,9 +5,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AuditTrail } from '../store/audit-trail.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { AuditTrail } from '../store/ports/audit-trail.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
 export interface EngineSettings {

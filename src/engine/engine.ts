@@ -9,7 +9,7 @@ import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
-import type { WorkerInfo } from '../store/live-store.ts';
+import type { WorkerInfo } from '../store/ports/coordination.ts';
 import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';

@@ -1,7 +1,7 @@
 // What becomes of a poll that failed: when its card is asked again, and what is remembered of it. Used by worker.ts. Pure.
 import { GatewayError } from '../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
-import type { FailureNote } from '../store/live-store.ts';
+import type { FailureNote } from '../store/ports/failure-log.ts';
 
 /** When a failed card may be asked again. */
 export interface Retry {

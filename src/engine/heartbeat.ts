@@ -1,6 +1,6 @@
 // Announces this instance in the worker registry.
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { Coordination, WorkerInfo } from '../store/live-store.ts';
+import type { Coordination, WorkerInfo } from '../store/ports/coordination.ts';
 
 const BEAT_EVERY_MS = 2_000;
 const TTL_MS = 10_000;

@@ -7,7 +7,9 @@ import { rounded, roundedOrNull } from '../domain/rounded.ts';
 import { askPerTaskType, perTaskType, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { LiveStore, QueueCounts, StatsReading } from '../store/live-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
+import type { QueueCounts } from '../store/ports/work-queue.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;

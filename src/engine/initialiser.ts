@@ -19,14 +19,10 @@ import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type {
-  InitProgress,
-  LiveStore,
-  Reconciliation,
-  ReconciliationReason,
-  RingState,
-} from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { InitProgress, Reconciliation, ReconciliationReason } from '../store/ports/coordination.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { CardSync } from './card-sync.ts';
 import { Reconciler, type Suspicion } from './reconciler.ts';
 import { RingLoader } from './ring-loader.ts';

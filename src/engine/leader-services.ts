@@ -3,7 +3,7 @@
 import { INITIALISING } from '../domain/log-phrases.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress } from '../store/live-store.ts';
+import type { InitProgress } from '../store/ports/coordination.ts';
 import { AlertEvaluator } from './alert-evaluator.ts';
 import { Cleaner } from './cleaner.ts';
 import { CleanupSchedule } from './cleanup-schedule.ts';
@@ -22,7 +22,7 @@ import { TriggerFeeder } from './trigger-feeder.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 /** Parts that the rest of the engine uses too. */
-export interface SharedParts {
+interface SharedParts {
   readonly configs: ConfigWatch;
   readonly errors: ErrorReporter;
 }

@@ -3,7 +3,7 @@
 // so a paused former leader is refused; every other operation is idempotent, and made only after a look at the lead.
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { Coordination } from '../store/live-store.ts';
+import type { Coordination } from '../store/ports/coordination.ts';
 
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;

@@ -2,8 +2,8 @@
 // default instead of the operator's limits. Runs on the leader; changes no limit that is set (operations/concurrency.ts).
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { WorkQueue } from '../store/live-store.ts';
-import type { ConfigRecords } from '../store/record-store.ts';
+import type { ConfigRecords } from '../store/ports/config-records.ts';
+import type { WorkQueue } from '../store/ports/work-queue.ts';
 
 const SEED_EVERY_MS = 1_000;
 

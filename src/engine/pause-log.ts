@@ -4,7 +4,7 @@
 
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { Pause, WorkQueue } from '../store/live-store.ts';
+import type { Pause, WorkQueue } from '../store/ports/work-queue.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
 const LOOK_EVERY_MS = 500;

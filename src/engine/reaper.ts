@@ -7,8 +7,8 @@ import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { ResultRecords } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { ResultRecords } from '../store/ports/result-records.ts';
 
 const REAP_EVERY_MS = 500;
 const PARTITIONS_EVERY_MS = 3_600_000;

@@ -8,8 +8,9 @@
 // the feed's business.
 import type { CardMembership } from '../domain/card.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, Reconciliation, ReconciliationReason } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { Reconciliation, ReconciliationReason } from '../store/ports/coordination.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 import { type Repairs, RingRepair, type RingView } from './ring-repair.ts';
 import { ringOf } from './scheduler.ts';
 
@@ -34,7 +35,7 @@ export interface Suspicion {
   readonly view: RingView;
 }
 
-export interface ReconcilerDeps {
+interface ReconcilerDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity'>;
   readonly clock: Clock;

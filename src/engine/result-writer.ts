@@ -14,8 +14,10 @@ import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { FailureLog, FailureNote, Settlement, WorkItem, WorkQueue } from '../store/live-store.ts';
-import type { ResultRecords, TriggerRecords } from '../store/record-store.ts';
+import type { FailureLog, FailureNote } from '../store/ports/failure-log.ts';
+import type { ResultRecords } from '../store/ports/result-records.ts';
+import type { TriggerRecords } from '../store/ports/trigger-records.ts';
+import type { Settlement, WorkItem, WorkQueue } from '../store/ports/work-queue.ts';
 import { BatchLane } from './batch-lane.ts';
 
 export interface FinishedItem {
@@ -36,7 +38,7 @@ type Stage = 'write' | 'count' | 'settle';
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 
-export interface ResultWriterDeps {
+interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;

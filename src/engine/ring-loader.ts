@@ -1,6 +1,7 @@
 // Loads cards into rings that are being built. Used by initialiser.ts, which keeps how far it is.
-import type { LiveStore, RingState } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { groupByRing } from './ring-membership.ts';
 import type { RingView } from './ring-repair.ts';
 import { ringKey, ringOf } from './scheduler.ts';

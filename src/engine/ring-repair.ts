@@ -3,8 +3,8 @@
 import type { CardMembership } from '../domain/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;

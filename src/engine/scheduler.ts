@@ -4,7 +4,7 @@
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { RingId, Rings } from '../store/live-store.ts';
+import type { RingId, Rings } from '../store/ports/rings.ts';
 
 const TICK_MS = 50;
 /** Settings are sent again this often even when unchanged: a store that lost its data gets its rings back. */

@@ -4,7 +4,7 @@ import { bucketOf } from '../domain/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Meter } from '../platform/meter.ts';
-import type { PollStats, StatsDelta } from '../store/live-store.ts';
+import type { PollStats, StatsDelta } from '../store/ports/poll-stats.ts';
 
 const FLUSH_EVERY_MS = 500;
 

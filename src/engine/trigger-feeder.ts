@@ -13,8 +13,8 @@ import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { WorkQueue } from '../store/live-store.ts';
-import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/record-store.ts';
+import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/trigger-records.ts';
+import type { WorkQueue } from '../store/ports/work-queue.ts';
 
 /** The manual list is topped up to this length: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;

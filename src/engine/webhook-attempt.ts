@@ -8,7 +8,7 @@ import type { WebhookMessage } from './webhook-message.ts';
 /** For name look-up, connection, request and answer together. */
 const CALL_TIMEOUT_MS = 10_000;
 
-export interface AttemptResult {
+interface AttemptResult {
   /** Null where no answer came. */
   readonly status: number | null;
   /** Why it was not delivered; null when it was: only a 2xx answer says so. */

@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { NotificationEvent } from '../domain/alert-rule.ts';
 import { keyOf } from '../domain/webhook-secret.ts';
-import type { Alert } from '../store/alert-records.ts';
+import type { Alert } from '../store/ports/alert-records.ts';
 
 export interface WebhookMessage {
   readonly body: string;
@@ -11,7 +11,7 @@ export interface WebhookMessage {
 }
 
 /** What a receiver is told. */
-export interface WebhookNews {
+interface WebhookNews {
   readonly event: NotificationEvent | 'alert.test';
   /** Stays the same over all attempts. */
   readonly messageId: string;

@@ -12,7 +12,7 @@ import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../store/alert-records.ts';
+import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../store/ports/alert-records.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import { webhookMessage } from './webhook-message.ts';
 import { retryPauseMs } from './webhook-retry.ts';

@@ -1,8 +1,8 @@
-// Counts what this instance takes from the work queue, how late that is, and what it hands back to it, for /metrics. The engine's workers and its
-// result writer go through `counted`; nobody else counts.
+// Counts what this instance takes from the work queue, how late that is, and what it hands back to it, for /metrics. The
+// engine's workers and its result writer go through `counted`; nobody else counts.
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Meter } from '../platform/meter.ts';
-import type { Lane, Settlement, WorkQueue } from '../store/live-store.ts';
+import type { Lane, Settlement, WorkQueue } from '../store/ports/work-queue.ts';
 
 /** Since the instance began. */
 export interface WorkTotals {

@@ -14,7 +14,7 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { WorkItem, WorkQueue } from '../store/live-store.ts';
+import type { WorkItem, WorkQueue } from '../store/ports/work-queue.ts';
 import { BackpressureWatch } from './backpressure-watch.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
@@ -44,7 +44,7 @@ const DEFAULT_BACKPRESSURE_MS = 1_000;
 /** What a poll came to. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
-export interface WorkerDeps {
+interface WorkerDeps {
   readonly task: Task;
   readonly workerId: string;
   readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;

@@ -18,7 +18,7 @@ const MAX_USED_MB = 1e12;
 const DECIMAL = /^\d{1,13}(\.\d{1,9})?$/;
 
 /** Foreign text made fit for a log line and a terminal: no control characters, at most 200 characters. */
-export function cleanText(text: string): string {
+function cleanText(text: string): string {
   const cleaned = text
     .slice(0, 4 * MAX_REASON_CHARS)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
@@ -38,7 +38,7 @@ export interface RetryAfter {
  * The pause a Retry-After header asks for (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`.
  * Null when it is absent, unreadable, or asks for none (zero, negative, a date that is past).
  */
-export function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
+function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
   const text = value?.trim() ?? '';
   const askedMs = /^\d{1,20}$/.test(text)
     ? Number(text) * 1000

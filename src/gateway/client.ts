@@ -16,9 +16,9 @@ import {
 } from './gateway.ts';
 import type { GatewayInterface, GatewayProfile } from './profile.ts';
 
-export const GATEWAY_CALL = '网关调用';
+const GATEWAY_CALL = '网关调用';
 
-export interface GatewayClientDeps {
+interface GatewayClientDeps {
   /** Gets one line a call, with the fields of contract, "Logs". */
   readonly log: Logger;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import type { GatewayProfile } from './profile.ts';
 
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 
-export interface SignedRequest {
+interface SignedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;

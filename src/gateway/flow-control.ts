@@ -14,7 +14,7 @@ import {
   perInterface,
 } from './gateway.ts';
 
-export interface GatewayFlowDeps extends Omit<BreakerDeps, 'onChange'> {
+interface GatewayFlowDeps extends Omit<BreakerDeps, 'onChange'> {
   /** Told about every change of a breaker, for the log. @param name of the interface, or `gateway` */
   readonly onChange: (
     name: InterfaceName | typeof WHOLE_GATEWAY,

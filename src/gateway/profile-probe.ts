@@ -9,7 +9,7 @@ import type { GatewayProfile } from './profile.ts';
 
 const READING: readonly InterfaceName[] = ['realname', 'flow', 'card_status'];
 
-export interface ProbeResult {
+interface ProbeResult {
   readonly interface: InterfaceName;
   /** refused: it speaks the profile, and takes no calls now. unclear: it may do so for cards that there are. */
   readonly outcome: 'answers' | 'refused' | 'fails' | 'unclear';

@@ -60,7 +60,7 @@ function isPlainBaseUrl(text: string): boolean {
   return url.search === '' && url.hash === '' && url.username === '' && url.password === '';
 }
 
-export const gatewayProfileSchema = z.strictObject({
+const gatewayProfileSchema = z.strictObject({
   baseUrl: z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
     .refine(isPlainBaseUrl, 'must have no query, fragment or credentials'),

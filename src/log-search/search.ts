@@ -1,20 +1,17 @@
-// `cardpoll logs`: plan -> scan -> report. Called by the command and by tests; needs no daemon, no store, no network.
+// `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, no store, no network.
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type { InterfaceCounts } from './file-hits.ts';
-import { compareHits, type Hit } from './hit.ts';
-import { HitRuns, makeRunDirectory } from './hit-runs.ts';
-import type { Notice } from './notice.ts';
-import { type FileTask, makePlan, type Plan } from './plan.ts';
-import { parseQuery, type Query, type SearchOptions } from './query.ts';
-import { type Report, toFoundLine } from './report.ts';
-import type { FileResult } from './scan-file.ts';
-import { findTraces } from './search-traces.ts';
-import { findSuccessors } from './successors.ts';
-import { walk } from './walk.ts';
-import { scanAll } from './workers.ts';
-
-export type { Progress, SearchOptions } from './query.ts';
+import type { FileHits, InterfaceCounts } from './hits/find-hits.ts';
+import { compareHits, type Hit } from './hits/hit.ts';
+import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import { findMovedFiles } from './plan/moved-files.ts';
+import { type FileTask, makePlan, type Plan } from './plan/plan.ts';
+import { parseQuery, type Query, type SearchOptions } from './plan/query.ts';
+import { walk } from './plan/walk.ts';
+import type { Notice } from './report/notice.ts';
+import { type Report, toFoundLine } from './report/report.ts';
+import { forEachFile } from './scan/threads.ts';
+import { findTraces } from './trace/find-traces.ts';
 
 /**
  * Searches the logs. The caller closes the report.
@@ -27,7 +24,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   const plan = await makePlan(roots, query, options.cacheDir ?? null, options.signal);
   const search = new Search(plan, query, roots, options);
   try {
-    await search.scan();
+    await search.searchFiles();
     return await search.report(startedMs);
   } catch (error) {
     search.close();
@@ -39,7 +36,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
 const MAX_PASSES = 3;
 
 class Search {
-  readonly #results = new Map<number, FileResult>();
+  readonly #results = new Map<number, FileHits>();
   readonly #tasks: FileTask[];
   readonly #runDirectory: string | null;
   #runs: HitRuns | null = null;
@@ -58,14 +55,14 @@ class Search {
     this.#runDirectory = query.keep === 'all' ? makeRunDirectory() : null;
   }
 
-  async scan(): Promise<void> {
-    await this.#scan(this.#tasks);
+  async searchFiles(): Promise<void> {
+    await this.#search(this.#tasks);
     for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
       const gone = this.#tasks.filter(
         ({ index }) =>
           !this.#replaced.has(index) && this.#problemsOf(index).some(({ code }) => code === 'vanished'),
       );
-      if (gone.length === 0 || !(await this.#scanSuccessors(gone))) return;
+      if (gone.length === 0 || !(await this.#searchMoved(gone))) return;
     }
   }
 
@@ -104,26 +101,26 @@ class Search {
     };
   }
 
-  async #scan(tasks: readonly FileTask[]): Promise<void> {
+  async #search(tasks: readonly FileTask[]): Promise<void> {
     const { threads, onProgress, signal } = this.options;
     const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
-    const used = await scanAll(tasks, work, { threads, onProgress, signal }, (found) => {
-      if (found.kind === 'hits') this.#results.set(found.result.index, found.result);
+    const used = await forEachFile(tasks, work, { threads, onProgress, signal }, (found) => {
+      this.#results.set(found.index, found);
     });
     this.#threads = Math.max(this.#threads, used);
   }
 
   /** Reads rotated files where and as what they are by now. @returns whether there were any. */
-  async #scanSuccessors(gone: readonly FileTask[]): Promise<boolean> {
-    const successors = findSuccessors(gone, this.#tasks, walk(this.roots).files);
+  async #searchMoved(gone: readonly FileTask[]): Promise<boolean> {
+    const moved = findMovedFiles(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
-    for (const { file, original } of successors) {
+    for (const { file, original } of moved) {
       this.#replaced.add(original.index);
       if (file !== null)
         tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
     }
     this.#tasks.push(...tasks);
-    await this.#scan(tasks);
+    await this.#search(tasks);
     return tasks.length > 0;
   }
 
@@ -137,7 +134,7 @@ class Search {
     );
   }
 
-  #fileCounts(notices: readonly Notice[], results: readonly FileResult[]): Report['files'] {
+  #fileCounts(notices: readonly Notice[], results: readonly FileHits[]): Report['files'] {
     const { plan } = this;
     const count = (codes: readonly string[]) =>
       new Set(notices.filter(({ code }) => codes.includes(code)).map(({ path }) => path)).size;
@@ -154,7 +151,7 @@ class Search {
     };
   }
 
-  #matching(results: readonly FileResult[]): Report['matching'] {
+  #matching(results: readonly FileHits[]): Report['matching'] {
     return results
       .filter(({ count }) => count > 0)
       .map(({ index, count, firstMs, lastMs }) => ({
@@ -165,7 +162,7 @@ class Search {
       }));
   }
 
-  #samples(results: readonly FileResult[]): Report['samples'] {
+  #samples(results: readonly FileHits[]): Report['samples'] {
     return results
       .flatMap(({ samples }) => samples)
       .sort(compareHits)
@@ -212,7 +209,7 @@ function greatest(values: readonly (number | null)[]): number | null {
   return values.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
 }
 
-function addCounts(results: readonly FileResult[]): InterfaceCounts {
+function addCounts(results: readonly FileHits[]): InterfaceCounts {
   const total: InterfaceCounts = {};
   for (const { byInterface } of results) {
     for (const [name, count] of Object.entries(byInterface)) {

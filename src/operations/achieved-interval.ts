@@ -1,5 +1,5 @@
 // How often the cards of a ring are really polled. Used by configs.ts and whatever judges or shows the schedule; pure.
-import type { RingState } from '../store/live-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 
 /**
  * Milliseconds between two polls of a card: the configured interval while the ring keeps up, else as long as the last

@@ -10,7 +10,7 @@ import type {
   FiringCount,
   HistoryFilter,
   SliceOf,
-} from '../store/alert-records.ts';
+} from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { type PageRequest, sliceOf } from './page.ts';
 

@@ -17,7 +17,7 @@ import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.
 import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AlertRecords, SliceOf } from '../store/alert-records.ts';
+import type { AlertRecords, SliceOf } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { wholeNumberWithin } from './bounds.ts';
 import { type PageRequest, sliceOf } from './page.ts';
@@ -40,7 +40,7 @@ export interface AlertRuleReport extends AlertCondition {
 export type { WebhookTrial } from '../engine/webhook-tester.ts';
 
 /** What makes a new rule; the rest has defaults. */
-export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
+type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
   readonly webhookUrl?: string | null | undefined;
   /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
@@ -48,7 +48,7 @@ export type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets'
 };
 
 /** Fields left out stay as they are. */
-export type AlertRulePatch = {
+type AlertRulePatch = {
   readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
 

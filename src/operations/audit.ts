@@ -6,9 +6,9 @@ import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
-import type { AuditFilter } from '../store/audit-records.ts';
-import type { AuditTrail, Note } from '../store/audit-trail.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { AuditFilter } from '../store/ports/audit-records.ts';
+import type { AuditTrail, Note } from '../store/ports/audit-trail.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 
 export interface AuditItem extends Omit<Actor, 'name'>, AuditChange {
   readonly id: number;

@@ -2,7 +2,7 @@
 // admin API. Reads a stretch at a time when the reader wants more, so memory does not depend on how many there are.
 // Cards that change meanwhile appear as they are when their stretch is read.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CardFilter, CardRecords, ListedCard } from '../store/record-store.ts';
+import type { CardFilter, CardRecords, ListedCard } from '../store/ports/card-records.ts';
 import type { ImportFormat } from './card-import-format.ts';
 import { IMPORT_COLUMNS } from './card-import-row.ts';
 

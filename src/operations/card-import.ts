@@ -6,14 +6,14 @@
 import type { Readable } from 'node:stream';
 import type { CardImport } from '../domain/card.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CardImportSession, CardRecords } from '../store/record-store.ts';
+import type { CardImportSession, CardRecords } from '../store/ports/card-records.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type Line, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
 
-export interface ImportError {
+interface ImportError {
   /** Line of the file, from 1. */
   readonly line: number;
   readonly message: string;
@@ -32,7 +32,7 @@ export interface ImportReport {
   readonly errorsTruncated: boolean;
 }
 
-export type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
+type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
 
 export interface ImportOptions {
   readonly format: ImportFormat;

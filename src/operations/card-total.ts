@@ -7,7 +7,7 @@
 // error of the count is its error.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
-import type { CardRecords } from '../store/record-store.ts';
+import type { CardRecords } from '../store/ports/card-records.ts';
 
 const MIN_AGE_MS = 1_000;
 const AGE_PER_COST = 20;

@@ -1,6 +1,7 @@
 // How many cards are polled before one that is due, and how long that takes. Used by task-explanation.ts. Pure.
 import { dueAt } from '../domain/phase.ts';
-import type { RingState, StatsReading } from '../store/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
+import type { RingState } from '../store/ports/rings.ts';
 
 /** Cards of the rings whose time came before `dueMs` and which the late schedule has not queued yet. */
 export function overdueBefore(rings: readonly RingState[], dueMs: number): number {

@@ -9,8 +9,10 @@ import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type MonthCalendar, usedInMonth } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore, RingState } from '../store/live-store.ts';
-import type { CardFilter, ListedCard, RecordStore } from '../store/record-store.ts';
+import type { CardFilter, ListedCard } from '../store/ports/card-records.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import type { Audit } from './audit.ts';
 import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
@@ -38,7 +40,7 @@ export interface CardReport {
   readonly nextDueAt: Record<TaskType, Date | null>;
 }
 
-export type { CardFilter } from '../store/record-store.ts';
+export type { CardFilter } from '../store/ports/card-records.ts';
 
 export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
 
@@ -48,7 +50,7 @@ export interface CardListReport {
   readonly nextAfterId: number | null;
 }
 
-export interface CardDependencies {
+interface CardDependencies {
   readonly audit: Audit;
   readonly live: LiveStore;
   readonly records: RecordStore;

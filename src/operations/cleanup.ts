@@ -11,9 +11,9 @@ import {
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/cleanup-records.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/ports/cleanup-records.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
@@ -29,7 +29,7 @@ export interface Retention {
   readonly lastRunAt: Date | null;
 }
 
-export interface RetentionPatch {
+interface RetentionPatch {
   readonly retentionDays?: number;
   readonly enabled?: boolean;
 }
@@ -39,7 +39,7 @@ export interface CleanupPreview {
   readonly totalRows: number;
 }
 
-export interface CleanupPreviewItem {
+interface CleanupPreviewItem {
   readonly id: number;
   readonly target: CleanupTarget;
   readonly retentionDays: number;

@@ -4,8 +4,9 @@ import type { Actor } from '../domain/audit.ts';
 import { type CurvePoint, kneeOf } from '../domain/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import type { LiveStore, QueueCounts } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { QueueCounts } from '../store/ports/work-queue.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
@@ -25,7 +26,7 @@ export interface ConcurrencyLimit {
   readonly knee: MeasuredLevel | null;
 }
 
-export interface MeasuredLevel {
+interface MeasuredLevel {
   readonly concurrency: number;
   readonly ratePerSecond: number;
   readonly avgDurationMs: number;

@@ -8,8 +8,9 @@ import type { PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
-import type { LiveStore, RingState } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { achievedIntervalMsOf } from './achieved-interval.ts';
 import type { Audit } from './audit.ts';
 import { type Bounds, wholeNumberWithin } from './bounds.ts';
@@ -24,7 +25,7 @@ export const CONFIG_NAME_LENGTH = 200;
 const MAX_ID = 2 ** 31 - 1;
 const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
 
-export type NewConfig = Omit<PollingConfig, 'id'>;
+type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
 export interface ConfigReport extends PollingConfig {

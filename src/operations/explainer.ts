@@ -5,8 +5,11 @@ import { manualEntry } from '../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, NotedFailure, RingState, WorkerInfo } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { NotedFailure } from '../store/ports/failure-log.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import type { CardOperations, CardReport } from './cards.ts';
 import type { CardExplanation, TaskExplanation } from './explain.ts';
 import { gatewayReportOf, type InterfaceReport } from './gateway-report.ts';
@@ -18,7 +21,7 @@ import { taskExplanationOf } from './task-explanation.ts';
 const MONTHS_SHOWN = 12;
 const TRIGGERS_SHOWN = 20;
 
-export interface ExplainerDependencies {
+interface ExplainerDependencies {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly cards: CardOperations;

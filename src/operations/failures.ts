@@ -1,9 +1,10 @@
 // Why polls fail, and for which cards. Used by the admin API.
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import type { LiveStore, NotedFailure } from '../store/live-store.ts';
+import type { NotedFailure } from '../store/ports/failure-log.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
 
 /** The last failure of a card that has not been polled successfully since. */
-export interface FailingCard {
+interface FailingCard {
   readonly cardId: number;
   readonly at: Date;
   /** Kind of failure: `timeout`, `connect`, `backpressure` ... as in the log's `error`. */
@@ -50,6 +51,6 @@ export class FailureOperations {
   }
 }
 
-export function failingCardOf({ cardId, atMs, inARow, ...rest }: NotedFailure): FailingCard {
+function failingCardOf({ cardId, atMs, inARow, ...rest }: NotedFailure): FailingCard {
   return { cardId, at: new Date(atMs), attempts: inARow, ...rest };
 }

@@ -7,7 +7,7 @@ import {
   WHOLE_GATEWAY,
 } from '../domain/gateway-interface.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { WorkerInfo } from '../store/live-store.ts';
+import type { WorkerInfo } from '../store/ports/coordination.ts';
 
 export interface InterfaceReport {
   /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */

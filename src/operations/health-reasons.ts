@@ -103,7 +103,7 @@ function dated(cause: Cause, taskType: TaskType | null, since: ReasonsSince): He
   return { ...cause, taskType, since: sinceMs === undefined ? null : new Date(sinceMs) };
 }
 
-export interface FleetHealthInputs {
+interface FleetHealthInputs {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
   /** Live instances that poll. */
   readonly workers: number;

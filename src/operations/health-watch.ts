@@ -1,7 +1,7 @@
 // Notes what is wrong every few seconds, so that everybody can tell since when it is. Started by wiring where the API is
 // served; several that watch note the same. The reasons are health-reasons.ts, their beginning is the live store's to keep.
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { HealthLog } from '../store/live-store.ts';
+import type { HealthLog } from '../store/ports/health-log.ts';
 import { reasonName } from './health-reasons.ts';
 import type { StatsOperations } from './stats.ts';
 

@@ -4,15 +4,15 @@ import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../
 import { rounded } from '../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore } from '../store/live-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
 
-export interface TaskSampleReport extends TaskSample {
+interface TaskSampleReport extends TaskSample {
   readonly taskType: TaskType;
   /** Percent; null without a poll. */
   readonly successRate: number | null;
 }
 
-export interface HistorySampleReport {
+interface HistorySampleReport {
   /** End of the step. */
   readonly at: Date;
   readonly tasks: readonly TaskSampleReport[];

@@ -3,10 +3,10 @@
 
 import { rounded } from '../domain/rounded.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { InitProgress, InitStatus } from '../store/live-store.ts';
+import type { InitProgress, InitStatus } from '../store/ports/coordination.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
-export const INIT_STUCK_AFTER_MS = 60_000;
+const INIT_STUCK_AFTER_MS = 60_000;
 
 export interface InitReport {
   readonly status: InitStatus | 'stuck';

@@ -2,7 +2,8 @@
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, Reconciliation } from '../store/live-store.ts';
+import type { Reconciliation } from '../store/ports/coordination.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
 import type { Audit } from './audit.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
 

@@ -4,8 +4,8 @@ import { MonthCalendar } from '../domain/usage-month.ts';
 import type { WebhookTester } from '../engine/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
 import { AlertHistoryOperations } from './alert-history.ts';
 import { AlertOperations } from './alerts.ts';
 import { Audit, type AuditDependencies } from './audit.ts';
@@ -52,7 +52,7 @@ export interface OperationLimits {
 
 const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: Infinity };
 
-export interface OperationsOptions {
+interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;

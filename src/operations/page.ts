@@ -1,5 +1,5 @@
 // Pages of long lists. Used by the operations that list what the records keep.
-import type { Slice } from '../store/alert-records.ts';
+import type { Slice } from '../store/ports/alert-records.ts';
 
 /** Pages count from 1. */
 export interface PageRequest {

@@ -3,7 +3,8 @@
 import type { Actor } from '../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../domain/pause.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import type { LiveStore, Pause, PauseSource } from '../store/live-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { Pause, PauseSource } from '../store/ports/work-queue.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 
@@ -18,7 +19,7 @@ export interface PauseReport {
   readonly until: Date;
 }
 
-export interface OperatorPause {
+interface OperatorPause {
   readonly taskType: Pausable;
   readonly seconds: number;
   readonly reason: string;

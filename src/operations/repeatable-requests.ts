@@ -6,9 +6,10 @@
 // its keys end by themselves. What a lost live store forgets is no worse than a request without a key.
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore, RequestAnswer, RequestClaim } from '../store/live-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RequestAnswer, RequestClaim } from '../store/ports/request-claims.ts';
 
-export const KEEP_ANSWERS_MS = 24 * 3_600_000;
+const KEEP_ANSWERS_MS = 24 * 3_600_000;
 /** Renewed while a request runs; after it the key of an instance that died is free. */
 const LEASE_MS = 60_000;
 const RENEW_MS = LEASE_MS / 3;
@@ -26,7 +27,7 @@ export interface LateAnswer extends RequestAnswer {
   readonly error: unknown;
 }
 
-export type Admission =
+type Admission =
   | { readonly ticket: Ticket; readonly answer: null }
   | { readonly ticket: null; readonly answer: RequestAnswer };
 

@@ -2,7 +2,7 @@
 // Pure.
 import { dueAt } from '../domain/phase.ts';
 import { rounded } from '../domain/rounded.ts';
-import type { RingState } from '../store/live-store.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { achievedIntervalMsOf } from './achieved-interval.ts';
 
 export interface ScheduleStats {

@@ -6,7 +6,7 @@ import { SILENCE_SECONDS_BOUNDS, type Silence } from '../domain/alert-silence.ts
 import type { Actor } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { AlertRecords, NewSilence } from '../store/alert-records.ts';
+import type { AlertRecords, NewSilence } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 

@@ -3,7 +3,9 @@
 import type { Health } from '../domain/health.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { LiveStore, StatsReading, WorkerInfo } from '../store/live-store.ts';
+import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
@@ -14,7 +16,7 @@ import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
 import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
-export interface WorkerReport {
+interface WorkerReport {
   readonly workerId: string;
   readonly hostname: string;
   readonly pid: number;
@@ -53,12 +55,12 @@ export interface Overview {
   readonly workers: readonly WorkerReport[];
 }
 
-export interface FleetCapacity extends Omit<Capacity, 'remedy'> {
+interface FleetCapacity extends Omit<Capacity, 'remedy'> {
   /** What would help where the demand is more than the capacity; else null. */
   readonly advice: string | null;
 }
 
-export interface StatsDependencies {
+interface StatsDependencies {
   readonly live: LiveStore;
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;

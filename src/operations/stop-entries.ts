@@ -1,6 +1,6 @@
 // The stops of a card as what happened, one line each. Used by explainer.ts. Pure. When a card was found running again
 // is in the logs only (复机): of that, this knows no more than that it runs now.
-import type { CardStop } from '../store/record-store.ts';
+import type { CardStop } from '../store/ports/stop-records.ts';
 import type { CardExplanation } from './explain.ts';
 
 /** @param stops the latest first, at most one a month. @param stopped whether the card is stopped now */

@@ -6,13 +6,14 @@ import type { Health } from '../domain/health.ts';
 import { rounded, roundedOrNull } from '../domain/rounded.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { RingState, StatsReading } from '../store/live-store.ts';
+import type { StatsReading } from '../store/ports/poll-stats.ts';
+import type { RingState } from '../store/ports/rings.ts';
 import { type Capacity, capacityOf, roundedCapacity } from './capacity.ts';
 import type { LimitedCounts } from './concurrency.ts';
 import { type HealthReason, healthOfReasons, type TaskHealthInputs, taskReasons } from './health-reasons.ts';
 import { type ScheduleStats, scheduleStatsOf } from './schedule-stats.ts';
 
-export interface ConcurrencyUsage {
+interface ConcurrencyUsage {
   /** Gateway calls in flight, fleet-wide. */
   readonly current: number;
   readonly max: number;

@@ -14,8 +14,9 @@ import {
 } from '../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/live-store.ts';
-import type { NewTrigger, RecordStore } from '../store/record-store.ts';
+import type { LiveStore } from '../store/ports/live-store.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import type { NewTrigger } from '../store/ports/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 

@@ -2,7 +2,7 @@
 // every few seconds at most, and nobody waits for them while the database is away: then the number is not known.
 import type { Clock } from '../platform/clock.ts';
 import { endsWithin } from '../platform/ends-within.ts';
-import type { StopRecords } from '../store/record-store.ts';
+import type { StopRecords } from '../store/ports/stop-records.ts';
 
 const ASK_EVERY_MS = 5_000;
 const PATIENCE_MS = 50;

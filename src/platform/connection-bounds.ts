@@ -1,7 +1,7 @@
 // How many connections one instance may open, and opens unless told otherwise. The one definition for the settings table
 // and for those who open the connections: the database pool (store/postgres) and the gateway client.
 
-export interface ConnectionBounds {
+interface ConnectionBounds {
   readonly min: number;
   readonly max: number;
   /** Unless set. */

@@ -4,7 +4,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CardpollError, messageOf } from './errors.ts';
 
-export interface DiskSpace {
+interface DiskSpace {
   /** The directory, or the nearest one above it that is there. */
   readonly existing: string;
   readonly exists: boolean;

@@ -20,7 +20,7 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /** What to do or type next. */
   readonly hint?: string;
   readonly cause?: unknown;

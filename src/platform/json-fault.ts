@@ -8,7 +8,7 @@ const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
 const MAX_DEPTH = 100;
 const SHOWN_LENGTH = 100;
 
-export interface JsonFault {
+interface JsonFault {
   readonly code: 'repeated_field' | 'nested_too_deep';
   /** What the text does, for people. */
   readonly detail: string;

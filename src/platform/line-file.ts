@@ -17,7 +17,7 @@
 import { close, openSync, write } from 'node:fs';
 import { messageOf } from './errors.ts';
 
-export interface LineFileOptions {
+interface LineFileOptions {
   /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
   readonly target: string | number;
   /** Other processes append to it too. */

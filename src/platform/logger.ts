@@ -10,7 +10,7 @@ import { makeDirectory } from './make-directory.ts';
 
 export type { Logger } from 'pino';
 
-export interface LogOptions {
+interface LogOptions {
   /** Where worker.log, api.log and access.log are kept, created when missing; null: all lines to standard output. */
   readonly dir: string | null;
   readonly level: Level;

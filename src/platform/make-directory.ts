@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-export interface MakeDirectoryOptions {
+interface MakeDirectoryOptions {
   /** Of each directory that is created. */
   readonly mode?: number;
 }

@@ -3,7 +3,7 @@
 // that will never be, and only a restart of the process helps.
 import type { Clock } from './clock.ts';
 
-export interface Pulsing {
+interface Pulsing {
   readonly name: string;
   /** Grows with every pass. */
   readonly passes: number;

@@ -14,7 +14,7 @@ const BEATS_A_PERIOD = 3;
 const LONGEST_STATUS = 300;
 
 /** As the service manager sets them. */
-export interface NotifyVariables {
+interface NotifyVariables {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
   readonly WATCHDOG_PID?: string | undefined;
@@ -37,7 +37,7 @@ function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NotifyVariables, pid: numbe
   return forThis && micros > 0 ? micros / 1_000 : null;
 }
 
-export class ServiceManager implements Overseer {
+class ServiceManager implements Overseer {
   #timer: NodeJS.Timeout | undefined;
   #ready = false;
   #status = '';

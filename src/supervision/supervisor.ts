@@ -7,7 +7,7 @@ import type { Condition, Overseer } from './condition.ts';
 import { TELL_EVERY_MS } from './messages.ts';
 import { type Ending, SupervisedProcess } from './supervised-process.ts';
 
-export interface SupervisorDeps {
+interface SupervisorDeps {
   readonly processes: number;
   /** Starts the process with this number. */
   readonly spawn: (number: number) => ChildProcess;

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import { bucketsFrom } from '../../src/domain/phase.ts';
-import type { LiveStore } from '../../src/store/live-store.ts';
+import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import { Keys } from '../../src/store/redis/keys.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
-import { FileBytes } from '../../src/log-search/file-bytes.ts';
-import { indexOfBytes, searchRoom } from '../../src/log-search/find-bytes.ts';
-import { crc32 } from '../../src/log-search/gzip/checksum.ts';
-import { type InflateChoice, libraryFor } from '../../src/log-search/gzip/choose-library.ts';
-import { inflateFile } from '../../src/log-search/gzip/inflate.ts';
+import { findingRoom, indexOfBytes } from '../../src/log-search/match/find-bytes.ts';
+import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
+import { crc32 } from '../../src/log-search/read/gzip/checksum.ts';
+import { type InflateChoice, libraryFor } from '../../src/log-search/read/gzip/choose-library.ts';
+import { inflateFile } from '../../src/log-search/read/gzip/inflate.ts';
 import { COMMON_CARD, makeLogs } from './log-corpus.ts';
 import { printTable } from './table.ts';
 
@@ -23,7 +23,7 @@ export async function run(): Promise<void> {
   try {
     const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, rareIn: null, seed: 1 });
     const path = corpus.files[0] ?? '';
-    const block = searchRoom().subarray(0, BLOCK_BYTES);
+    const block = findingRoom().subarray(0, BLOCK_BYTES);
     const blocks = Math.floor(corpus.bytes / BLOCK_BYTES);
     const head = await firstBytes(path);
     head.copy(block);

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { watPlugin } from '../../.wat.js';
+import { watPlugin } from '../../scripts/wat.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 const [name = '', ...args] = process.argv.slice(2);

@@ -5,8 +5,8 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { PollOutcome } from '../../src/domain/poll-outcome.ts';
+import type { RecordStore } from '../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../src/store/record-store.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { printTable } from './table.ts';
 

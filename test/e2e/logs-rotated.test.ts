@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from '../../src/gateway/simulator.ts';
-import { exitCodeOf } from '../../src/log-search/report.ts';
+import { exitCodeOf } from '../../src/log-search/report/report.ts';
 import { searchLogs } from '../../src/log-search/search.ts';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { belongsTo, hasCard } from '../support/log-reference.ts';

@@ -22,9 +22,9 @@ import {
   type InterfaceName,
 } from '../../src/gateway/gateway.ts';
 import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
-import { openEmbeddedLiveStore } from '../../src/store/embedded/live-store.ts';
-import type { LiveStore } from '../../src/store/live-store.ts';
-import type { RecordStore } from '../../src/store/record-store.ts';
+import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../src/store/ports/record-store.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export interface Answer {

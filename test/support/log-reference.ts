@@ -160,25 +160,34 @@ export function belongsTo(line: Buffer, alias: string, strict: boolean): boolean
   const rule = TABLE[{ carddata: 'flow', resume: 'start' }[alias] ?? alias];
   if (rule === undefined) throw new Error(alias);
   const texts = decodings(line);
-  const bare = texts.map((text) => text.replace(/\\/g, ''));
+  const bare = texts.map((text) => text.replace(/\\+[nrt]/g, ' ').replace(/\\/g, ''));
   const paths = bare.flatMap((text) => [
     ...[...text.matchAll(/"(?:path|url|uri)"\s*:\s*"([^"]*)"/g)].map((match) => match[1] ?? ''),
     ...[...text.matchAll(/\b(?:GET|POST) (\/[^ "]*)/g)].map((match) => match[1] ?? ''),
+    ...pairsOf(text)
+      .filter(([key]) => ['path', 'url', 'uri'].includes(key))
+      .map(([, value]) => value),
   ]);
-  if (paths.some((path) => rule.segment(lastSegment(path)))) return true;
+  if (paths.some((path) => segmentsOf(path).some(rule.segment))) return true;
   if (strict) return false;
   const { field } = rule;
   if (field !== undefined && bare.some((text) => new RegExp(`"${field}"\\s*:`).test(text))) return true;
+  if (field !== undefined && bare.some((text) => pairsOf(text).some(([key]) => key === field))) return true;
   return rule.phrases.some((phrase) => texts.some((text) => text.includes(phrase)));
 }
 
-function lastSegment(path: string): string {
-  const segments =
-    path
-      .split(/[?#]/, 1)[0]
-      ?.split('/')
-      .filter((segment) => segment !== '') ?? [];
-  return (segments.at(-1) ?? '').toLowerCase().replace(/[-_]/g, '');
+/** Of `key=value` text. */
+function pairsOf(text: string): [key: string, value: string][] {
+  const words = text.replace(/=["']/g, '=').split(/[\s"',;()[\]{}]+/);
+  return words.flatMap((word): [string, string][] => {
+    const at = word.indexOf('=');
+    return at < 1 || word[at + 1] === '=' ? [] : [[word.slice(0, at), word.slice(at + 1)]];
+  });
+}
+
+function segmentsOf(path: string): string[] {
+  const [bare = ''] = path.replace(/^[a-z]+:\/\/[^/]*/i, '').split(/[?#]/, 1);
+  return bare.split('/').map((segment) => segment.toLowerCase().replace(/[-_]/g, ''));
 }
 
 /** As UTF-8 or GBK, and with escapes resolved. */

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Report } from '../../src/log-search/report.ts';
-import { type SearchOptions, searchLogs } from '../../src/log-search/search.ts';
+import type { SearchOptions } from '../../src/log-search/plan/query.ts';
+import type { Report } from '../../src/log-search/report/report.ts';
+import { searchLogs } from '../../src/log-search/search.ts';
 
 export class LogTree {
   readonly root: string;

@@ -2,8 +2,8 @@
 // fires any more, so every loop that rests is stuck for good while the process lives on.
 import { existsSync } from 'node:fs';
 
+const flag = process.env.STOP_TIMERS ?? '';
 const set = globalThis.setTimeout;
-globalThis.setTimeout = Object.assign((callback, ms, ...args) => {
-  const stopped = () => existsSync(process.env.STOP_TIMERS);
-  return set(() => stopped() || callback(...args), ms);
-}, set);
+/** @type {(callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => NodeJS.Timeout} */
+const mayNeverFire = (callback, ms, ...args) => set(() => existsSync(flag) || callback(...args), ms);
+globalThis.setTimeout = Object.assign(mayNeverFire, set);

@@ -2,7 +2,7 @@
 // setInterval of this process wait for virtual milliseconds, and `run` lets them pass. Promises and setImmediate stay
 // real, and get their turn between two timers.
 import type { Clock } from '../../src/platform/clock.ts';
-import { ScoreSet } from '../../src/store/embedded/live-score-set.ts';
+import { ScoreSet } from '../../src/store/memory/score-set.ts';
 
 interface Timer {
   readonly call: () => void;

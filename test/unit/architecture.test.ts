@@ -16,7 +16,11 @@ const MAY_IMPORT = table(`
   platform       -> nothing
   config         -> domain, platform
   store ports    -> domain
-  store adapters -> store ports, domain, platform
+  store sql      -> store ports, domain, platform
+  store postgres -> store sql, store ports, domain, platform
+  store pglite   -> store sql, store ports, domain, platform
+  store redis    -> store ports, domain, platform
+  store memory   -> store ports, domain, platform
   gateway        -> domain, platform
   engine         -> store ports, gateway, domain, platform
   operations     -> store ports, domain, platform, type of engine
@@ -33,8 +37,7 @@ const MAY_IMPORT = table(`
 
 /** The first pattern that fits a path names its layer. A file that fits none is a violation. */
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
-  [/^store\/[^/]+$/, 'store ports'],
-  [/^store\//, 'store adapters'],
+  [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
@@ -49,7 +52,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   ioredis: /^store\/redis\//,
   pg: /^store\/postgres\//,
   'pg-copy-streams': /^store\/postgres\//,
-  '@electric-sql/pglite': /^store\/embedded\//,
+  '@electric-sql/pglite': /^store\/pglite\//,
   fastify: /^api\//,
   '@fastify/rate-limit': /^api\//,
   'prom-client': /^api\//,
@@ -71,7 +74,7 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
     allowedIn: /^$/,
   },
   { what: 'a Redis key name', pattern: /\bpolling:[a-z]/, allowedIn: /^store\/redis\// },
-  { what: 'a table name', pattern: tableInSql(), allowedIn: /^store\/postgres\// },
+  { what: 'a table name', pattern: tableInSql(), allowedIn: /^store\/sql\// },
 ];
 
 const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
@@ -95,7 +98,7 @@ describe('src', () => {
   });
 
   it('does no work at import', () => {
-    const workers = /^(store\/embedded\/.*|log-search\/scan)-worker\.ts$/; // entry points of threads
+    const workers = /^(store\/pglite\/|log-search\/scan\/scan-)worker\.ts$/; // entry points of threads
     expect(tree.filter((file) => !workers.test(file.path)).flatMap(workAtImport)).toEqual([]);
   });
 
@@ -118,7 +121,7 @@ describe('the rules themselves', () => {
     ["import type { X } from '../engine/engine.ts';", 'domain/fixture.ts imports engine (engine/engine.ts)'],
     [
       "import {\n  x,\n  y,\n} from '../store/redis/keys.ts';",
-      'domain/fixture.ts imports store adapters (store/redis/keys.ts)',
+      'domain/fixture.ts imports store redis (store/redis/keys.ts)',
     ],
     ["export { x } from '../api/server.ts';", 'domain/fixture.ts imports api (api/server.ts)'],
     ["const x = await import('../cli/run.ts');", 'domain/fixture.ts imports cli (cli/run.ts)'],
@@ -240,7 +243,7 @@ function workAtImport({ path, code }: SourceFile): string[] {
 
 /** The tables the migrations create, where SQL would name them. */
 function tableInSql(): RegExp {
-  const directory = fileURLToPath(new URL('../../src/store/postgres/migrations', import.meta.url));
+  const directory = fileURLToPath(new URL('../../src/store/sql/migrations', import.meta.url));
   const sql = readdirSync(directory).map((name) => readFileSync(`${directory}/${name}`, 'utf8'));
   const names = sql.flatMap((text) => [
     ...text.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF NOT EXISTS\s+)?(\w+)/gi),

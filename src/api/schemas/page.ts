@@ -12,7 +12,7 @@ export const pageQuery = z.object({
   page: queryNumber(PAGE).default(1),
   page_size: queryNumber(PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
 });
-export type PageQuery = z.output<typeof pageQuery>;
+type PageQuery = z.output<typeof pageQuery>;
 
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), page: z.int(), page_size: z.int(), total: z.int() });

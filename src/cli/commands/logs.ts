@@ -3,11 +3,11 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
-import { loadLogDir } from '../../config/load-config.ts';
-import type { InflateChoice } from '../../log-search/gzip/choose-library.ts';
-import type { InterfaceAlias } from '../../log-search/interface-alias.ts';
-import type { LogFormat } from '../../log-search/print-report.ts';
-import type { Progress, SearchOptions } from '../../log-search/search.ts';
+import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
+import type { InterfaceAlias } from '../../log-search/match/interface-alias.ts';
+import type { Progress, SearchOptions } from '../../log-search/plan/query.ts';
+import type { InflateChoice } from '../../log-search/read/gzip/choose-library.ts';
+import type { LogFormat } from '../../log-search/report/print-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
@@ -85,8 +85,8 @@ const index = defineCommand<[], RootOptions>({
   ],
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
-    const { indexLogs } = await import('../../log-search/index-logs.ts');
-    const roots = await rootsOf(context, options);
+    const { indexLogs } = await import('../../log-search/index/index-logs.ts');
+    const roots = rootsOf(options, await loadLogsConfig(context.configInputs));
     const report = await withProgress(context, 'indexing', (watch) =>
       indexLogs({
         roots,
@@ -148,10 +148,10 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   run: async (context, { options }) => {
     const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([
       import('../../log-search/search.ts'),
-      import('../../log-search/print-report.ts'),
-      import('../../log-search/report.ts'),
+      import('../../log-search/report/print-report.ts'),
+      import('../../log-search/report/report.ts'),
     ]);
-    const search = searchOptions(context, options, await rootsOf(context, options));
+    const search = searchOptions(context, options, await loadLogsConfig(context.configInputs));
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = options.json === true ? 'json' : (options.output ?? 'text');
@@ -166,23 +166,19 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   },
 });
 
-function searchOptions(
-  context: CommandContext,
-  options: LogsOptions,
-  roots: readonly string[],
-): SearchOptions {
+function searchOptions(context: CommandContext, options: LogsOptions, config: LogsConfig): SearchOptions {
   const { iccid, index: useIndex, output: _output, json: _json, ...rest } = options;
   if (iccid === undefined) {
     throw new CardpollError('usage', 'iccid_missing', 'which card? --iccid is missing', {
       hint: 'type --iccid 8986001234567890123, or any part of it',
     });
   }
-  return { ...rest, roots, iccid, cacheDir: useIndex ? cacheDirOf(context, options) : null };
+  const cacheDir = useIndex ? cacheDirOf(context, options) : null;
+  return { ...rest, roots: rootsOf(options, config), iccid, ownSigns: config.interfaces, cacheDir };
 }
 
-async function rootsOf({ configInputs }: CommandContext, options: RootOptions): Promise<readonly string[]> {
-  if (options.roots !== undefined) return options.roots.split(':').filter((root) => root !== '');
-  const logDir = await loadLogDir(configInputs);
+function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly string[] {
+  if (roots !== undefined) return roots.split(':').filter((root) => root !== '');
   if (logDir !== null) return [logDir];
   throw new CardpollError(
     'usage',

@@ -9,7 +9,7 @@ import {
   VERSION_OPTION,
 } from '../global-options.ts';
 
-export interface Word {
+interface Word {
   readonly text: string;
   readonly doc: string;
 }

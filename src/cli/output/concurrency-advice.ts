@@ -6,7 +6,7 @@ import { sentenceLines } from './sentence.ts';
 import type { Style } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 
-export interface Advice {
+interface Advice {
   readonly task_type: string;
   readonly avg_duration_ms: number | null;
   readonly max_concurrency: number;

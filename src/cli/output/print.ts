@@ -12,7 +12,7 @@ export async function printAnswer<Body>(
   context.io.stdout.write(await rendered(context, answer, asTable));
 }
 
-export interface ListLook<Item> {
+interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
   /** `rules`: what is listed. */
   readonly noun: string;

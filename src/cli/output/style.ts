@@ -104,7 +104,7 @@ export class Style {
   }
 }
 
-export interface StyleOptions {
+interface StyleOptions {
   /** Tables in full, however wide. */
   readonly wide?: boolean;
   readonly header?: boolean;

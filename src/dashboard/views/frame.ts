@@ -15,7 +15,7 @@ import type { Room } from './room.ts';
 import { taskLines } from './task.ts';
 import { triggersLines } from './triggers.ts';
 
-export const SMALLEST = { columns: 60, rows: 15 } as const;
+const SMALLEST = { columns: 60, rows: 15 } as const;
 /** Of a plan; what it does and to whom comes under it. */
 const MOST_TITLE_ROWS = 2;
 

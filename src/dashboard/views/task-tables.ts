@@ -7,7 +7,7 @@ import { count, healthSpan, measure, percent, seconds } from '../format.ts';
 import { type Line, type Span, span, type Tone } from '../line.ts';
 import { minutesOf, seriesOf } from '../series.ts';
 
-export interface TaskTables {
+interface TaskTables {
   readonly tasks: readonly TaskBody[];
   readonly history: HistoryBody | null;
   readonly picked: TaskType;

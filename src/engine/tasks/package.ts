@@ -18,13 +18,13 @@ import { type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { AuditTrail } from '../../store/audit-trail.ts';
-import type { StopRecords } from '../../store/record-store.ts';
+import type { AuditTrail } from '../../store/ports/audit-trail.ts';
+import type { StopRecords } from '../../store/ports/stop-records.ts';
 import type { CardReader } from '../card-reader.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Task, TaskResult } from './task.ts';
 
-export interface PackageTaskDeps {
+interface PackageTaskDeps {
   readonly gateway: Gateway;
   readonly stops: Omit<StopRecords, 'unconfirmed'>;
   readonly audit: Pick<AuditTrail, 'tell'>;

@@ -1,8 +1,8 @@
 // What the doctor looks at where both stores answer: the fleet they hold, whether or not an instance of it is alive. Used by
 // examine.ts.
 import type { Clock } from '../../platform/clock.ts';
-import type { LiveStore } from '../../store/live-store.ts';
-import type { RecordStore } from '../../store/record-store.ts';
+import type { LiveStore } from '../../store/ports/live-store.ts';
+import type { RecordStore } from '../../store/ports/record-store.ts';
 import type { Overview } from '../stats.ts';
 import { answered, type Finding, ok, skipped } from './finding.ts';
 import { healthFindings } from './health.ts';
@@ -11,7 +11,7 @@ import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
 import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
 
-export interface FleetFacts {
+interface FleetFacts {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;

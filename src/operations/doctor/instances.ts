@@ -1,5 +1,5 @@
 // The instances of the fleet: which are alive, and whether they are of one version. Used by fleet.ts. Pure.
-import type { WorkerInfo } from '../../store/live-store.ts';
+import type { WorkerInfo } from '../../store/ports/coordination.ts';
 import { type Finding, ok, skipped, warning } from './finding.ts';
 
 export function instanceFindings(workers: readonly WorkerInfo[]): Finding[] {

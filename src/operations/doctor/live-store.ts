@@ -1,7 +1,7 @@
 // What the doctor looks at in the live store: its servers, its clock. Used by examine.ts.
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { LiveServer, LiveStore } from '../../store/live-store.ts';
+import type { LiveServer, LiveStore } from '../../store/ports/live-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { type Finding, failed, failure, ok, skipped, unknown, warning } from './finding.ts';
 

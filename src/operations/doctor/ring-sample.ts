@@ -3,8 +3,10 @@
 import type { CardMembership } from '../../domain/card.ts';
 import { ConfigMatcher } from '../../domain/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { InitProgress, LiveStore, RingState } from '../../store/live-store.ts';
-import type { RecordStore } from '../../store/record-store.ts';
+import type { InitProgress } from '../../store/ports/coordination.ts';
+import type { LiveStore } from '../../store/ports/live-store.ts';
+import type { RecordStore } from '../../store/ports/record-store.ts';
+import type { RingState } from '../../store/ports/rings.ts';
 import { countWords } from '../span-words.ts';
 import { type Finding, failed, ok, skipped } from './finding.ts';
 

@@ -2,7 +2,8 @@
 // counters). Used by fleet.ts. A live leader writes them anew every few seconds: one that stays wrong has nobody to
 // heal it.
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { LiveStore, RunningCount } from '../../store/live-store.ts';
+import type { LiveStore } from '../../store/ports/live-store.ts';
+import type { RunningCount } from '../../store/ports/work-queue.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
 export async function runningCountFindings({ work }: LiveStore): Promise<Finding[]> {

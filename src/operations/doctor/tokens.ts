@@ -4,7 +4,7 @@ import { type Finding, ok, warning } from './finding.ts';
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
-export interface ExpiringToken {
+interface ExpiringToken {
   readonly name: string;
   readonly role: string;
   readonly expiresAtMs: number | null;

@@ -1,6 +1,6 @@
 // What nobody misses until it is needed: alert rules, and the cleanup. Used by fleet.ts.
 import type { Clock } from '../../platform/clock.ts';
-import type { RecordStore } from '../../store/record-store.ts';
+import type { RecordStore } from '../../store/ports/record-store.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 /** A schedule had its turn by then. */

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from './sql-client.ts';
-import { translateSqlError } from './sql-errors.ts';
+import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
+import { translateSqlError } from '../sql/sql-errors.ts';
 
 export interface PoolOptions {
   /** postgres://user:password@host:port/database */

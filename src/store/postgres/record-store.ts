@@ -1,10 +1,10 @@
 // The record store on a PostgreSQL server (14 or later). Opened by wiring; tables come from migrations.ts.
 import { DATABASE_CONNECTIONS } from '../../platform/connection-bounds.ts';
-import type { RecordStore } from '../record-store.ts';
+import type { RecordStore } from '../ports/record-store.ts';
+import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PostgresClient } from './pool.ts';
-import { sqlRecordStore } from './sql-record-store.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly applicationName: string;

@@ -2,7 +2,7 @@
 // ring bucket, which are claimed together, mostly share one and a claim is read with few commands.
 import type { Card } from '../../domain/card.ts';
 import { phaseHash } from '../../domain/phase.ts';
-import type { CardCache } from '../live-store.ts';
+import type { CardCache } from '../ports/card-cache.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packCard, unpackCard } from './packed-card.ts';

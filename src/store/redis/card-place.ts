@@ -1,7 +1,7 @@
 // Where one card stands in the work of a task type. Used by work-queue.ts; the script work-place.lua looks, this file
 // reads what it found. Changes nothing.
 import type { TaskType } from '../../domain/task-type.ts';
-import type { CardPlace } from '../live-store.ts';
+import type { CardPlace } from '../ports/work-queue.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

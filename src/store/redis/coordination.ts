@@ -1,7 +1,13 @@
 // Leases, live workers and the progress of initialisation in Redis.
 import type { BreakerState } from '../../domain/breaker.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { Coordination, InitProgress, InitStatus, Reconciliation, WorkerInfo } from '../live-store.ts';
+import type {
+  Coordination,
+  InitProgress,
+  InitStatus,
+  Reconciliation,
+  WorkerInfo,
+} from '../ports/coordination.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packReconciliation, unpackReconciliation } from './packed-reconciliation.ts';

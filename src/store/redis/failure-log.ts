@@ -1,7 +1,12 @@
 // Why cards failed last, in Redis: a note a card, and when it was noted; the oldest make room. Whether a card fails still
 // is told by the failures in a row that the work queue counts.
 import type { TaskType } from '../../domain/task-type.ts';
-import { type FailureLog, type FailureNote, MAX_FAILURES_NOTED, type NotedFailure } from '../live-store.ts';
+import {
+  type FailureLog,
+  type FailureNote,
+  MAX_FAILURES_NOTED,
+  type NotedFailure,
+} from '../ports/failure-log.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

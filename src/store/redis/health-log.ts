@@ -1,6 +1,6 @@
 // Since when something is wrong, in Redis: a hash of names with when each began and until when it
 // counts as going on. One clock, Redis' own.
-import type { HealthLog } from '../live-store.ts';
+import type { HealthLog } from '../ports/health-log.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

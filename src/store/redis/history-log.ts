@@ -7,7 +7,7 @@ import {
   type TaskSample,
 } from '../../domain/history.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { HistoryLog } from '../live-store.ts';
+import type { HistoryLog } from '../ports/history-log.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

@@ -5,7 +5,7 @@
 // one script may touch them.
 import type { HistoryStep } from '../../domain/history.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { RingId } from '../live-store.ts';
+import type { RingId } from '../ports/rings.ts';
 
 export class Keys {
   readonly initProgress = 'polling:init:progress';

@@ -1,5 +1,5 @@
 // The leader's record of a limit as JSON in Redis. Used by work-queue.ts.
-import type { LimitRecord } from '../live-store.ts';
+import type { LimitRecord } from '../ports/work-queue.ts';
 
 interface PackedRecord {
   readonly limit: number | null;

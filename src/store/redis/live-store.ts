@@ -1,5 +1,5 @@
 // The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each concern has a file of its own.
-import type { LiveStore } from '../live-store.ts';
+import type { LiveStore } from '../ports/live-store.ts';
 import { RedisCardCache } from './card-cache.ts';
 import { type ConnectionLog, connectRedis } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';

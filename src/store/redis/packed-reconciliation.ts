@@ -1,5 +1,5 @@
 // The state of reconciliation as fields of a Redis hash, and back. Used by coordination.ts; pure.
-import { NEVER_RECONCILED, type Reconciliation } from '../live-store.ts';
+import { NEVER_RECONCILED, type Reconciliation } from '../ports/coordination.ts';
 
 const FIELDS = {
   reason: 'reason',

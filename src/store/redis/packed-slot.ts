@@ -1,7 +1,7 @@
 // One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts>", the counts as
 // `<duration bucket or failure reason>=<how many>` with commas between. Written by stats-record.lua, read by stats.ts.
-import type { StatsDelta } from '../live-store.ts';
-import type { StatsSlot } from '../stats-reading.ts';
+import type { StatsDelta } from '../ports/poll-stats.ts';
+import type { StatsSlot } from '../ports/stats-reading.ts';
 
 export function packCounts({ durations = {}, reasons = {} }: StatsDelta): string {
   return Object.entries({ ...durations, ...reasons })

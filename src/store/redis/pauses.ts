@@ -1,6 +1,6 @@
 // Pauses of task types in Redis. Used by work-queue.ts; the rules stand in scripts/work-pause.lua.
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { Pause, PauseRequest, PauseSource } from '../live-store.ts';
+import type { Pause, PauseRequest, PauseSource } from '../ports/work-queue.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

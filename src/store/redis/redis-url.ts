@@ -1,7 +1,7 @@
 // Reads the Redis URL of the settings. Used by connect.ts; opens no connection.
 import { CardpollError } from '../../platform/errors.ts';
 
-export interface RedisNode {
+interface RedisNode {
   readonly host: string;
   readonly port: number;
 }

@@ -1,5 +1,5 @@
 // Requests that may be sent again, in Redis: one hash a key, which its time to live removes.
-import type { RequestAnswer, RequestClaim, RequestClaims } from '../live-store.ts';
+import type { RequestAnswer, RequestClaim, RequestClaims } from '../ports/request-claims.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 

@@ -1,7 +1,7 @@
 // Splits and merges the buckets of rings, a few in one short script call. Used by rings.ts. When a bucket is to be split
 // or merged is decided in domain/phase.ts.
 import { afterMerge, afterSplit, nextResize, type RingShape } from '../../domain/phase.ts';
-import type { RingGeneration, RingState } from '../live-store.ts';
+import type { RingGeneration, RingState } from '../ports/rings.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { generationsOf, type StateReply, stateOf } from './ring-state.ts';

@@ -1,5 +1,5 @@
 // The state of a ring as the scripts answer it, and what is made of it. Used by rings.ts and ring-resizer.ts; pure.
-import type { RingGeneration, RingId, RingState } from '../live-store.ts';
+import type { RingGeneration, RingId, RingState } from '../ports/rings.ts';
 
 export type StateReply = Array<string | null>;
 

@@ -7,7 +7,7 @@
 import { bucketAt, bucketsFrom, stepAtPhase, stepsOf } from '../../domain/phase.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { AdvanceResult, RingGeneration, RingId, RingState, Rings } from '../live-store.ts';
+import type { AdvanceResult, RingGeneration, RingId, RingState, Rings } from '../ports/rings.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { type BucketGroup, groupByBucket, splitIntoCalls } from './ring-calls.ts';

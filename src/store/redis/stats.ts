@@ -6,8 +6,8 @@ import {
   STATS_WINDOW_SECONDS,
   type StatsDelta,
   type StatsReading,
-} from '../live-store.ts';
-import { type StatsSlot, windowsOf } from '../stats-reading.ts';
+} from '../ports/poll-stats.ts';
+import { type StatsSlot, windowsOf } from '../ports/stats-reading.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packCounts, unpackSlot } from './packed-slot.ts';

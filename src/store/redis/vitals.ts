@@ -1,6 +1,6 @@
 // How the Redis servers are, as INFO tells it. Used by live-store.ts for the doctor. A server that hides a section leaves
 // what is in it unknown.
-import type { LiveServer } from '../live-store.ts';
+import type { LiveServer } from '../ports/live-store.ts';
 import type { RedisClient } from './client.ts';
 
 export async function serversOf(client: RedisClient): Promise<LiveServer[]> {

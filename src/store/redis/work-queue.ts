@@ -17,7 +17,7 @@ import {
   type Settlement,
   type WorkItem,
   type WorkQueue,
-} from '../live-store.ts';
+} from '../ports/work-queue.ts';
 import { placeOf } from './card-place.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';

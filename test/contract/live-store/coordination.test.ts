@@ -1,7 +1,7 @@
 // Leases with fencing, live workers, the progress of initialisation.
 import { expect, it } from 'vitest';
-import type { WorkerInfo } from '../../../src/store/live-store.ts';
-import { NEVER_RECONCILED } from '../../../src/store/live-store.ts';
+import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import { NEVER_RECONCILED } from '../../../src/store/ports/coordination.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 

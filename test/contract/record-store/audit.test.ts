@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit.ts';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { AuditFilter } from '../../../src/store/audit-records.ts';
+import type { AuditFilter } from '../../../src/store/ports/audit-records.ts';
 import { describeRecordStore } from './stores.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');

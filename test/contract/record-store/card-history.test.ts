@@ -1,13 +1,13 @@
 // What is looked up about one card: usage by month, stops, open triggers; and that no look-up reads a whole table.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { NewTrigger } from '../../../src/store/record-store.ts';
+import type { NewTrigger } from '../../../src/store/ports/trigger-records.ts';
 import { addCards, describeRecordStore, range, reading } from './stores.ts';
 
 const T = 1_795_251_272_123;
 const CARD = { cardId: 7, carrierId: 1, status: 1 };
 const OPEN_TRIGGERS = readFileSync(
-  new URL('../../../src/store/postgres/queries/open-triggers-of-card.sql', import.meta.url),
+  new URL('../../../src/store/sql/queries/open-triggers-of-card.sql', import.meta.url),
   'utf8',
 );
 

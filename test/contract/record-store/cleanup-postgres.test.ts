@@ -2,10 +2,10 @@
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import { countWithin } from '../../../src/store/postgres/bounded-count.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import { countWithin } from '../../../src/store/sql/bounded-count.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

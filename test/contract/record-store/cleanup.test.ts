@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CLEANUP_BATCH_ROWS, type CleanupTarget } from '../../../src/domain/cleanup.ts';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { CleanupRun } from '../../../src/store/cleanup-records.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import type { CleanupRun } from '../../../src/store/ports/cleanup-records.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { addCards, describeRecordStore } from './stores.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');

@@ -15,10 +15,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { lockDataDir } from '../../../src/store/embedded/pglite-lock.ts';
-import { openEmbeddedRecordStore } from '../../../src/store/embedded/pglite-record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { lockDataDir } from '../../../src/store/pglite/lock.ts';
+import { openEmbeddedRecordStore } from '../../../src/store/pglite/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { endOwnedProcesses, endProcess, spawnOwned } from '../../support/owned-process.ts';
 import { addCards, range, WORKER_URL } from './stores.ts';
 
@@ -26,7 +26,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Inside the checkout, so that the bundle finds the packages. */
 const HOLDER = join(ROOT, `node_modules/.cache/cardpoll-test/holder-${process.pid}.mjs`);
 const HOLDER_SOURCE = `
-  import { openEmbeddedRecordStore } from './src/store/embedded/pglite-record-store.ts';
+  import { openEmbeddedRecordStore } from './src/store/pglite/record-store.ts';
   const [dataDir, worker] = process.argv.slice(2);
   try {
     const store = await openEmbeddedRecordStore({ dataDir, workerUrl: new URL(worker) });
@@ -40,9 +40,6 @@ const HOLDER_SOURCE = `
     console.log(error.kind, error.message);
   }
 `;
-
-// The first start of a PGlite directory is seconds of computing, many on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
 
 let dir: string;
 const opened: RecordStore[] = [];

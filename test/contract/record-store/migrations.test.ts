@@ -1,12 +1,12 @@
 // Migrations: once each, in order, by one migrator at a time, and never over a changed file.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PgliteClient } from '../../../src/store/embedded/pglite-client.ts';
-import { MIGRATIONS } from '../../../src/store/postgres/migration-list.ts';
-import { SqlMigrations } from '../../../src/store/postgres/migrations.ts';
+import { PgliteClient } from '../../../src/store/pglite/client.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { SqlClient } from '../../../src/store/postgres/sql-client.ts';
+import { MIGRATIONS } from '../../../src/store/sql/migration-list.ts';
+import { SqlMigrations } from '../../../src/store/sql/migrations.ts';
+import type { SqlClient } from '../../../src/store/sql/sql-client.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 

@@ -6,7 +6,7 @@ import { MonthCalendar } from '../../../src/domain/usage-month.ts';
 import { Deadline } from '../../../src/engine/deadline.ts';
 import { CarddataTask } from '../../../src/engine/tasks/carddata.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/result-writer.ts';
-import type { Settlement } from '../../../src/store/live-store.ts';
+import type { Settlement } from '../../../src/store/ports/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 
 const T = 1_795_251_272_123;

@@ -5,7 +5,7 @@ import { describeSchema } from '../../support/describe-schema.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 const HEADER = `-- What the migrations make of an empty database; what a table and its columns mean stands with them, in
--- src/store/postgres/migrations/. Generated: npm run schema. Partitions, one a month, are left out.`;
+-- src/store/sql/migrations/. Generated: npm run schema. Partitions, one a month, are left out.`;
 
 it('docs/schema.sql is what the migrations make', async () => {
   const url = await freshDatabase();

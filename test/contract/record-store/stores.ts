@@ -4,11 +4,12 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { CardImport } from '../../../src/domain/card.ts';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
-import { PgliteClient } from '../../../src/store/embedded/pglite-client.ts';
+import { PgliteClient } from '../../../src/store/pglite/client.ts';
+import type { CardChanges } from '../../../src/store/ports/card-records.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { SqlValue } from '../../../src/store/postgres/sql-client.ts';
-import { sqlRecordStore } from '../../../src/store/postgres/sql-record-store.ts';
-import type { CardChanges, RecordStore } from '../../../src/store/record-store.ts';
+import type { SqlValue } from '../../../src/store/sql/sql-client.ts';
+import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 export const WORKER_URL = new URL('../../../dist/pglite-worker.js', import.meta.url);

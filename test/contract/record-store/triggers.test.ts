@@ -1,7 +1,8 @@
 // Manual triggers: what is handed out, that every card is counted once, and when a trigger is over.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CardSelection, ManualTrigger } from '../../../src/domain/manual-trigger.ts';
-import type { NewTrigger, OwedCard, RecordStore } from '../../../src/store/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { NewTrigger, OwedCard } from '../../../src/store/ports/trigger-records.ts';
 import { type Context, describeRecordStore, range, type Sql } from './stores.ts';
 
 const ANY: CardSelection = { carrierId: null, status: null };

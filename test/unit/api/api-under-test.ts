@@ -10,9 +10,9 @@ import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../../src/operations/operations.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type AddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
-import type { LiveStore } from '../../../src/store/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 
 export const USUAL_BOUNDS: ServerBounds = {

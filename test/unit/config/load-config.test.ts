@@ -3,7 +3,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
-import { loadClientConfig, loadDaemonConfig, loadMigrateConfig } from '../../../src/config/load-config.ts';
+import {
+  loadClientConfig,
+  loadDaemonConfig,
+  loadLogsConfig,
+  loadMigrateConfig,
+} from '../../../src/config/load-config.ts';
 import { ALL_SETTINGS } from '../../../src/config/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 
@@ -428,6 +433,40 @@ describe('other scopes', () => {
     });
     expect(await loadMigrateConfig(inputs({ flags: { '--data-dir': '/data' } }))).toEqual({
       database: { kind: 'embedded', dataDir: '/data' },
+    });
+  });
+
+  it("reads for log searches where logs are, and the signs of one's own", async () => {
+    expect(await loadLogsConfig(inputs({}))).toEqual({ logDir: null, interfaces: {} });
+    const yaml = `
+log_dir: /var/log/cardpoll
+log_search:
+  interfaces:
+    realname: { paths: [verify, auth/check], fields: auth.state, phrases: [认证] }
+`;
+    expect(await loadLogsConfig(inputs({ yaml }))).toEqual({
+      logDir: '/var/log/cardpoll',
+      interfaces: {
+        realname: { paths: ['verify', 'auth/check'], fields: ['auth.state'], phrases: ['认证'] },
+      },
+    });
+  });
+
+  it.each([
+    [
+      'realname: { paths: [/verify] }',
+      'log_search.interfaces.realname.paths: "/verify" is not a path segment',
+    ],
+    ['flow: { paths: [a/-_] }', 'log_search.interfaces.flow.paths: "a/-_" is not a path segment'],
+    ['stop: { fields: ["a b"] }', 'log_search.interfaces.stop.fields: "a b" is not a field name'],
+    ['stop: { phrases: [""] }', 'log_search.interfaces.stop.phrases: "" is not a phrase'],
+    ['stop: { phrases: [a"b] }', 'is not a phrase without quotes'],
+    ['carddata: { paths: [x] }', 'unknown'],
+  ])('refuses for log searches %s', async (interfaces, problem) => {
+    const yaml = `log_search:\n  interfaces:\n    ${interfaces}\n`;
+    await expect(loadLogsConfig(inputs({ yaml }))).rejects.toMatchObject({
+      kind: 'config',
+      message: expect.stringContaining(problem),
     });
   });
 });

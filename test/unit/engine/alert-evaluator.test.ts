@@ -4,12 +4,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
 import { AlertEvaluator } from '../../../src/engine/alert-evaluator.ts';
-import type { AlertHistoryItem } from '../../../src/store/alert-records.ts';
-import type { LiveStore } from '../../../src/store/live-store.ts';
+import type { AlertHistoryItem } from '../../../src/store/ports/alert-records.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
-import { sqlRecordStore } from '../../../src/store/postgres/sql-record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 

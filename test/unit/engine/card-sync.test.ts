@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { ConfigMatcher } from '../../../src/domain/polling-config.ts';
 import { CardSync } from '../../../src/engine/card-sync.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { claim, queueCards, REALNAME, settle } from '../../contract/live-store/stores.ts';
 
 it('forgets the failures of cards that are removed', async () => {

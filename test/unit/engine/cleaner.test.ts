@@ -6,7 +6,7 @@ import { MonthCalendar } from '../../../src/domain/usage-month.ts';
 import { Cleaner } from '../../../src/engine/cleaner.ts';
 import { CleanupSchedule } from '../../../src/engine/cleanup-schedule.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
-import type { CleanupRecords, CleanupStep } from '../../../src/store/cleanup-records.ts';
+import type { CleanupRecords, CleanupStep } from '../../../src/store/ports/cleanup-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const UNREACHABLE = new CardpollError('unavailable', 'postgres_unreachable', 'away');

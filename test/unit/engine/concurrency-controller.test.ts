@@ -5,8 +5,8 @@ import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../src/engine/concurrency-controller.ts';
 import { seedCeiling } from '../../../src/engine/limit-keeper.ts';
 import type { Logger } from '../../../src/platform/logger.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { StatsDelta } from '../../../src/store/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { StatsDelta } from '../../../src/store/ports/poll-stats.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const REFUSED: StatsDelta = {

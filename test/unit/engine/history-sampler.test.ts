@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { HistorySampler } from '../../../src/engine/history-sampler.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const START = Date.parse('2026-11-21T02:00:00.400Z');

@@ -9,7 +9,7 @@ import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
 import type { Task } from '../../../src/engine/tasks/task.ts';
 import { Worker } from '../../../src/engine/worker.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import type { LiveStore } from '../../../src/store/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -7,10 +7,11 @@ import { Initialiser, type InitialiserDeps } from '../../../src/engine/initialis
 import type { Repairs } from '../../../src/engine/ring-repair.ts';
 import { ringKey, ringOf } from '../../../src/engine/scheduler.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import { INIT_NOT_STARTED, type LiveStore } from '../../../src/store/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import { INIT_NOT_STARTED } from '../../../src/store/ports/coordination.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 const CARDS = 40;

@@ -1,8 +1,8 @@
 // Who leads for certain: the lease as the store grants it, on a clock that the test moves.
 import { beforeEach, expect, it } from 'vitest';
 import { Leadership } from '../../../src/engine/leadership.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { Coordination } from '../../../src/store/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { Coordination } from '../../../src/store/ports/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TTL_MS = 4_000;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { LimitKeeper } from '../../../src/engine/limit-keeper.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { AuditChange } from '../../../src/domain/audit.ts';
 import { PauseLog } from '../../../src/engine/pause-log.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 it('tells when a type is paused and when it goes on, once, on the leader', async () => {

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { type FinishedItem, ResultWriter } from '../../../src/engine/result-writer.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
-import type { FailureNote, Settlement } from '../../../src/store/live-store.ts';
+import type { FailureNote } from '../../../src/store/ports/failure-log.ts';
+import type { Settlement } from '../../../src/store/ports/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let writer: ResultWriter;

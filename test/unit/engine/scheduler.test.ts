@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PollingConfig } from '../../../src/domain/polling-config.ts';
 import { ringOf, Scheduler } from '../../../src/engine/scheduler.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 
 const CAP = 64;
 const BUCKETS = 1_024;

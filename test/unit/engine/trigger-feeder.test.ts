@@ -5,9 +5,9 @@ import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { manualEntry } from '../../../src/domain/manual-trigger.ts';
 import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { LiveStore } from '../../../src/store/live-store.ts';
-import type { FeedingTrigger, OwedCard, TriggerRecords } from '../../../src/store/record-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { FeedingTrigger, OwedCard, TriggerRecords } from '../../../src/store/ports/trigger-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TYPE = 'realname';

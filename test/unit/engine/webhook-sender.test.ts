@@ -8,10 +8,10 @@ import { retryPauseMs } from '../../../src/engine/webhook-retry.ts';
 import { WebhookSender } from '../../../src/engine/webhook-sender.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { parseAddressRange, SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
-import type { AlertNotification } from '../../../src/store/alert-records.ts';
+import type { AlertNotification } from '../../../src/store/ports/alert-records.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
-import { sqlRecordStore } from '../../../src/store/postgres/sql-record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
+import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import {
   answer,
   type BadGateway,

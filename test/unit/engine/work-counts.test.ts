@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 
 it('counts claims by lane, settlements by verdict and fenced results', async () => {
   const live = openEmbeddedLiveStore({ clock: systemClock });

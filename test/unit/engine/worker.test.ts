@@ -9,8 +9,9 @@ import type { Deadline } from '../../../src/engine/deadline.ts';
 import { ResultWriter } from '../../../src/engine/result-writer.ts';
 import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
 import { Worker } from '../../../src/engine/worker.ts';
-import { openEmbeddedLiveStore } from '../../../src/store/embedded/live-store.ts';
-import type { LiveStore, Settlement, WorkQueue } from '../../../src/store/live-store.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { Settlement, WorkQueue } from '../../../src/store/ports/work-queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { exitCodeOf } from '../../../src/log-search/report.ts';
+import { exitCodeOf } from '../../../src/log-search/report/report.ts';
 import {
   gzip,
   members,

@@ -2,7 +2,7 @@
 // implementation of test/support/log-reference.ts, with pruning and without, with each way to inflate.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { indexLogs } from '../../../src/log-search/index-logs.ts';
+import { indexLogs } from '../../../src/log-search/index/index-logs.ts';
 import { seededRandom } from '../../support/gzip-damage.ts';
 import { dayOf, type ReferenceFile, referenceSearch } from '../../support/log-reference.ts';
 import { LogTree } from '../../support/log-tree.ts';

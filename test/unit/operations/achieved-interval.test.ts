@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { achievedIntervalMsOf } from '../../../src/operations/achieved-interval.ts';
-import type { RingState } from '../../../src/store/live-store.ts';
+import type { RingState } from '../../../src/store/ports/rings.ts';
 
 const NOW_MS = 1_800_000_000_000;
 const ring: RingState = {

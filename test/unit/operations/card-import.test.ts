@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importCards } from '../../../src/operations/card-import.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../../src/store/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';

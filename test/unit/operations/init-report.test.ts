@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InitReporter, initReportOf } from '../../../src/operations/init-report.ts';
-import type { InitProgress } from '../../../src/store/live-store.ts';
+import type { InitProgress } from '../../../src/store/ports/coordination.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { nextDueAt, stepsOf } from '../../../src/domain/phase.ts';
 import type { PollingConfig } from '../../../src/domain/polling-config.ts';
 import { type TaskFacts, taskExplanationOf } from '../../../src/operations/task-explanation.ts';
-import type { CardPlace, RingState } from '../../../src/store/live-store.ts';
+import type { RingState } from '../../../src/store/ports/rings.ts';
+import type { CardPlace } from '../../../src/store/ports/work-queue.ts';
 
 const NOW = 1_000_000_000_000;
 const CARD = { cardId: 42, carrierId: 1, realNameVerified: false, lastPolledAtMs: NOW - 60_000 };

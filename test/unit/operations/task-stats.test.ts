@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitedCounts } from '../../../src/operations/concurrency.ts';
 import { queueStatsOf, taskStatsOf } from '../../../src/operations/task-stats.ts';
-import type { RingState, StatsReading } from '../../../src/store/live-store.ts';
+import type { StatsReading } from '../../../src/store/ports/poll-stats.ts';
+import type { RingState } from '../../../src/store/ports/rings.ts';
 
 const NOW_MS = 1_800_000_000_000;
 

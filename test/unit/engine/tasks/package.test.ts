@@ -12,11 +12,12 @@ import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/c
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { gatewayProfile } from '../../../../src/gateway/profile.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import type { LiveStore } from '../../../../src/store/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
+import type { StopRecords } from '../../../../src/store/ports/stop-records.ts';
 import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
-import { sqlRecordStore } from '../../../../src/store/postgres/sql-record-store.ts';
-import type { RecordStore, StopRecords } from '../../../../src/store/record-store.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
+import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import {
   broken,

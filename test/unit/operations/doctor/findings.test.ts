@@ -4,9 +4,10 @@ import { instanceFindings } from '../../../../src/operations/doctor/instances.ts
 import { liveStoreFindings } from '../../../../src/operations/doctor/live-store.ts';
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { openEmbeddedLiveStore } from '../../../../src/store/embedded/live-store.ts';
-import { INIT_NOT_STARTED, type LiveServer, type WorkerInfo } from '../../../../src/store/live-store.ts';
-import type { RecordStore } from '../../../../src/store/record-store.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import { INIT_NOT_STARTED, type WorkerInfo } from '../../../../src/store/ports/coordination.ts';
+import type { LiveServer } from '../../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 
 describe('instances', () => {
   const worker = (workerId: string, version: string) => ({ workerId, version }) as WorkerInfo;

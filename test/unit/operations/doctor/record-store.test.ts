@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordStoreFindings } from '../../../../src/operations/doctor/record-store.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
+import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
-import type { RecordStore } from '../../../../src/store/record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,0 +1,45 @@
+// Bundles src/ into dist/: one entry for the binary, one for each kind of worker thread.
+// Packages stay external (npm installs them); Lua and SQL files become strings in the bundle, WebAssembly text bytes. Beside
+// them goes an empty PGlite database, so that no first start has to make one.
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { PGlite } from '@electric-sql/pglite';
+import { build } from 'esbuild';
+import { watPlugin } from './wat.js';
+
+const root = new URL('..', import.meta.url).pathname;
+rmSync(`${root}dist`, { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: {
+    main: 'src/main.ts',
+    'pglite-worker': 'src/store/pglite/worker.ts',
+    'log-scan-worker': 'src/log-search/scan/scan-worker.ts',
+  },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  sourcemap: true,
+  loader: { '.lua': 'text', '.sql': 'text' },
+  plugins: [watPlugin],
+  logLevel: 'warning',
+});
+cpSync(await emptyDatabase(), `${root}dist/pglite.tar.gz`);
+
+/** Made once for every version of PGlite: that takes seconds of computing. */
+async function emptyDatabase() {
+  const manifest = readFileSync(`${root}node_modules/@electric-sql/pglite/package.json`, 'utf8');
+  const cache = `${root}node_modules/.cache/cardpoll`;
+  const file = `${cache}/pglite-${JSON.parse(manifest).version}.tar.gz`;
+  if (existsSync(file)) return file;
+  mkdirSync(cache, { recursive: true });
+  const database = await PGlite.create('memory://');
+  const archive = await database.dumpDataDir('gzip');
+  await database.close();
+  writeFileSync(`${file}.${process.pid}`, new Uint8Array(await archive.arrayBuffer()));
+  renameSync(`${file}.${process.pid}`, file);
+  return file;
+}

@@ -1,0 +1,131 @@
+// Finds the hits of one file and what they come to: counts, first and last, samples, or all of them. Called on every
+// thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
+import { join } from 'node:path';
+import { CardMatcher } from '../match/card-matcher.ts';
+import { INTERFACES, type InterfaceName } from '../match/interface-alias.ts';
+import { InterfaceRules } from '../match/interface-rules.ts';
+import type { FileTask } from '../plan/plan.ts';
+import type { Query } from '../plan/query.ts';
+import type { InflateProblem } from '../read/gzip/inflate.ts';
+import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+import type { Hit } from './hit.ts';
+import { RunWriter } from './hit-runs.ts';
+
+/** Samples are to be read by people. */
+const SAMPLE_BYTES = 4_096;
+
+export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
+
+/** What a file's hits come to. */
+export interface FileHits {
+  /** Of the task. */
+  readonly index: number;
+  readonly count: number;
+  /** A line may belong to several. */
+  readonly byInterface: InterfaceCounts;
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  readonly samples: readonly Hit[];
+  /** Sorted runs of all hits, when they are kept. */
+  readonly runs: readonly string[];
+  readonly problems: readonly InflateProblem[];
+  readonly bytesRead: number;
+  /** Bytes of log text searched. */
+  readonly bytesSearched: number;
+}
+
+/** @param runDirectory where hits are kept when all are; unused otherwise. */
+export async function findHits(
+  task: FileTask,
+  query: Query,
+  runDirectory: string | null,
+  control: ScanControl,
+): Promise<FileHits> {
+  let attempt = 0;
+  const newRuns = (): RunWriter | null => {
+    attempt += 1;
+    if (query.keep !== 'all' || runDirectory === null) return null;
+    return new RunWriter(join(runDirectory, `hits-${task.index}-${attempt}`));
+  };
+  const { sink, ...rest } = await scanFile(task, query, control, {
+    matcher: new CardMatcher(query.card),
+    timed: query.keep !== 'count',
+    begin: () => new HitCollector(query, task.index, newRuns()),
+    forget: (hits) => hits.runs?.discard(),
+  });
+  sink.runs?.flush();
+  const { count, byInterface, firstMs, lastMs, samples } = sink;
+  const runs = sink.runs?.paths ?? [];
+  return { index: task.index, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
+}
+
+class HitCollector implements LineSink {
+  count = 0;
+  readonly byInterface: InterfaceCounts = {};
+  firstMs: number | null = null;
+  lastMs: number | null = null;
+  readonly samples: Hit[] = [];
+  readonly #wanted: readonly InterfaceName[];
+  /** Made for the first hit: most files have none. */
+  #rules: InterfaceRules | null = null;
+  readonly #inPieces = new Set<InterfaceName>();
+
+  /** @param runs gets every hit when all are kept. */
+  constructor(
+    private readonly query: Query,
+    private readonly file: number,
+    readonly runs: RunWriter | null,
+  ) {
+    const one = query.interface === null ? [] : [query.interface];
+    this.#wanted = query.keep === 'count' ? one : INTERFACES;
+  }
+
+  line(found: ScannedLine): void {
+    const { query } = this;
+    const interfaces = this.#interfacesOf(found);
+    if (query.interface !== null && !interfaces.includes(query.interface)) return;
+    this.count += 1;
+    if (found.time === null) return;
+    const timeMs = found.time.fromMs;
+    this.firstMs = Math.min(this.firstMs ?? timeMs, timeMs);
+    this.lastMs = Math.max(this.lastMs ?? timeMs, timeMs);
+    if (query.keep === 'count') return;
+    for (const name of interfaces.length === 0 ? (['other'] as const) : interfaces) {
+      this.byInterface[name] = (this.byInterface[name] ?? 0) + 1;
+    }
+    if (this.samples.length < query.samples) this.samples.push(this.#keep(found, interfaces, SAMPLE_BYTES));
+    this.runs?.add(this.#keep(found, interfaces, Number.POSITIVE_INFINITY));
+  }
+
+  piece(latin1: string): void {
+    for (const name of this.#interfacesIn(latin1)) this.#inPieces.add(name);
+  }
+
+  endPieces(): void {
+    this.#inPieces.clear();
+  }
+
+  #interfacesOf({ bytes, from, to, cut }: ScannedLine): InterfaceName[] {
+    const found = this.#wanted.length === 0 ? [] : this.#interfacesIn(bytes.toString('latin1', from, to));
+    return cut ? this.#wanted.filter((name) => found.includes(name) || this.#inPieces.has(name)) : found;
+  }
+
+  #interfacesIn(latin1: string): InterfaceName[] {
+    this.#rules ??= new InterfaceRules(this.#wanted, this.query.ownSigns, this.query.strict);
+    return this.#rules.interfacesOf(latin1);
+  }
+
+  #keep(found: ScannedLine, interfaces: readonly InterfaceName[], maxBytes: number): Hit {
+    const { bytes, from, to, offset, cut } = found;
+    const end = Math.min(to, from + maxBytes);
+    return {
+      file: this.file,
+      offset,
+      timeMs: found.time?.fromMs ?? 0,
+      interfaces,
+      line: Buffer.from(bytes.subarray(from, end)),
+      cut: cut || end < to,
+    };
+  }
+}

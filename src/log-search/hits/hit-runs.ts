@@ -1,0 +1,206 @@
+// Keeps any number of hits in little memory, and gives them back in time order: sorted runs in temporary files, merged
+// when read. One writer a scanned file (find-hits.ts); search.ts reads the runs of all. Who owns the directory
+// removes it.
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { INTERFACES } from '../match/interface-alias.ts';
+import { compareHits, type Hit, type HitOrder } from './hit.ts';
+
+/** A run in memory is written out beyond this. */
+const RUN_BYTES = 4 * 1024 * 1024;
+/** What a hit costs besides its line. */
+const HIT_BYTES = 200;
+const READ_BYTES = 65_536;
+const MAX_OPEN_RUNS = 64;
+const HEADER_BYTES = 26;
+
+/** A new directory for the runs of one search. @throws CardpollError `io`, as everything here. */
+export function makeRunDirectory(): string {
+  const parent = tmpdir();
+  return orFail(parent, () => mkdtempSync(join(parent, 'cardpoll-logs-')));
+}
+
+export class RunWriter {
+  readonly paths: string[] = [];
+  #hits: Hit[] = [];
+  #bytes = 0;
+
+  /** @param prefix path the runs' names begin with; unique to this writer. */
+  constructor(private readonly prefix: string) {}
+
+  add(hit: Hit): void {
+    this.#hits.push(hit);
+    this.#bytes += hit.line.length + HIT_BYTES;
+    if (this.#bytes > RUN_BYTES) this.flush();
+  }
+
+  flush(): void {
+    if (this.#hits.length === 0) return;
+    const path = `${this.prefix}-${this.paths.length}`;
+    orFail(dirname(path), () => writeRun(path, this.#hits.sort(compareHits)));
+    this.paths.push(path);
+    this.#hits = [];
+    this.#bytes = 0;
+  }
+
+  /** Forgets everything. */
+  discard(): void {
+    for (const path of this.paths.splice(0)) rmSync(path, { force: true });
+    this.#hits = [];
+    this.#bytes = 0;
+  }
+}
+
+/** The hits of all runs in time order, as often as they are asked for. */
+export class HitRuns {
+  #runs: readonly string[];
+  #merges = 0;
+
+  /** @param directory for runs made in between. The given runs are removed when they are merged into such a one. */
+  constructor(
+    paths: readonly string[],
+    private readonly directory: string,
+  ) {
+    this.#runs = paths;
+  }
+
+  *inOrder(): Generator<Hit> {
+    try {
+      while (this.#runs.length > MAX_OPEN_RUNS) this.#mergeSome();
+      yield* mergeOpen(this.#runs);
+    } catch (error) {
+      throw failure(this.directory, error);
+    }
+  }
+
+  #mergeSome(): void {
+    const some = this.#runs.slice(0, MAX_OPEN_RUNS);
+    const merged = join(this.directory, `merged-${this.#merges}`);
+    this.#merges += 1;
+    writeRun(merged, mergeOpen(some));
+    this.#runs = [...this.#runs.slice(MAX_OPEN_RUNS), merged];
+    for (const path of some) rmSync(path, { force: true });
+  }
+}
+
+function orFail<T>(directory: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw failure(directory, error);
+  }
+}
+
+function failure(directory: string, cause: unknown): CardpollError {
+  const message = `hits cannot be kept in ${directory}: ${messageOf(cause)}`;
+  const hint = 'set TMPDIR to a directory with room for all hits, or search a shorter time';
+  return new CardpollError('io', 'hits_not_kept', message, { cause, hint });
+}
+
+function* mergeOpen(paths: readonly string[]): Generator<Hit> {
+  const runs: RunReader[] = [];
+  try {
+    for (const path of paths) runs.push(new RunReader(path));
+    for (;;) {
+      let least: RunReader | null = null;
+      for (const run of runs) {
+        if (run.head !== null && (least?.head == null || compareHits(run.head, least.head) < 0)) least = run;
+      }
+      if (least === null) return;
+      yield least.take();
+    }
+  } finally {
+    for (const run of runs) run.close();
+  }
+}
+
+function writeRun(path: string, hits: Iterable<Hit>): void {
+  const fd = openSync(path, 'wx', 0o600);
+  try {
+    let parts: Buffer[] = [];
+    let bytes = 0;
+    const flush = () => {
+      writeWhole(fd, Buffer.concat(parts));
+      parts = [];
+      bytes = 0;
+    };
+    for (const hit of hits) {
+      parts.push(encodeHeader(hit), hit.line);
+      bytes += HEADER_BYTES + hit.line.length;
+      if (bytes > READ_BYTES) flush();
+    }
+    flush();
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeWhole(fd: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+}
+
+function encodeHeader(hit: Hit): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeDoubleLE(hit.timeMs, 0);
+  header.writeDoubleLE(hit.offset, 8);
+  header.writeUInt32LE(hit.file, 16);
+  header.writeUInt32LE(hit.line.length, 20);
+  header.writeUInt8(
+    INTERFACES.reduce((mask, name, bit) => mask | (hit.interfaces.includes(name) ? 1 << bit : 0), 0),
+    24,
+  );
+  header.writeUInt8(hit.cut ? 1 : 0, 25);
+  return header;
+}
+
+/** Reads a run from its beginning. Holds no line: of many runs at a time, lines of megabytes would be too much. */
+class RunReader {
+  /** The next hit, as far as its order goes; null behind the last. */
+  head: HitOrder | null;
+  readonly #fd: number;
+  #header: Buffer | null;
+  #have: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'r');
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+  }
+
+  /** The next hit; there must be one. */
+  take(): Hit {
+    const [header, order] = [this.#header, this.head];
+    const line = header === null ? null : this.#read(header.readUInt32LE(20));
+    if (header === null || order === null || line === null) throw new Error('a run ends too early');
+    const mask = header.readUInt8(24);
+    const interfaces = INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+    const cut = header.readUInt8(25) === 1;
+    this.#header = this.#read(HEADER_BYTES);
+    this.head = orderOf(this.#header);
+    return { ...order, line, interfaces, cut };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** Null at the end of the run. */
+  #read(length: number): Buffer | null {
+    if (this.#have.length < length) {
+      const room = Buffer.allocUnsafe(Math.max(READ_BYTES, length - this.#have.length));
+      this.#have = Buffer.concat([this.#have, room.subarray(0, readSync(this.#fd, room))]);
+    }
+    if (this.#have.length < length) return null;
+    const taken = this.#have.subarray(0, length);
+    this.#have = this.#have.subarray(length);
+    return taken;
+  }
+}
+
+function orderOf(header: Buffer | null): HitOrder | null {
+  if (header === null) return null;
+  const [timeMs, offset] = [header.readDoubleLE(0), header.readDoubleLE(8)];
+  return { timeMs, offset, file: header.readUInt32LE(16) };
+}

@@ -1,0 +1,41 @@
+// A hit as it is kept: what a sample, a record of `--all` and a line of a trace are made of.
+import type { InterfaceName } from '../match/interface-alias.ts';
+
+export interface Hit {
+  /** Index of the file's task. */
+  readonly file: number;
+  /** Position of the line in the file's inflated data. */
+  readonly offset: number;
+  /** Start of the day where the line has no time at all. */
+  readonly timeMs: number;
+  readonly interfaces: readonly InterfaceName[];
+  /** The line's bytes, without newline. */
+  readonly line: Buffer;
+  /** The line is longer than what is here. */
+  readonly cut: boolean;
+}
+
+/** What the order of hits depends on. */
+export type HitOrder = Pick<Hit, 'timeMs' | 'file' | 'offset'>;
+
+/** Time order; lines of the same instant as they stand in their files. */
+export function compareHits(a: HitOrder, b: HitOrder): number {
+  return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
+}
+
+/** A line as text: UTF-8 where it is that, GBK otherwise; what is neither becomes U+FFFD. */
+export function textOf(line: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(line);
+  } catch {
+    const gbk = new TextDecoder('gbk').decode(line);
+    const utf8 = new TextDecoder().decode(line);
+    return countUnknown(utf8) <= countUnknown(gbk) ? utf8 : gbk;
+  }
+}
+
+function countUnknown(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,106 @@
+// Indexes one log file: reads it whole, notes the range of its times and the card ids in it. Called on every thread
+// (threads.ts) for `cardpoll logs index`. Indexes only what is complete and at rest; whatever is not is scanned by searches.
+import { statSync } from 'node:fs';
+import { EVERY_LINE } from '../match/card-matcher.ts';
+import type { FileTask } from '../plan/plan.ts';
+import type { Query } from '../plan/query.ts';
+import { FileBytes } from '../read/file-bytes.ts';
+import type { InflateProblem } from '../read/gzip/inflate.ts';
+import { isIncomplete } from '../report/notice.ts';
+import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+import { timeOfLine } from '../time/timestamps.ts';
+import { Zone } from '../time/zone.ts';
+import { CardFilterBuilder } from './card-filter.ts';
+import { identityOf, readIndex, writeIndex } from './index-store.ts';
+
+export interface IndexResult {
+  readonly index: number;
+  /** `current`: indexed before and unchanged. */
+  readonly state: 'indexed' | 'current' | 'left_out';
+  /** Why it was left out. */
+  readonly reason: string;
+  readonly problems: readonly InflateProblem[];
+  readonly bytesRead: number;
+}
+
+export async function indexFile(
+  task: FileTask,
+  query: Query,
+  cacheDirectory: string,
+  control: ScanControl,
+): Promise<IndexResult> {
+  const zone = new Zone(query.zone);
+  const identity = currentIdentity(task, zone.name, cacheDirectory);
+  const result = { index: task.index, reason: '', problems: [], bytesRead: 0 };
+  if (identity === 'indexed') return { ...result, state: 'current' };
+  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
+    matcher: EVERY_LINE,
+    timed: false,
+    begin: () => new FileFacts(zone),
+    forget: () => {},
+  });
+  const reason = control.isStopped() ? 'interrupted' : reasonAgainst(task, identity, sink, problems);
+  if (reason !== null || identity === null) {
+    return { ...result, state: 'left_out', reason: reason ?? 'cannot be read', problems, bytesRead };
+  }
+  const { firstMs, lastMs, lines } = sink;
+  const facts = { zone: zone.name, firstMs, lastMs, lines, bytes: bytesSearched };
+  writeIndex(cacheDirectory, task, identity, facts, sink.filter.build());
+  return { ...result, state: 'indexed', bytesRead };
+}
+
+/** Null when the file cannot be read or is another one by now. */
+function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): string | 'indexed' | null {
+  try {
+    const bytes = FileBytes.open(task.path);
+    if (bytes === null) return null;
+    try {
+      const known = readIndex(cacheDirectory, task, bytes, null);
+      if (known !== null && known.facts.zone === zone) return 'indexed';
+      return identityOf(task, bytes);
+    } finally {
+      bytes.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function reasonAgainst(
+  task: FileTask,
+  identity: string | null,
+  facts: FileFacts,
+  problems: readonly InflateProblem[],
+): string | null {
+  const problem = problems.find(isIncomplete);
+  if (problem !== undefined) return problem.detail;
+  if (facts.filter.overflowed) return 'too many card ids';
+  if (facts.cut) return 'an overlong line';
+  const now = statSync(task.path, { throwIfNoEntry: false });
+  const unchanged = now?.ino === task.ino && now.size === task.size && now.mtimeMs === task.mtimeMs;
+  return identity !== null && unchanged ? null : 'changed meanwhile';
+}
+
+class FileFacts implements LineSink {
+  readonly filter = new CardFilterBuilder();
+  firstMs: number | null = null;
+  lastMs: number | null = null;
+  lines = 0;
+  cut = false;
+
+  constructor(private readonly zone: Zone) {}
+
+  line({ bytes, from, to, cut }: ScannedLine): void {
+    this.lines += 1;
+    this.cut ||= cut;
+    this.filter.addLine(bytes, from, to);
+    const time = timeOfLine(bytes, from, to, this.zone);
+    if (time === undefined) return;
+    this.firstMs = Math.min(this.firstMs ?? time, time);
+    this.lastMs = Math.max(this.lastMs ?? time, time);
+  }
+
+  piece(): void {}
+  endPieces(): void {}
+}

@@ -1,0 +1,82 @@
+// `cardpoll logs index`: makes or renews the sidecar of every log file that is at rest. Called by the command, from cron
+// or a logrotate postrotate script. search.ts uses what is there by itself.
+
+import { type FileTask, makePlan } from '../plan/plan.ts';
+import type { Progress, Query } from '../plan/query.ts';
+import { FileBytes } from '../read/file-bytes.ts';
+import { isGzip } from '../read/gzip/gzip-format.ts';
+import type { Notice } from '../report/notice.ts';
+import { forEachFile } from '../scan/threads.ts';
+import type { IndexResult } from './index-file.ts';
+import { dropStale } from './index-store.ts';
+
+interface IndexOptions {
+  readonly roots: readonly string[];
+  readonly cacheDir: string;
+  /** Zone of times without offset; searches in another zone do without those times. Default: the process's zone. */
+  readonly tz?: string | undefined;
+  readonly threads?: number | undefined;
+  readonly nowMs?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface IndexReport {
+  readonly indexed: number;
+  /** Indexed before and unchanged. */
+  readonly current: number;
+  readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
+  /** Sidecars removed because their log files are gone or changed. */
+  readonly dropped: number;
+  readonly notices: readonly Notice[];
+}
+
+/** A plain file written so lately may grow on. */
+const AT_REST_MS = 60_000;
+
+/** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
+export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
+  const query: Query = {
+    ...{ card: '', interface: null, ownSigns: {}, strict: false, window: null, zone: options.tz ?? null },
+    ...{ keep: 'count', samples: 0, prune: false, inflate: 'auto' },
+  };
+  const plan = await makePlan(options.roots, query, null, options.signal);
+  const nowMs = options.nowMs ?? Date.now();
+  const tasks = plan.tasks.filter((task) => isAtRest(task, nowMs));
+  const resting = new Set(tasks);
+  const results: IndexResult[] = [];
+  const { onProgress, signal } = options;
+  const work = { kind: 'index', query, cacheDirectory: options.cacheDir } as const;
+  await forEachFile(tasks, work, { threads: options.threads, onProgress, signal }, (found) => {
+    results.push(found);
+  });
+  const leftOut = [
+    ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
+    ...results
+      .filter(({ state }) => state === 'left_out')
+      .map(({ index, reason }) => ({ path: plan.tasks[index]?.path ?? '', reason })),
+  ];
+  return {
+    indexed: results.filter(({ state }) => state === 'indexed').length,
+    current: results.filter(({ state }) => state === 'current').length,
+    leftOut,
+    dropped: dropStale(options.cacheDir),
+    notices: plan.notices,
+  };
+}
+
+function isAtRest(task: FileTask, nowMs: number): boolean {
+  if (nowMs - task.mtimeMs >= AT_REST_MS) return true;
+  try {
+    const bytes = FileBytes.open(task.path);
+    if (bytes === null) return false;
+    try {
+      return isGzip(bytes.readAt(0, Buffer.alloc(2)));
+    } finally {
+      bytes.close();
+    }
+  } catch {
+    // The indexing says what is wrong with it.
+    return true;
+  }
+}

@@ -1,0 +1,210 @@
+// The sidecar files of indexed logs in the cache directory: one a log file, one line of JSON and then the filter's blocks.
+// Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
+// of, as far as device, inode, size, mtime and last bytes tell, and what was read of the sidecar is sound; else the file is
+// scanned.
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { makeDirectory } from '../../platform/make-directory.ts';
+import type { FoundFile } from '../plan/walk.ts';
+import { FileBytes } from '../read/file-bytes.ts';
+import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
+
+const VERSION = 2;
+/** Longer ones, with strange directory names, are not read. */
+const MAX_HEADER_BYTES = 8_192;
+const TRAILER_BYTES = 64;
+
+interface IndexFacts {
+  /** Zone that times without offset were read in. */
+  readonly zone: string;
+  /** Earliest and latest time of any line; null when no line has one. */
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  readonly lines: number;
+  /** Bytes of log text. */
+  readonly bytes: number;
+}
+
+interface Header extends IndexFacts {
+  readonly version: number;
+  readonly identity: string;
+  /** Where the log file was; rotation renames it within its directory. */
+  readonly directory: string;
+  readonly filterBlocks: number;
+  /** Over all of the above, as JSON. */
+  readonly crc?: number;
+}
+
+export interface IndexEntry {
+  readonly facts: IndexFacts;
+  /** The file does not hold the card: certain when true. */
+  readonly lacksCard: boolean;
+}
+
+/** What must be the same for a sidecar to be believed. */
+export function identityOf(file: FoundFile, bytes: FileBytes): string {
+  const room = Buffer.alloc(TRAILER_BYTES);
+  const trailer = bytes.readAt(Math.max(0, bytes.size - TRAILER_BYTES), room).toString('hex');
+  return [file.dev, file.ino, file.size, file.mtimeMs, trailer].join(':');
+}
+
+function indexDirectory(cacheDirectory: string): string {
+  return join(cacheDirectory, 'log-index');
+}
+
+function sidecarPath(cacheDirectory: string, file: FoundFile): string {
+  return join(indexDirectory(cacheDirectory), `${file.dev}-${file.ino}.idx`);
+}
+
+/**
+ * Null when there is none that fits.
+ * @param card the card to ask for; null: none.
+ */
+export function readIndex(
+  cacheDirectory: string,
+  file: FoundFile,
+  bytes: FileBytes,
+  card: string | null,
+): IndexEntry | null {
+  return readSidecar(sidecarPath(cacheDirectory, file), (sidecar) => {
+    const header = headerIn(sidecar);
+    if (header?.version !== VERSION || header.identity !== identityOf(file, bytes)) return null;
+    const blockAt = (block: number) =>
+      sidecar.readAt(
+        sidecar.size - (header.filterBlocks - block) * BLOCK_BYTES,
+        Buffer.allocUnsafe(BLOCK_BYTES),
+      );
+    const lacksCard =
+      card !== null && isFilterable(card) && !maybeContains(card, header.filterBlocks, blockAt);
+    return { facts: header, lacksCard };
+  });
+}
+
+/** Null also when there is no such sidecar, or it cannot be read. */
+function readSidecar<T>(path: string, read: (sidecar: FileBytes) => T): T | null {
+  try {
+    const sidecar = FileBytes.open(path);
+    if (sidecar === null) return null;
+    try {
+      return read(sidecar);
+    } finally {
+      sidecar.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return null;
+  }
+}
+
+/** Null when it is damaged, or the sidecar is not as long as it says. */
+function headerIn(sidecar: FileBytes): Header | null {
+  const head = sidecar.readAt(0, Buffer.allocUnsafe(MAX_HEADER_BYTES));
+  const newline = head.indexOf(0x0a);
+  const header = parseHeader(head.toString('utf8', 0, Math.max(0, newline)));
+  if (header === null) return null;
+  return sidecar.size === newline + 1 + header.filterBlocks * BLOCK_BYTES ? header : null;
+}
+
+function parseHeader(text: string): Header | null {
+  try {
+    const { crc, ...header } = JSON.parse(text) as Header;
+    return crc32(JSON.stringify(header)) === crc ? header : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Takes the place of an older sidecar at once, so that a reader sees one or the other.
+ * @throws CardpollError `config` when the directory cannot be made, `io` when the sidecar cannot be written.
+ */
+export function writeIndex(
+  cacheDirectory: string,
+  file: FoundFile,
+  identity: string,
+  facts: IndexFacts,
+  filter: Buffer,
+): void {
+  const { zone, firstMs, lastMs, lines, bytes } = facts;
+  const header: Header = {
+    ...{ version: VERSION, identity, directory: dirname(file.path), zone, firstMs, lastMs, lines, bytes },
+    filterBlocks: filter.length / BLOCK_BYTES,
+  };
+  const line = JSON.stringify({ ...header, crc: crc32(JSON.stringify(header)) });
+  const sidecar = Buffer.concat([Buffer.from(`${line}\n`), filter]);
+  orFail(cacheDirectory, 'config', () => makeDirectory(indexDirectory(cacheDirectory)));
+  orFail(cacheDirectory, 'io', () => replaceFile(sidecarPath(cacheDirectory, file), sidecar));
+}
+
+function replaceFile(path: string, content: Buffer): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, content);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function orFail<T>(cacheDirectory: string, kind: 'config' | 'io', work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const message = `indexes cannot be kept in ${indexDirectory(cacheDirectory)}: ${messageOf(cause)}`;
+    const hint = 'type --cache-dir with a directory that you may write and that has room';
+    throw new CardpollError(kind, 'index_not_kept', message, { cause, hint });
+  }
+}
+
+/**
+ * Removes the sidecars of log files that are no longer where they were, and what a killed writer left.
+ * @throws CardpollError `io`.
+ */
+export function dropStale(cacheDirectory: string): number {
+  return orFail(cacheDirectory, 'io', () => dropStaleIn(cacheDirectory));
+}
+
+function dropStaleIn(cacheDirectory: string): number {
+  const directory = indexDirectory(cacheDirectory);
+  const present = new Map<string, ReadonlySet<string>>();
+  let dropped = 0;
+  for (const name of namesIn(directory)) {
+    const header = name.endsWith('.idx') ? readSidecar(join(directory, name), headerIn) : null;
+    if (header !== null) {
+      const files = present.get(header.directory) ?? sidecarNames(header.directory);
+      present.set(header.directory, files);
+      if (files.has(name)) continue;
+    } else if (!isLeftOver(join(directory, name))) {
+      continue;
+    }
+    rmSync(join(directory, name), { force: true });
+    dropped += 1;
+  }
+  return dropped;
+}
+
+const LEFT_OVER_MS = 3_600_000;
+
+/** Another process may be writing it right now. */
+function isLeftOver(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > LEFT_OVER_MS;
+}
+
+function sidecarNames(logDirectory: string): Set<string> {
+  const stats = namesIn(logDirectory).map((name) =>
+    statSync(join(logDirectory, name), { throwIfNoEntry: false }),
+  );
+  return new Set(stats.flatMap((stat) => (stat === undefined ? [] : [`${stat.dev}-${stat.ino}.idx`])));
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

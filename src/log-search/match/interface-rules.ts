@@ -1,0 +1,100 @@
+// Which interfaces a line belongs to: looks for the signs of interface-alias.ts, and those of one's own, in its request
+// paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
+// find-hits.ts, only on lines that hold the card.
+import { type InterfaceName, type OwnSigns, REALNAME_PART, SIGNS } from './interface-alias.ts';
+import { gbkTextOf, Phrase } from './phrase.ts';
+
+interface Rule {
+  /** Each found in a normalised path. */
+  readonly inPath: readonly string[];
+  readonly fields: readonly Field[];
+  readonly phrases: readonly Phrase[];
+}
+
+export class InterfaceRules {
+  readonly #rules: ReadonlyArray<readonly [InterfaceName, Rule]>;
+
+  /** @param strict only the request path counts. */
+  constructor(
+    wanted: readonly InterfaceName[],
+    own: OwnSigns,
+    private readonly strict: boolean,
+  ) {
+    this.#rules = wanted.map((name) => [name, ruleOf(name, own[name] ?? {})]);
+  }
+
+  /** Which of the wanted interfaces a line, as latin1, belongs to. */
+  interfacesOf(line: string): InterfaceName[] {
+    const paths = pathsIn(line);
+    const gbk = this.strict ? '' : gbkTextOf(line);
+    const belongs = ({ inPath, fields, phrases }: Rule) => {
+      if (inPath.some((part) => paths.some((path) => path.includes(part)))) return true;
+      if (this.strict) return false;
+      return fields.some((field) => field.isIn(line)) || phrases.some((phrase) => phrase.isIn(line, gbk));
+    };
+    return this.#rules.filter(([, rule]) => belongs(rule)).map(([name]) => name);
+  }
+}
+
+function ruleOf(name: InterfaceName, own: NonNullable<OwnSigns[InterfaceName]>): Rule {
+  const { paths, fields, phrases } = SIGNS[name];
+  return {
+    inPath: [
+      ...(name === 'realname' ? [REALNAME_PART] : []),
+      ...[...paths, ...(own.paths ?? [])].map(normalizePath),
+    ],
+    fields: [...fields, ...(own.fields ?? [])].map((field) => new Field(field)),
+    phrases: [...phrases, ...(own.phrases ?? [])].map((text) => new Phrase(text)),
+  };
+}
+
+// Of a run of backslashes the last one is enough to begin with: to try each of them takes for ever where there are many.
+const QUOTE = String.raw`(?:"|\\u0022)`;
+const CLOSING = String.raw`(?:\\*"|\\+u0022)`;
+/** A key of `key=value` text: no part of a longer one, and no parameter of a query. */
+const KEY_START = String.raw`(?:(?<![\w.?&-])|(?<=\\[nrt]))`;
+
+class Field {
+  readonly #name: string;
+  /** A JSON key, plain or escaped inside a string any number of times. */
+  readonly #inJson: RegExp;
+  readonly #inText: RegExp;
+
+  constructor(field: string) {
+    this.#name = Buffer.from(field, 'utf8').toString('latin1');
+    const name = this.#name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    this.#inJson = new RegExp(String.raw`${QUOTE}${name}${CLOSING}\s*:`);
+    this.#inText = new RegExp(`${KEY_START}${name}=(?!=)`);
+  }
+
+  isIn(line: string): boolean {
+    return line.includes(this.#name) && (this.#inJson.test(line) || this.#inText.test(line));
+  }
+}
+
+// A path of a field path, uri or url (JSON, or `key=value`), and of a request line as access logs have it.
+const PATH_NAME = '(?:path|uri|url)';
+/** Longer ones would exhaust the stack of the regular expression. */
+const PATH_VALUE = String.raw`((?:[^"\\\s]|\\+/){1,4096})`;
+const PATH_FIELD = new RegExp(`${QUOTE}${PATH_NAME}${CLOSING}\\s*:\\s*${CLOSING}${PATH_VALUE}`, 'g');
+const PATH_PAIR = new RegExp(`${KEY_START}${PATH_NAME}=(?:${CLOSING}|')?${PATH_VALUE}`, 'g');
+const REQUEST_LINE = /(?<![\w])(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) ((?:\/|https?:\/\/)[^"\\\s]*)/g;
+
+function pathsIn(line: string): string[] {
+  return [PATH_FIELD, PATH_PAIR, REQUEST_LINE].flatMap((pattern) =>
+    Array.from(line.matchAll(pattern), ([, path = '']) => normalizePath(path)),
+  );
+}
+
+/** As `/gateway/cardflow/`: without host, query and parameters, lower case, no `-`, `_`, quotes and brackets. */
+function normalizePath(path: string): string {
+  const bare = path
+    .replaceAll('\\', '')
+    .replace(/[?#,].*$/s, '')
+    .replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
+    .replace(/;[^/]*/g, '')
+    .replace(/[-_'()[\]{}<>]/g, '')
+    // The end of a sentence.
+    .replace(/[.:]$/, '');
+  return `/${bare}/`.replace(/\/+/g, '/').toLowerCase();
+}

@@ -1,0 +1,43 @@
+// Finds a phrase, mostly a Chinese one, in a line whose encoding nobody states: UTF-8, GBK, or \uXXXX escapes in JSON,
+// however often escaped. Used by interface-rules.ts, on the line's bytes as a latin1 string.
+import { isUtf8 } from 'node:buffer';
+
+export class Phrase {
+  readonly #utf8: string;
+  readonly #escaped: RegExp;
+
+  constructor(private readonly text: string) {
+    this.#utf8 = Buffer.from(text, 'utf8').toString('latin1');
+    this.#escaped = new RegExp(text.split('').map(patternOf).join(''));
+  }
+
+  /** @param gbk what `gbkTextOf` says of the line. */
+  isIn(line: string, gbk: string): boolean {
+    return line.includes(this.#utf8) || gbk.includes(this.text) || this.#escaped.test(line);
+  }
+}
+
+/**
+ * Of a UTF-16 unit: its escape, or itself where JSON need not escape it. Of a run of backslashes the last one is enough to
+ * begin with: to try each of them takes for ever where there are many.
+ */
+function patternOf(unit: string, at: number): string {
+  const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
+  const digits = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+  const escaped = String.raw`\\${at === 0 ? '' : '+'}u${digits}`;
+  if (unit >= '\x80') return escaped;
+  return `(?:${escaped}|${unit.replace(/[.*+?^${}()|[\]\\]/, '\\$&')})`;
+}
+
+/**
+ * The line, as latin1, read as GBK wherever it is not UTF-8; empty when all of it is. The bytes of a GBK character also
+ * occur within UTF-8 and across two characters, so whole stretches are decoded, between bytes that are never half of one.
+ */
+export function gbkTextOf(line: string): string {
+  if (isUtf8(Buffer.from(line, 'latin1'))) return '';
+  const decoder = new TextDecoder('gbk');
+  return line.replace(/[\x40-\xff]+/g, (stretch) => {
+    const bytes = Buffer.from(stretch, 'latin1');
+    return isUtf8(bytes) ? bytes.toString('utf8') : decoder.decode(bytes);
+  });
+}

@@ -1,0 +1,76 @@
+// Where files went that a search listed and did not find any more: renamed at the wrong moment, or compressed. Pure; used
+// by search.ts, which looks for them in a new listing.
+import { dirname } from 'node:path';
+import type { FileTask } from './plan.ts';
+import { parseRotationName } from './rotation.ts';
+import { type FoundFile, fileId } from './walk.ts';
+
+interface MovedFile {
+  readonly original: FileTask;
+  /** Null when it is among the tasks already. */
+  readonly file: FoundFile | null;
+}
+
+/**
+ * @param tasks all files asked for so far, `gone` included.
+ * @param files what there is now.
+ */
+export function findMovedFiles(
+  gone: readonly FileTask[],
+  tasks: readonly FileTask[],
+  files: readonly FoundFile[],
+): MovedFile[] {
+  const found: MovedFile[] = [];
+  const missing = new Map(gone.map((task) => [fileId(task), task]));
+  const paths = new Set(files.map(({ path }) => path));
+  const lost = new Set(gone.map(({ path }) => path));
+  const searched = new Set(tasks.map(({ path }) => path).filter((path) => !lost.has(path)));
+  const asked = new Set(tasks.map(fileId));
+  // Both were listed, and then the plain one went: its compression ended just then, so the other, opened later, was
+  // read whole.
+  for (const original of gone) {
+    if (!searched.has(`${original.path}.gz`)) continue;
+    found.push({ original, file: null });
+    missing.delete(fileId(original));
+  }
+  const compressed: FoundFile[] = [];
+  for (const file of files) {
+    const renamed = missing.get(fileId(file));
+    if (renamed !== undefined) found.push({ original: renamed, file });
+    missing.delete(fileId(file));
+    const plain = plainPath(file.path);
+    // One that is still being made, or was made of a file that has been searched, holds nothing new.
+    const isNew = plain !== null && !paths.has(plain) && !searched.has(plain);
+    if (isNew && !asked.has(fileId(file))) compressed.push(file);
+  }
+  // What was compressed before cannot have been compressed now: it was deleted.
+  const uncompressed = () => [...missing.values()].filter(({ path }) => plainPath(path) === null);
+  // A searched file that is under no name any more was compressed too, so what is new of its log may be that.
+  const present = new Set(files.map(fileId));
+  const compressedToo = tasks.filter(
+    (task) => !lost.has(task.path) && plainPath(task.path) === null && !present.has(fileId(task)),
+  );
+  const isCertain = ({ path }: FileTask) => !compressedToo.some((task) => isSameLog(task.path, path));
+  // By their names first: what is left over can only be told by its log.
+  const byName = (file: FoundFile) => uncompressed().find((task) => plainPath(file.path) === task.path);
+  const byLog = (file: FoundFile) =>
+    uncompressed().find((task) => isSameLog(task.path, file.path) && isCertain(task));
+  for (const originalOf of [byName, byLog]) {
+    for (const file of compressed) {
+      const original = found.some((one) => one.file === file) ? undefined : originalOf(file);
+      if (original === undefined) continue;
+      found.push({ original, file });
+      missing.delete(fileId(original));
+    }
+  }
+  return found;
+}
+
+function plainPath(path: string): string | null {
+  return path.endsWith('.gz') ? path.slice(0, -'.gz'.length) : null;
+}
+
+function isSameLog(onePath: string, otherPath: string): boolean {
+  const family = (path: string) => parseRotationName(path.slice(path.lastIndexOf('/') + 1)).family;
+  return dirname(onePath) === dirname(otherPath) && family(onePath) === family(otherPath);
+}

@@ -1,0 +1,62 @@
+// Cheap looks at the ends of a file: the times near its beginning for one 8 KiB read, and near its end where it is not
+// compressed. Used by plan.ts to leave files out. Whatever cannot be told is null, and null never leaves a file out.
+import { constants, gunzipSync } from 'node:zlib';
+import type { FileBytes } from '../read/file-bytes.ts';
+import { isGzip } from '../read/gzip/gzip-format.ts';
+import { timeOfLine } from '../time/timestamps.ts';
+import type { Zone } from '../time/zone.ts';
+
+const HEAD_BYTES = 8_192;
+const TAIL_BYTES = 65_536;
+const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
+/** More than one, so that a single odd date does not decide. */
+const HEAD_LINES = 20;
+const NEWLINE = 0x0a;
+
+interface Peek {
+  /** The earliest time near the beginning. */
+  readonly firstMs: number | null;
+  /** The latest time near the end. */
+  readonly lastMs: number | null;
+}
+
+export function peek(file: FileBytes, zone: Zone): Peek {
+  const head = file.readAt(0, Buffer.allocUnsafe(HEAD_BYTES));
+  const gzip = isGzip(head);
+  const data = gzip ? inflateHead(head) : head;
+  const times = timesOf(data, 0, data.lastIndexOf(NEWLINE), HEAD_LINES, zone);
+  return {
+    firstMs: times.length === 0 ? null : Math.min(...times),
+    lastMs: gzip ? null : lastTime(file, zone),
+  };
+}
+
+function inflateHead(head: Buffer): Buffer {
+  try {
+    return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_INFLATED_BYTES });
+  } catch {
+    // Damaged, or inflating to an absurd size: the scan will say so.
+    return Buffer.alloc(0);
+  }
+}
+
+function lastTime(file: FileBytes, zone: Zone): number | null {
+  const offset = Math.max(0, file.size - TAIL_BYTES);
+  const tail = file.readAt(offset, Buffer.allocUnsafe(TAIL_BYTES));
+  const start = offset === 0 ? 0 : tail.indexOf(NEWLINE) + 1;
+  const times = timesOf(tail, start, tail.length, Number.POSITIVE_INFINITY, zone);
+  return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+}
+
+function timesOf(data: Buffer, from: number, to: number, lines: number, zone: Zone): number[] {
+  const times: number[] = [];
+  let left = lines;
+  for (let start = from; start < to && left > 0; left -= 1) {
+    const newline = data.indexOf(NEWLINE, start);
+    const end = newline === -1 || newline > to ? to : newline;
+    const time = timeOfLine(data, start, end, zone);
+    if (time !== undefined) times.push(time);
+    start = end + 1;
+  }
+  return times;
+}

@@ -1,0 +1,192 @@
+// Decides which files are searched. Used by search.ts. Without a window: all. With one, a file is left out only for
+// what it or its successor contains: it begins after the window, its successor begins before the window, its (plain)
+// end lies before the window, or it was last written long before. Names only say which file succeeds which.
+// Never reads more than the ends of a file, except to compare `x` with `x.gz`.
+
+import { type IndexEntry, readIndex } from '../index/index-store.ts';
+import { FileBytes } from '../read/file-bytes.ts';
+import type { Notice } from '../report/notice.ts';
+import type { TimeSpan } from '../time/line-clock.ts';
+import { Zone } from '../time/zone.ts';
+import { peek } from './peek.ts';
+import type { Query } from './query.ts';
+import { follows, parseRotationName, type RotationName } from './rotation.ts';
+import { holdSameData } from './same-data.ts';
+import { type FoundFile, walk } from './walk.ts';
+
+/** Lines may be late by so much: several writers, clocks set back by an hour. */
+export const SLACK_MS = 2 * 3_600_000;
+/** A copy may carry an old mtime, in another zone's terms; so only files much older than the window are left out. */
+const MTIME_SLACK_MS = 36 * 3_600_000;
+
+export interface FileTask extends FoundFile {
+  /** Position in the plan; orders hits of the same instant. */
+  readonly index: number;
+  /** What lines without a time in a file without any time count as. */
+  readonly fallback: TimeSpan;
+}
+
+type PruneReason =
+  | 'begins_after'
+  | 'ends_before'
+  | 'not_written_since'
+  | 'successor_begins_before'
+  | 'index_lacks_card'
+  | 'index_outside_window';
+
+export interface PrunedFile {
+  readonly path: string;
+  readonly reason: PruneReason;
+}
+
+export interface Plan {
+  readonly tasks: readonly FileTask[];
+  readonly pruned: readonly PrunedFile[];
+  readonly notices: readonly Notice[];
+  readonly considered: number;
+  readonly special: number;
+  /** Read to make the plan. */
+  readonly bytesRead: number;
+}
+
+/**
+ * @param cacheDirectory where indexes are kept; null: there are none.
+ * @throws CardpollError `input_missing` / `root_missing`, and the signal's reason when it is aborted.
+ */
+export async function makePlan(
+  roots: readonly string[],
+  query: Query,
+  cacheDirectory: string | null,
+  signal: AbortSignal | undefined,
+): Promise<Plan> {
+  const found = walk(roots);
+  const zone = new Zone(query.zone);
+  const candidates = found.files.map((file) => candidateOf(file, zone));
+  const notices = [...found.notices];
+  const pruned: PrunedFile[] = [];
+  let kept = candidates;
+  if (query.prune) {
+    const look: Look = { query, cacheDirectory, zone };
+    for (const one of candidates) lookInto(one, look);
+    kept = [];
+    for (const one of candidates) {
+      const reason = indexReason(one, query, zone) ?? windowReason(one, candidates, query.window);
+      if (reason === null) kept.push(one);
+      else pruned.push({ path: one.file.path, reason });
+    }
+  }
+  const duplicates = await findDuplicates(kept, signal);
+  for (const [path, of] of duplicates)
+    notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
+  const tasks = kept
+    .filter(({ file }) => !duplicates.has(file.path))
+    .map(({ file, fallback }, index) => ({ ...file, index, fallback }));
+  const bytesRead = candidates.reduce((sum, one) => sum + one.peekedBytes, 0);
+  const { special } = found;
+  return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };
+}
+
+interface Candidate {
+  readonly file: FoundFile;
+  readonly directory: string;
+  readonly name: RotationName;
+  readonly fallback: TimeSpan;
+  firstMs: number | null;
+  lastMs: number | null;
+  peekedBytes: number;
+  index: IndexEntry | null;
+}
+
+function candidateOf(file: FoundFile, zone: Zone): Candidate {
+  const slash = file.path.lastIndexOf('/');
+  const name = parseRotationName(file.path.slice(slash + 1));
+  const fallback = (name.day === null ? null : zone.dayOf(...name.day)) ?? zone.dayAt(file.mtimeMs);
+  const directory = file.path.slice(0, slash + 1);
+  return { file, directory, name, fallback, firstMs: null, lastMs: null, peekedBytes: 0, index: null };
+}
+
+interface Look {
+  readonly query: Query;
+  readonly cacheDirectory: string | null;
+  readonly zone: Zone;
+}
+
+/** Files that cannot be opened are left to the scan, which says why. */
+function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): void {
+  const { window } = query;
+  if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
+  const { file } = candidate;
+  try {
+    const bytes = FileBytes.open(file.path);
+    if (bytes === null) return;
+    try {
+      if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, query.card);
+      const facts = candidate.index?.facts;
+      // A zone's name may be dear to ask for.
+      if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
+      else if (window !== null) Object.assign(candidate, peek(bytes, zone));
+    } finally {
+      candidate.peekedBytes = bytes.read;
+      bytes.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
+}
+
+function indexReason({ index }: Candidate, { window }: Query, zone: Zone): PruneReason | null {
+  if (index === null) return null;
+  if (index.lacksCard) return 'index_lacks_card';
+  const { firstMs, lastMs } = index.facts;
+  if (window === null || index.facts.zone !== zone.name || firstMs === null || lastMs === null) return null;
+  return lastMs < window.fromMs || firstMs >= window.toMs ? 'index_outside_window' : null;
+}
+
+function isOld({ file }: Candidate, window: TimeSpan): boolean {
+  return file.mtimeMs + MTIME_SLACK_MS < window.fromMs;
+}
+
+function windowReason(
+  candidate: Candidate,
+  all: readonly Candidate[],
+  window: TimeSpan | null,
+): PruneReason | null {
+  if (window === null) return null;
+  const { firstMs, lastMs } = candidate;
+  if (isOld(candidate, window)) return 'not_written_since';
+  if (firstMs === null) return null;
+  if (firstMs > window.toMs + SLACK_MS) return 'begins_after';
+  if (lastMs !== null && Math.max(firstMs, lastMs) + SLACK_MS < window.fromMs) return 'ends_before';
+  const end = successorBegins(candidate, firstMs, all);
+  return end !== null && end + SLACK_MS < window.fromMs ? 'successor_begins_before' : null;
+}
+
+/** When a file by the same writer, later by its name, begins; null when names and times contradict each other. */
+function successorBegins(
+  { directory, name }: Candidate,
+  firstMs: number,
+  all: readonly Candidate[],
+): number | null {
+  let earliest: number | null = null;
+  for (const other of all) {
+    if (other.directory !== directory || other.firstMs === null || !follows(name, other.name)) continue;
+    if (other.firstMs < firstMs) return null;
+    earliest = Math.min(earliest ?? other.firstMs, other.firstMs);
+  }
+  return earliest;
+}
+
+/** Path of the file left out -> path of the one kept. */
+async function findDuplicates(
+  candidates: readonly Candidate[],
+  signal: AbortSignal | undefined,
+): Promise<Map<string, string>> {
+  const byPath = new Map(candidates.map(({ file }) => [file.path, file]));
+  const duplicates = new Map<string, string>();
+  for (const { file } of candidates) {
+    const compressed = byPath.get(`${file.path}.gz`);
+    if (compressed === undefined || file.size === 0) continue;
+    if (await holdSameData(file.path, compressed.path, signal)) duplicates.set(compressed.path, file.path);
+  }
+  return duplicates;
+}

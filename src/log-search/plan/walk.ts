@@ -1,0 +1,150 @@
+// Lists the regular files under the roots, each once: symbolic links are followed, directories and files are told apart
+// by device and inode, so nested and repeated roots, links and loops do no harm. Used by plan.ts. Opens no file.
+import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import type { Notice } from '../report/notice.ts';
+
+export interface FoundFile {
+  readonly path: string;
+  readonly dev: number;
+  readonly ino: number;
+  /** Epoch milliseconds. Where the system does not tell, Node may give a later time: a file that changes counts as gone. */
+  readonly bornMs: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+interface Found {
+  readonly files: readonly FoundFile[];
+  readonly notices: readonly Notice[];
+  /** FIFOs, sockets and devices. */
+  readonly special: number;
+}
+
+const MAX_WALKS = 20;
+/** A directory's mtime may stand still for so long while the directory changes: coarse clocks, coarse file systems. */
+const SETTLED_MS = 2_000;
+
+/**
+ * Lists again while a directory changes, because a file renamed then may be missing under both names: until two
+ * listings are the same.
+ * @throws CardpollError `input_missing` / `root_missing`.
+ */
+export function walk(roots: readonly string[]): Found {
+  let listing = list(roots);
+  for (let walks = 2; !listing.isSettled(); walks += 1) {
+    const before = listing;
+    listing = list(roots);
+    if (listing.fingerprint === before.fingerprint) break;
+    if (walks === MAX_WALKS) {
+      const detail = 'its files kept changing while they were listed';
+      listing.notices.push({ path: roots.join(':'), code: 'vanished', detail });
+      break;
+    }
+  }
+  return listing;
+}
+
+function list(roots: readonly string[]): Walker {
+  const walker = new Walker();
+  for (const root of roots) walker.enterRoot(root);
+  return walker;
+}
+
+/** What a file is known by when its name changes. An inode alone does not do: it is soon given to another file. */
+export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bornMs'>): string {
+  return `${dev}:${ino}:${bornMs}`;
+}
+
+class Walker implements Found {
+  readonly files: FoundFile[] = [];
+  readonly notices: Notice[] = [];
+  special = 0;
+  readonly #seen = new Set<string>();
+  readonly #changedAt = new Map<string, number>();
+  readonly #beganMs = Date.now();
+
+  /** Whether no directory changed while it was read, for all that its mtime can tell. */
+  isSettled(): boolean {
+    return [...this.#changedAt].every(
+      ([path, mtimeMs]) =>
+        mtimeMs < this.#beganMs - SETTLED_MS &&
+        statSync(path, { throwIfNoEntry: false })?.mtimeMs === mtimeMs,
+    );
+  }
+
+  get fingerprint(): string {
+    return JSON.stringify([this.files.map((file) => [file.path, fileId(file)]), this.notices]);
+  }
+
+  enterRoot(root: string): void {
+    try {
+      this.#take(root, statSync(root));
+    } catch (error) {
+      if (!isMissing(error)) {
+        this.#complain(root, error);
+        return;
+      }
+      throw new CardpollError('input_missing', 'root_missing', `log directory ${root} does not exist`, {
+        hint: 'type --roots /var/log/cardpoll:/mnt/other/logs with directories that exist',
+      });
+    }
+  }
+
+  #take(path: string, stat: Stats): void {
+    const key = `${stat.dev}:${stat.ino}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
+    if (stat.isDirectory()) this.#enter(path, stat.mtimeMs);
+    else if (!stat.isFile()) this.special += 1;
+    else {
+      const { dev, ino, birthtimeMs: bornMs, size, mtimeMs } = stat;
+      this.files.push({ path, dev, ino, bornMs, size, mtimeMs });
+    }
+  }
+
+  #enter(directory: string, mtimeMs: number): void {
+    this.#changedAt.set(directory, mtimeMs);
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(directory, { withFileTypes: true });
+    } catch (error) {
+      this.#complain(directory, error);
+      return;
+    }
+    // Real files before links, so that a file is known by its own name.
+    entries.sort(
+      (a, b) => Number(a.isSymbolicLink()) - Number(b.isSymbolicLink()) || (a.name < b.name ? -1 : 1),
+    );
+    for (const entry of entries) this.#visit(join(directory, entry.name), entry.isSymbolicLink());
+  }
+
+  #visit(path: string, isLink: boolean): void {
+    try {
+      this.#take(path, isLink ? statSync(path) : lstatSync(path));
+    } catch (error) {
+      if (!isMissing(error)) this.#complain(path, error);
+      else if (isLink) this.notices.push({ path, code: 'dangling_link', detail: 'links to nothing' });
+      // A file that went away while its directory was read: rotated, and listed under its new name or soon again.
+      else this.notices.push({ path, code: 'vanished', detail: 'gone before it was read' });
+    }
+  }
+
+  #complain(path: string, error: unknown): void {
+    const code = isDenied(error) ? 'denied' : 'read_error';
+    this.notices.push({ path, code, detail: code === 'denied' ? 'permission denied' : messageOf(error) });
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR');
+}
+
+export function isDenied(error: unknown): boolean {
+  return hasCode(error, 'EACCES') || hasCode(error, 'EPERM');
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}

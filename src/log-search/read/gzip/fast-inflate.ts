@@ -1,0 +1,119 @@
+// Inflates the members of a gzip file synchronously, as long as everything about them is sound. Used by inflate.ts. The
+// libraries say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
+// length, stands where it ended.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FileBytes } from '../file-bytes.ts';
+import { crc32 } from './checksum.ts';
+import { type InflateChoice, libraryFor } from './choose-library.ts';
+import { FileWindow } from './file-window.ts';
+import { findMember, readHeader, trailerOf } from './gzip-format.ts';
+import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
+import type { InflateSink } from './inflate-sink.ts';
+
+/** A slice of a zip bomb inflates to a thousand times its size. */
+const MAX_SLICE_BYTES = 32_768;
+const MIN_SLICE_BYTES = 2_048;
+/** Leaves room for slices that inflate to more than the one before. */
+const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
+/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+const SLICES_A_TURN = 64;
+
+/** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
+type FastResult =
+  | { readonly kind: 'reached'; readonly offset: number }
+  | { readonly kind: 'redo' }
+  | { readonly kind: 'stopped' };
+
+/** Hands out the data of the members from the start of the file on, as far as it can. */
+export async function inflateFast(
+  file: FileBytes,
+  sink: InflateSink,
+  choice: InflateChoice,
+): Promise<FastResult> {
+  const library = libraryFor(choice);
+  return library === null ? { kind: 'reached', offset: 0 } : new FastInflate(library, file, sink).run();
+}
+
+class FastInflate {
+  readonly #window: FileWindow;
+  #slices = 0;
+
+  constructor(
+    private readonly library: InflateLibrary,
+    private readonly file: FileBytes,
+    private readonly sink: InflateSink,
+  ) {
+    this.#window = new FileWindow(file);
+  }
+
+  async run(): Promise<FastResult> {
+    let offset = 0;
+    while (this.file.size - offset > this.library.minBytes) {
+      const header = readHeader(this.#window, offset);
+      const inflater = header.kind === 'header' ? this.library.make() : null;
+      if (header.kind !== 'header' || inflater === null) break;
+      try {
+        const end = await this.#member(inflater, offset + header.length);
+        if (typeof end === 'string') return { kind: end };
+        offset = end;
+      } finally {
+        inflater.close();
+      }
+    }
+    return { kind: 'reached', offset };
+  }
+
+  /** @returns where the next member would begin. */
+  async #member(inflater: Inflater, start: number): Promise<number | 'redo' | 'stopped'> {
+    let [offset, length, crc] = [start, 0, 0];
+    let sliceBytes = MIN_SLICE_BYTES;
+    const emit = (data: Buffer) => {
+      crc = crc32(data, crc);
+      length += data.length;
+      return this.sink.data(data);
+    };
+    for (;;) {
+      const slice = this.#window.some(offset, sliceBytes);
+      if (slice.length === 0) return 'redo';
+      const lengthBefore = length;
+      const state = inflater.push(slice, emit);
+      if (state === 'failed') return 'redo';
+      if (state === 'stopped') return 'stopped';
+      await this.#turn();
+      if (state === 'ended') {
+        const trailer = trailerOf(crc, length);
+        const end =
+          inflater.endsAt === null
+            ? this.#find(trailer, offset, slice.length)
+            : this.#expect(trailer, offset + inflater.endsAt);
+        return end ?? 'redo';
+      }
+      offset += slice.length;
+      sliceBytes = nextSlice(slice.length, length - lengthBefore);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    this.#slices += 1;
+    if (this.#slices % SLICES_A_TURN === 0) await nextTurn();
+  }
+
+  #expect(trailer: Buffer, offset: number): number | null {
+    return this.#window.all(offset, trailer.length).equals(trailer) ? offset + trailer.length : null;
+  }
+
+  /**
+   * The member ended somewhere in its last slice: there its trailer must stand. Behind another header it is another
+   * member's, of the same data.
+   */
+  #find(trailer: Buffer, offset: number, length: number): number | null {
+    const bytes = this.#window.all(offset, length + trailer.length);
+    const at = bytes.indexOf(trailer);
+    return at === -1 || findMember(bytes.subarray(0, at), 0) !== -1 ? null : offset + at + trailer.length;
+  }
+}
+
+function nextSlice(slice: number, output: number): number {
+  const fitting = Math.floor((WANTED_OUTPUT_BYTES * slice) / Math.max(1, output));
+  return Math.max(MIN_SLICE_BYTES, Math.min(MAX_SLICE_BYTES, fitting));
+}

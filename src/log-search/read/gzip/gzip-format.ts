@@ -1,0 +1,109 @@
+// The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
+
+/** What headers are read from. */
+export interface ByteSource {
+  /** All `wanted` bytes at `offset`; fewer only at the end. */
+  all(offset: number, wanted: number): Buffer;
+}
+
+const GZIP_TRAILER_BYTES = 8;
+/** Headers with longer names or comments are taken for damage. */
+const MAX_HEADER_BYTES = 65_536;
+const USUAL_HEADER_BYTES = 512;
+
+const HAS_HEADER_CRC = 2;
+const HAS_EXTRA = 4;
+const HAS_NAME = 8;
+const HAS_COMMENT = 16;
+const RESERVED_FLAGS = 0xe0;
+/** Of a header without name, comment and extra field, and what must overlap when one is looked for in pieces. */
+export const HEADER_BYTES = 10;
+const LAST_KNOWN_SYSTEM = 13;
+const UNKNOWN_SYSTEM = 255;
+
+export function isGzip(head: Buffer): boolean {
+  return head.length >= 2 && head[0] === 0x1f && head[1] === 0x8b;
+}
+
+type Header =
+  | { readonly kind: 'header'; readonly length: number }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'none' };
+
+/** The member header at `offset`; `cut` when the file ends before it does. */
+export function readHeader(source: ByteSource, offset: number): Header {
+  const usual = parseHeader(source.all(offset, USUAL_HEADER_BYTES));
+  return usual.kind === 'cut' ? parseHeader(source.all(offset, MAX_HEADER_BYTES)) : usual;
+}
+
+/** `cut`: the bytes end before the header does. */
+function parseHeader(bytes: Buffer): Header {
+  const magic = [0x1f, 0x8b, 8];
+  const known = bytes.subarray(0, 3);
+  if (known.some((byte, index) => byte !== magic[index])) return { kind: 'none' };
+  if (bytes.length < HEADER_BYTES) return { kind: 'cut' };
+  const flags = bytes[3] ?? 0;
+  if ((flags & RESERVED_FLAGS) !== 0) return { kind: 'none' };
+  let at = HEADER_BYTES;
+  if ((flags & HAS_EXTRA) !== 0) {
+    if (at + 2 > bytes.length) return { kind: 'cut' };
+    at += 2 + bytes.readUInt16LE(at);
+  }
+  for (const flag of [HAS_NAME, HAS_COMMENT]) {
+    if ((flags & flag) === 0) continue;
+    const end = at < bytes.length ? bytes.indexOf(0, at) : -1;
+    if (end === -1) return { kind: 'cut' };
+    at = end + 1;
+  }
+  if ((flags & HAS_HEADER_CRC) !== 0) at += 2;
+  return at > bytes.length ? { kind: 'cut' } : { kind: 'header', length: at };
+}
+
+/** Where a member begins at or after `from`, by all that is fixed about a header; -1: nowhere. */
+export function findMember(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(0x1f, from); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
+    if (at + HEADER_BYTES <= bytes.length && looksLikeHeader(bytes, at)) return at;
+  }
+  return -1;
+}
+
+/** Compressed data holds the first three bytes by chance once in 16 MB; so the flags and the last two count as well. */
+function looksLikeHeader(bytes: Buffer, at: number): boolean {
+  const byte = (index: number) => bytes[at + index] ?? 0;
+  return (
+    byte(1) === 0x8b &&
+    byte(2) === 8 &&
+    (byte(3) & RESERVED_FLAGS) === 0 &&
+    [0, 2, 4].includes(byte(8)) &&
+    (byte(9) <= LAST_KNOWN_SYSTEM || byte(9) === UNKNOWN_SYSTEM)
+  );
+}
+
+/** The trailer that data with this CRC-32 and length has. */
+export function trailerOf(crc: number, length: number): Buffer {
+  const trailer = Buffer.alloc(GZIP_TRAILER_BYTES);
+  trailer.writeUInt32LE(crc >>> 0, 0);
+  trailer.writeUInt32LE(length % 2 ** 32, 4);
+  return trailer;
+}
+
+/** Compressed data that is not searched, by its first bytes. */
+export function unsupportedFormat(head: Buffer, path: string): string | null {
+  for (const [magic, name] of MAGICS) {
+    if (head.subarray(0, magic.length).equals(magic)) return name;
+  }
+  // Damaged at its start: not text, and called as if compressed.
+  const suffix = /\.(zst|bz2|xz|lz4|Z|zip)$/.exec(path)?.[1];
+  return suffix !== undefined && head.some((byte) => byte < 9) ? suffix : null;
+}
+
+const MAGICS: ReadonlyArray<readonly [Buffer, string]> = [
+  [Buffer.from('28b52ffd', 'hex'), 'zst'],
+  [Buffer.from('BZh'), 'bz2'],
+  [Buffer.from('fd377a585a00', 'hex'), 'xz'],
+  [Buffer.from('04224d18', 'hex'), 'lz4'],
+  [Buffer.from('1f9d', 'hex'), 'Z'],
+  [Buffer.from('504b0304', 'hex'), 'zip'],
+  [Buffer.from('fffe', 'hex'), 'UTF-16'],
+  [Buffer.from('feff', 'hex'), 'UTF-16'],
+];

@@ -1,0 +1,146 @@
+// Hands out the data of a gzip file, however many members it has and however damaged it is, and says what is wrong with
+// it. Used by scan-file.ts. Everything that can be inflated is handed out; behind damage the next member is looked for.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NoticeCode } from '../../report/notice.ts';
+import type { FileBytes } from '../file-bytes.ts';
+import { inflateMember } from './careful-inflate.ts';
+import { crc32 } from './checksum.ts';
+import type { InflateChoice } from './choose-library.ts';
+import { inflateFast } from './fast-inflate.ts';
+import { FileWindow } from './file-window.ts';
+import { findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
+import type { InflateSink } from './inflate-sink.ts';
+
+export interface InflateProblem {
+  readonly code: NoticeCode;
+  readonly detail: string;
+}
+
+type InflateResult =
+  | { readonly kind: 'done'; readonly problems: readonly InflateProblem[] }
+  /** The fast way went wrong: forget what was handed out and call again without it. */
+  | { readonly kind: 'redo' };
+
+/** @param choice `node` never asks for a `redo`. */
+export async function inflateFile(
+  file: FileBytes,
+  sink: InflateSink,
+  choice: InflateChoice,
+): Promise<InflateResult> {
+  const fast = await inflateFast(file, sink, choice);
+  if (fast.kind === 'redo') return { kind: 'redo' };
+  if (fast.kind === 'stopped') return { kind: 'done', problems: [] };
+  const walk = new MemberWalk(file, sink, fast.offset);
+  await walk.run();
+  return { kind: 'done', problems: [...walk.problems].map(([code, detail]) => ({ code, detail })) };
+}
+
+const SEARCH_BYTES = 1_048_576;
+
+/** Goes from member to member from an offset on. */
+class MemberWalk {
+  readonly #window: FileWindow;
+  /** The first of each kind. */
+  readonly problems = new Map<NoticeCode, string>();
+
+  constructor(
+    private readonly file: FileBytes,
+    private readonly sink: InflateSink,
+    private offset: number,
+  ) {
+    this.#window = new FileWindow(file);
+  }
+
+  async run(): Promise<void> {
+    while (this.offset < this.file.size) {
+      const header = readHeader(this.#window, this.offset);
+      if (this.file.shrunk) return;
+      if (header.kind === 'header') {
+        if (!(await this.#member(this.offset + header.length))) return;
+      } else if (header.kind === 'cut') {
+        return this.#problem('truncated', `ends within a gzip header at byte ${this.offset}`);
+      } else if (!(await this.#skipForeign())) {
+        return;
+      }
+    }
+  }
+
+  /**
+   * A member that was torn off is inflated into the one behind it, so the next is looked for from its own beginning.
+   * @returns false when there is nothing more to do.
+   */
+  async #member(start: number): Promise<boolean> {
+    let [crc, length] = [0, 0];
+    const end = await inflateMember(this.file, start, (data) => {
+      crc = crc32(data, crc);
+      length += data.length;
+      return this.sink.data(data);
+    });
+    if (end.kind === 'stopped') return false;
+    if (end.kind === 'cut') {
+      this.#problem('truncated', 'gzip data ends too early or is still being written');
+      this.sink.gap();
+      return this.#findNext(this.offset + 1);
+    }
+    if (end.kind === 'corrupt') {
+      this.#problem('corrupt', `${end.reason} at byte ${end.offset}`);
+      this.sink.gap();
+      return this.#findNext(this.offset + 1);
+    }
+    return this.#checkTrailer(end.offset, trailerOf(crc, length));
+  }
+
+  #checkTrailer(at: number, expected: Buffer): boolean {
+    const trailer = this.#window.all(at, expected.length);
+    this.offset = at + expected.length;
+    if (trailer.length < expected.length) {
+      this.#problem('truncated', 'gzip data ends before its checksum');
+      return false;
+    }
+    if (!trailer.equals(expected)) {
+      this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
+      // Torn off before its trailer: the next member stands in its place.
+      if (readHeader(this.#window, at).kind === 'header') this.offset = at;
+    }
+    return true;
+  }
+
+  /** Zero padding is common and means nothing; anything else is worth a notice. */
+  async #skipForeign(): Promise<boolean> {
+    const zeros = Buffer.alloc(SEARCH_BYTES);
+    for await (const { at, bytes } of this.#blocks(this.offset, SEARCH_BYTES)) {
+      if (bytes.equals(zeros.subarray(0, bytes.length))) continue;
+      this.offset = at + bytes.findIndex((byte) => byte !== 0);
+      if (readHeader(this.#window, this.offset).kind === 'header') return true;
+      this.#problem('trailing_garbage', `no gzip data at byte ${this.offset}`);
+      this.sink.gap();
+      return this.#findNext(this.offset + 1);
+    }
+    return false;
+  }
+
+  async #findNext(from: number): Promise<boolean> {
+    for await (const { at, bytes } of this.#blocks(from, SEARCH_BYTES - HEADER_BYTES + 1)) {
+      const index = findMember(bytes, 0);
+      if (index === -1) continue;
+      this.offset = at + index;
+      return true;
+    }
+    return false;
+  }
+
+  /** The file from `from` on in blocks of SEARCH_BYTES, `step` apart, until it ends or the sink wants no more. */
+  async *#blocks(from: number, step: number): AsyncGenerator<{ at: number; bytes: Buffer }> {
+    const room = Buffer.allocUnsafe(SEARCH_BYTES);
+    for (let at = from; at < this.file.size && !this.sink.isStopped(); at += step) {
+      const bytes = this.file.readAt(at, room);
+      if (bytes.length === 0) return;
+      yield { at, bytes };
+      await nextTurn();
+    }
+  }
+
+  #problem(code: NoticeCode, detail: string): void {
+    if (!this.problems.has(code)) this.problems.set(code, detail);
+  }
+}

@@ -1,0 +1,65 @@
+// Writes a report in the form that was asked for, piece by piece: the hits of `--all` may be more than memory holds.
+// Used by the command, which owns the streams; what is yielded goes to standard output.
+
+import { Zone } from '../time/zone.ts';
+import { lineToJson, type Report, reportToJson } from './report.ts';
+import { reportToText, summaryToText } from './report-text.ts';
+
+export type LogFormat = 'text' | 'json' | 'jsonl';
+
+interface PrintOptions {
+  readonly format: LogFormat;
+  /** Only the number of hits. */
+  readonly countOnly: boolean;
+  /** Every hit. */
+  readonly all: boolean;
+}
+
+export function* printReport(
+  report: Report,
+  { format, countOnly, all }: PrintOptions,
+): Generator<string | Buffer> {
+  if (countOnly) yield `${report.hits}\n`;
+  else if (format === 'text') yield* all ? hitLines(report) : [reportToText(report)];
+  else if (format === 'jsonl') yield* jsonLines(report, all);
+  else yield* wholeJson(report, all);
+}
+
+/** What else there is to say, for standard error; null when standard output said it. */
+export function printAside(report: Report, { format, countOnly, all }: PrintOptions): string | null {
+  if (countOnly) return report.notices.length === 0 ? null : summaryToText(report);
+  return all && format === 'text' ? summaryToText(report) : null;
+}
+
+const NEWLINE = Buffer.from('\n');
+
+/** As in the files, each behind its path. */
+function* hitLines(report: Report): Generator<Buffer> {
+  for (const { path, line } of report.records())
+    yield Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
+}
+
+/** One object a hit (or sample), the summary last with `"type":"summary"`. */
+function* jsonLines(report: Report, all: boolean): Generator<string> {
+  const zone = new Zone(report.query.zone);
+  for (const found of all ? report.records() : report.samples) {
+    yield `${JSON.stringify({ type: 'hit', ...lineToJson(found, zone) })}\n`;
+  }
+  yield `${JSON.stringify({ type: 'summary', ...reportToJson(report) })}\n`;
+}
+
+function* wholeJson(report: Report, all: boolean): Generator<string> {
+  const text = JSON.stringify(reportToJson(report), null, 2);
+  if (!all) {
+    yield `${text}\n`;
+    return;
+  }
+  const zone = new Zone(report.query.zone);
+  yield `${text.slice(0, -2)},\n  "records": [`;
+  let separator = '\n';
+  for (const found of report.records()) {
+    yield `${separator}    ${JSON.stringify(lineToJson(found, zone))}`;
+    separator = ',\n';
+  }
+  yield `${separator === '\n' ? '' : '\n  '}]\n}\n`;
+}

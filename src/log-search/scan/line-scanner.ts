@@ -1,0 +1,164 @@
+// Finds matching lines in a stream of bytes. Used by scan-file.ts, one scanner a file and attempt. Bytes arrive in
+// chunks of any size; a chunk is looked through in place, only the line across a border is copied. Lines without a candidate
+// are never looked at. What a hit is worth (interfaces, counting, samples) is the sink's business.
+
+import type { LineMatcher } from '../match/card-matcher.ts';
+import { LineClock, overlaps, type TimeSpan } from '../time/line-clock.ts';
+import type { Zone } from '../time/zone.ts';
+import { LongLine, MAX_LINE_BYTES } from './long-line.ts';
+
+export interface ScannedLine {
+  /** The line is bytes[from, to), without its newline; valid only during the call. */
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+  /** Where the line starts in the file's (inflated) data. */
+  readonly offset: number;
+  /** null when no one asked for times. */
+  readonly time: TimeSpan | null;
+  /** Only the beginning of the line is here; the sink was given the rest as pieces. */
+  readonly cut: boolean;
+}
+
+export interface LineSink {
+  line(line: ScannedLine): void;
+  /** A piece of an overlong line, before the `line` it belongs to; or a line that never becomes one. */
+  piece(latin1: string): void;
+  /** The overlong line is over. */
+  endPieces(): void;
+}
+
+export interface ScanOptions {
+  readonly matcher: LineMatcher;
+  readonly zone: Zone;
+  readonly window: TimeSpan | null;
+  /** Sinks that only count need no times outside a window. */
+  readonly timed: boolean;
+  /** Stop when lines are past this instant; null: read to the end. */
+  readonly stopPastMs: number | null;
+  readonly fallback: TimeSpan;
+  readonly exact: boolean;
+  readonly firstMs: number | null;
+}
+
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export class LineScanner {
+  readonly #clock: LineClock;
+  readonly #timed: boolean;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #long: LongLine | null = null;
+  /** Bytes handed in before the present chunk. */
+  #offset = 0;
+  overlongLines = 0;
+
+  constructor(
+    private readonly options: ScanOptions,
+    private readonly sink: LineSink,
+  ) {
+    const { zone, fallback, exact, firstMs, window, timed, stopPastMs } = options;
+    this.#clock = new LineClock({ zone, fallback, exact, first: firstMs, stopPastMs });
+    this.#timed = timed || window !== null;
+  }
+
+  /** @returns false when nothing that follows can be in the window. The chunk may be overwritten afterwards. */
+  push(chunk: Buffer): boolean {
+    let from = 0;
+    if (this.#pendingBytes > 0 || this.#long !== null) {
+      const newline = chunk.indexOf(NEWLINE);
+      if (newline === -1) {
+        this.#keep(chunk);
+        this.#offset += chunk.length;
+        return true;
+      }
+      this.#keep(chunk.subarray(0, newline));
+      this.#endPending(this.#offset + newline);
+      from = newline + 1;
+    }
+    const to = chunk.lastIndexOf(NEWLINE) + 1;
+    if (to > from) this.#region(chunk, from, to, this.#offset);
+    this.#keep(chunk.subarray(Math.max(from, to)));
+    this.#offset += chunk.length;
+    return !this.#clock.isPast;
+  }
+
+  /** What follows is not the continuation of what came before: the last line ends here. */
+  endLine(): void {
+    this.#endPending(this.#offset);
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#long !== null) {
+      this.#long.push(bytes);
+      return;
+    }
+    // A file truncated under its writer begins with a hole, which reads as NUL bytes before the next line.
+    const part = this.#pendingBytes === 0 ? bytes.subarray(leadingNuls(bytes)) : bytes;
+    if (part.length === 0) return;
+    this.#pending.push(Buffer.from(part));
+    this.#pendingBytes += part.length;
+    if (this.#pendingBytes <= MAX_LINE_BYTES) return;
+    this.overlongLines += 1;
+    this.#long = new LongLine(this.#takePending(), this.options.matcher, (text) => this.sink.piece(text));
+  }
+
+  #takePending(): Buffer {
+    const [only] = this.#pending;
+    const line = this.#pending.length === 1 && only !== undefined ? only : Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    return line;
+  }
+
+  /** @param end position in the data where the pending line ends. */
+  #endPending(end: number): void {
+    if (this.#long !== null) {
+      const { head } = this.#long;
+      this.#clock.enterRegion(head, 0, head.length);
+      if (this.#long.finish()) this.#hit(head, 0, head.length, 0, end - head.length, true);
+      this.#clock.leaveRegion(head, 0, head.length);
+      this.sink.endPieces();
+      this.#long = null;
+    } else if (this.#pendingBytes > 0) {
+      const line = this.#takePending();
+      this.#region(line, 0, line.length, end - line.length);
+    }
+  }
+
+  /** Whole lines buf[from, to); the last may lack its newline. */
+  #region(buf: Buffer, from: number, to: number, offset: number): void {
+    const { matcher } = this.options;
+    const region = to === buf.length ? buf : buf.subarray(0, to);
+    if (this.#timed) this.#clock.enterRegion(region, from, to);
+    let at = matcher.next(region, from);
+    while (at !== -1) {
+      const lineFrom = at === from ? from : Math.max(from, region.lastIndexOf(NEWLINE, at - 1) + 1);
+      const newline = region.indexOf(NEWLINE, at);
+      const lineTo = newline === -1 ? to : newline;
+      if (matcher.accepts(region, at, lineFrom, lineTo)) {
+        this.#hit(region, lineFrom, lineTo, from, offset, false);
+        at = lineTo + 1 >= to ? -1 : matcher.next(region, lineTo + 1);
+      } else {
+        at = matcher.next(region, at + 1);
+      }
+    }
+    if (this.#timed) this.#clock.leaveRegion(region, from, to);
+  }
+
+  #hit(bytes: Buffer, from: number, to: number, regionFrom: number, offset: number, cut: boolean): void {
+    const { window } = this.options;
+    const time = this.#timed ? this.#clock.timeOf(bytes, from, to, regionFrom) : null;
+    if (window !== null && time !== null && !overlaps(time, window)) return;
+    const end = to > from && bytes[to - 1] === CARRIAGE_RETURN ? to - 1 : to;
+    this.sink.line({ bytes, from, to: end, offset: offset + from, time, cut });
+  }
+}
+
+function leadingNuls(bytes: Buffer): number {
+  let count = 0;
+  while (count < bytes.length && bytes[count] === 0) count += 1;
+  return count;
+}

@@ -1,0 +1,243 @@
+// Scans one file from opening to closing, for whoever brings a matcher and a sink: find-hits.ts, trace.ts, index-file.ts.
+// Tries the fast way first; when it turns out not to be sound for this file (fast-inflate.ts), or a line's time needs
+// more than a look back (line-clock.ts), what was found is forgotten and the file is scanned again the careful way.
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
+import { findingRoom } from '../match/find-bytes.ts';
+import { type FileTask, SLACK_MS } from '../plan/plan.ts';
+import type { Query } from '../plan/query.ts';
+import { fileId, isDenied, isMissing } from '../plan/walk.ts';
+import { FileBytes } from '../read/file-bytes.ts';
+import type { InflateChoice } from '../read/gzip/choose-library.ts';
+import { isGzip, unsupportedFormat } from '../read/gzip/gzip-format.ts';
+import { type InflateProblem, inflateFile } from '../read/gzip/inflate.ts';
+import type { NoticeCode } from '../report/notice.ts';
+import { UnknownTime } from '../time/line-clock.ts';
+import { timeOfLine } from '../time/timestamps.ts';
+import { Zone } from '../time/zone.ts';
+import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
+
+/** What a scan looks for and where the finds go; a new sink for every attempt. */
+interface ScanJob<Sink extends LineSink> {
+  readonly matcher: LineMatcher;
+  readonly timed: boolean;
+  begin(): Sink;
+  /** What the sink holds is wrong. */
+  forget(sink: Sink): void;
+}
+
+/** How the thread that scans is told to stop, and tells how far it is. */
+export interface ScanControl {
+  isStopped(): boolean;
+  /** Bytes read of the present file. */
+  progress(bytesRead: number): void;
+}
+
+interface ScanOutcome<Sink> {
+  readonly sink: Sink;
+  readonly problems: readonly InflateProblem[];
+  readonly bytesRead: number;
+  readonly bytesSearched: number;
+}
+
+export async function scanFile<Sink extends LineSink>(
+  task: FileTask,
+  query: Query,
+  control: ScanControl,
+  job: ScanJob<Sink>,
+): Promise<ScanOutcome<Sink>> {
+  const failed = (code: NoticeCode, detail: string): ScanOutcome<Sink> => ({
+    sink: job.begin(),
+    problems: [{ code, detail }],
+    bytesRead: 0,
+    bytesSearched: 0,
+  });
+  let file: FileBytes | null = null;
+  try {
+    file = openTask(task);
+    if (file === null) return failed('vanished', 'gone before it was read');
+    return await new FileScan(file, task, query, control, job).run();
+  } catch (error) {
+    // What was found cannot be kept: not the log file's fault.
+    if (error instanceof CardpollError) throw error;
+    if (isDenied(error)) return failed('denied', 'permission denied');
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return failed('read_error', messageOf(error));
+  } finally {
+    file?.close();
+  }
+}
+
+/** The file of the plan, also when it was renamed since; null when it is gone. */
+function openTask(task: FileTask): FileBytes | null {
+  const file = openIfThere(task.path);
+  if (file !== null && fileId(file) === fileId(task)) return file;
+  file?.close();
+  const directory = dirname(task.path);
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.ino !== task.ino || stat.dev !== task.dev) continue;
+    const renamed = openIfThere(path);
+    if (renamed !== null && fileId(renamed) === fileId(task)) return renamed;
+    renamed?.close();
+  }
+  return null;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function openIfThere(path: string): FileBytes | null {
+  try {
+    return FileBytes.open(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const HEAD_BYTES = 512;
+const BLOCK_BYTES = 1_048_576;
+/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+const TURN_BYTES = 4 * BLOCK_BYTES;
+
+class FileScan<Sink extends LineSink> {
+  readonly #zone: Zone;
+  #bytesSearched = 0;
+  #stoppedEarly = false;
+
+  constructor(
+    private readonly file: FileBytes,
+    private readonly task: FileTask,
+    private readonly query: Query,
+    private readonly control: ScanControl,
+    private readonly job: ScanJob<Sink>,
+  ) {
+    this.#zone = new Zone(query.zone);
+  }
+
+  async run(): Promise<ScanOutcome<Sink>> {
+    const head = this.file.readAt(0, Buffer.alloc(HEAD_BYTES));
+    const format = unsupportedFormat(head, this.task.path);
+    if (format !== null) {
+      return this.#outcome(this.job.begin(), [{ code: 'not_searched', detail: `${format} is not searched` }]);
+    }
+    const gzip = isGzip(head);
+    let { inflate } = this.query;
+    let exact: { firstMs: number | null } | null = null;
+    for (;;) {
+      const sink = this.job.begin();
+      const scanner = new LineScanner(this.#scanOptions(exact), sink);
+      this.#bytesSearched = 0;
+      this.#stoppedEarly = false;
+      try {
+        const problems = await this.#feed(scanner, gzip, inflate);
+        if (problems !== null) return this.#outcome(sink, [...problems, ...this.#laterProblems(scanner)]);
+        inflate = 'node';
+      } catch (error) {
+        if (!(error instanceof UnknownTime)) throw error;
+        exact = { firstMs: await this.#findFirstTime(gzip) };
+      }
+      this.job.forget(sink);
+    }
+  }
+
+  #scanOptions(exact: { firstMs: number | null } | null): ScanOptions {
+    const { window, prune } = this.query;
+    return {
+      matcher: this.job.matcher,
+      zone: this.#zone,
+      window,
+      timed: this.job.timed,
+      stopPastMs: window !== null && prune ? window.toMs + SLACK_MS : null,
+      fallback: this.task.fallback,
+      exact: exact !== null,
+      firstMs: exact?.firstMs ?? null,
+    };
+  }
+
+  /** @returns null when the file has to be inflated again with what Node documents. */
+  async #feed(
+    scanner: Pick<LineScanner, 'push' | 'endLine'>,
+    gzip: boolean,
+    inflate: InflateChoice,
+  ): Promise<readonly InflateProblem[] | null> {
+    const data = (chunk: Buffer): boolean => {
+      this.#bytesSearched += chunk.length;
+      this.control.progress(this.file.read);
+      const goOn = scanner.push(chunk) && !this.control.isStopped();
+      this.#stoppedEarly ||= !goOn;
+      return goOn;
+    };
+    let problems: readonly InflateProblem[] = [];
+    if (gzip) {
+      const result = await inflateFile(
+        this.file,
+        { data, isStopped: () => this.control.isStopped(), gap: () => scanner.endLine() },
+        inflate,
+      );
+      if (result.kind === 'redo') return null;
+      problems = result.problems;
+    } else {
+      const room = findingRoom();
+      for (let offset = 0; offset < this.file.size; offset += room.length) {
+        const block = this.file.readAt(offset, room);
+        if (block.length === 0 || !data(block)) break;
+        if (offset % TURN_BYTES === 0) await nextTurn();
+      }
+    }
+    if (!this.#stoppedEarly) scanner.endLine();
+    return problems;
+  }
+
+  /** The first time anywhere in the file; looks at every line until there is one. */
+  async #findFirstTime(gzip: boolean): Promise<number | null> {
+    let firstMs: number | null = null;
+    const options = {
+      ...this.#scanOptions(null),
+      matcher: EVERY_LINE,
+      window: null,
+      timed: false,
+      stopPastMs: null,
+    };
+    const scanner = new LineScanner(options, {
+      line: ({ bytes, from, to }) => {
+        firstMs ??= timeOfLine(bytes, from, to, this.#zone) ?? null;
+      },
+      piece: () => {},
+      endPieces: () => {},
+    });
+    const untilFound = {
+      push: (chunk: Buffer) => scanner.push(chunk) && firstMs === null,
+      endLine: () => scanner.endLine(),
+    };
+    await this.#feed(untilFound, gzip, 'node');
+    return firstMs;
+  }
+
+  #laterProblems({ overlongLines }: LineScanner): InflateProblem[] {
+    const problems: InflateProblem[] = [];
+    if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
+    if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });
+    return problems;
+  }
+
+  #outcome(sink: Sink, problems: readonly InflateProblem[]): ScanOutcome<Sink> {
+    return {
+      sink,
+      problems,
+      bytesRead: this.file.read,
+      bytesSearched: this.#bytesSearched,
+    };
+  }
+}

@@ -1,0 +1,125 @@
+// Wall-clock time of a zone <-> instants. Used for `--date` and for log lines that carry no offset. Keeps the offsets it
+// has asked Intl for, because a search asks for the same hours over and over. Not thread-safe, one per thread.
+import { CardpollError } from '../../platform/errors.ts';
+
+const QUARTER_MS = 900_000;
+const DAY_MS = 86_400_000;
+
+export class Zone {
+  readonly #name: string | null;
+  readonly #offsetAt: (epochMs: number) => number;
+
+  /**
+   * @param name IANA name, or a fixed offset such as `+08:00`; null: the process's zone.
+   * @throws CardpollError `usage` / `bad_zone`.
+   */
+  constructor(name: string | null) {
+    this.#name = name;
+    // Only named zones need Intl, whose first use costs as much as searching 20 MB.
+    this.#offsetAt = name === null ? processOffsetAt : (fixedOffsetAt(name) ?? namedOffsetAt(name));
+  }
+
+  get name(): string {
+    return this.#name ?? Intl.DateTimeFormat().resolvedOptions().timeZone ?? this.#offsets();
+  }
+
+  /** Offset from UTC in milliseconds at an instant; east is positive. */
+  offsetAt(epochMs: number): number {
+    return this.#offsetAt(epochMs);
+  }
+
+  /**
+   * The instant of a wall-clock time, given as if it were UTC. A time that comes twice (clocks go back) is its first
+   * occurrence; one that never comes (clocks go forward) is read with the offset before the change.
+   */
+  toEpochMs(wallMs: number): number {
+    const before = this.offsetAt(wallMs - DAY_MS);
+    const after = this.offsetAt(wallMs + DAY_MS);
+    const first = wallMs - before;
+    if (before === after || this.offsetAt(first) === before) return first;
+    const second = wallMs - after;
+    return this.offsetAt(second) === after ? second : first;
+  }
+
+  /** Midnight to midnight of a day; null when there is no such day. */
+  dayOf(year: number, month: number, day: number): { fromMs: number; toMs: number } | null {
+    const start = new Date(Date.UTC(year, month - 1, day));
+    if (start.getUTCMonth() !== month - 1 || start.getUTCDate() !== day) return null;
+    return { fromMs: this.toEpochMs(start.getTime()), toMs: this.toEpochMs(start.getTime() + DAY_MS) };
+  }
+
+  /** The day an instant lies in. */
+  dayAt(epochMs: number): { fromMs: number; toMs: number } {
+    const wall = Math.floor((epochMs + this.offsetAt(epochMs)) / DAY_MS) * DAY_MS;
+    return { fromMs: this.toEpochMs(wall), toMs: this.toEpochMs(wall + DAY_MS) };
+  }
+
+  /** Intl has no name for what POSIX lets TZ be, as EST5: such a zone is called by what it is in winter and in summer. */
+  #offsets(): string {
+    const [january, july] = [0, 6].map((month) => this.format(Date.UTC(2026, month)).slice(-'+00:00'.length));
+    return `local ${january}/${july}`;
+  }
+
+  /** RFC 3339 with the zone's offset, milliseconds only where there are some. */
+  format(epochMs: number): string {
+    const offsetMs = this.offsetAt(epochMs);
+    const wall = new Date(epochMs + offsetMs).toISOString().slice(0, 23).replace('.000', '');
+    const minutes = Math.abs(Math.trunc(offsetMs / 60_000));
+    const two = (value: number) => String(value).padStart(2, '0');
+    return `${wall}${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+  }
+}
+
+function processOffsetAt(epochMs: number): number {
+  return -new Date(epochMs).getTimezoneOffset() * 60_000;
+}
+
+function fixedOffsetAt(name: string): (() => number) | null {
+  if (/^(z|utc|gmt)$/i.test(name)) return () => 0;
+  const match = /^([+-])(\d\d):?(\d\d)$/.exec(name);
+  if (match === null) return null;
+  const minutes = Number(match[2]) * 60 + Number(match[3]);
+  const offsetMs = (match[1] === '-' ? -minutes : minutes) * 60_000;
+  return () => offsetMs;
+}
+
+function namedOffsetAt(name: string): (epochMs: number) => number {
+  const format = formatOf(name);
+  const offsets = new Map<number, number>();
+  return (epochMs) => {
+    const quarter = Math.floor(epochMs / QUARTER_MS);
+    let offset = offsets.get(quarter);
+    if (offset === undefined) {
+      offset = offsetBy(format, quarter * QUARTER_MS);
+      offsets.set(quarter, offset);
+    }
+    return offset;
+  };
+}
+
+function offsetBy(format: Intl.DateTimeFormat, epochMs: number): number {
+  const part: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(epochMs)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - epochMs;
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch (error) {
+    throw new CardpollError('usage', 'bad_zone', `'${timeZone}' is not a time zone`, {
+      hint: 'type --tz Asia/Shanghai, --tz UTC or --tz +08:00',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,178 @@
+// `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. find-traces.ts
+// collects the request ids of the hits here, then has the files around them scanned for lines with one of the ids.
+import type { Hit } from '../hits/hit.ts';
+import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
+import type { FileTask } from '../plan/plan.ts';
+import type { Query } from '../plan/query.ts';
+import type { InflateProblem } from '../read/gzip/inflate.ts';
+import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
+import { type ScanControl, scanFile } from '../scan/scan-file.ts';
+
+export interface TraceTarget {
+  readonly id: string;
+  /** Lines of the request are looked for within. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A request's lines lie so close to its hit. */
+const AROUND_MS = 10 * 60_000;
+const MAX_TRACES = 50;
+export const MAX_LINES_A_TRACE = 200;
+const MAX_LINE_BYTES = 4_096;
+
+const KEY = '(?:x[-_])?(?:trace|request|req|correlation)[-_]?id';
+const ID_FIELD = new RegExp(
+  String.raw`(?<![\w-])${KEY}(?:\\*"|\\+u0022)?\s*[:=]\s*(?:\\*"|\\+u0022)?([\w.:-]{1,128})`,
+  'gi',
+);
+
+/** The ids of the requests a line belongs to. */
+function requestIdsOf(line: Buffer): string[] {
+  const ids = new Set<string>();
+  for (const [, id = ''] of line.toString('latin1').matchAll(ID_FIELD)) {
+    if (id !== 'null') ids.add(id);
+  }
+  return [...ids];
+}
+
+/** Collects what to look for from hits in time order. */
+export class TraceTargets {
+  readonly #targets = new Map<string, TraceTarget>();
+  /** There were more requests than are traced. */
+  truncated = false;
+
+  add(hit: Hit): void {
+    for (const id of requestIdsOf(hit.line)) {
+      const known = this.#targets.get(id);
+      if (known === undefined && this.#targets.size >= MAX_TRACES) {
+        this.truncated = true;
+        continue;
+      }
+      const [fromMs, toMs] = [hit.timeMs - AROUND_MS, hit.timeMs + AROUND_MS + 1];
+      this.#targets.set(id, {
+        id,
+        fromMs: Math.min(known?.fromMs ?? fromMs, fromMs),
+        toMs: Math.max(known?.toMs ?? toMs, toMs),
+      });
+    }
+  }
+
+  get list(): TraceTarget[] {
+    return [...this.#targets.values()];
+  }
+}
+
+export interface TraceResult {
+  readonly index: number;
+  readonly lines: readonly TracedLine[];
+  readonly problems: readonly InflateProblem[];
+  readonly bytesRead: number;
+  readonly bytesSearched: number;
+  /** Ids some of whose lines were left out. */
+  readonly truncated: readonly string[];
+}
+
+export interface TracedLine extends Omit<Hit, 'interfaces'> {
+  readonly id: string;
+}
+
+export async function findTraceLines(
+  task: FileTask,
+  query: Query,
+  targets: readonly TraceTarget[],
+  control: ScanControl,
+): Promise<TraceResult> {
+  const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
+    matcher: new IdMatcher(targets.map(({ id }) => id)),
+    timed: true,
+    begin: () => new TraceLines(task.index, targets),
+    forget: () => {},
+  });
+  const truncated = [...sink.truncated];
+  return { index: task.index, lines: sink.lines, problems, bytesRead, bytesSearched, truncated };
+}
+
+/** Matches lines that hold one of some ids as a whole word. */
+export class IdMatcher implements LineMatcher {
+  readonly reach: number;
+  readonly #needles: readonly Buffer[];
+  #searched: Buffer | null = null;
+  /** Where each needle comes next in the buffer searched last; Infinity: no more. */
+  #positions: number[] = [];
+
+  constructor(ids: readonly string[]) {
+    this.#needles = ids.map((id) => Buffer.from(id, 'latin1'));
+    this.reach = Math.max(0, ...ids.map((id) => id.length)) + 1;
+  }
+
+  next(buf: Buffer, from: number): number {
+    if (buf !== this.#searched) {
+      this.#searched = buf;
+      this.#positions = this.#needles.map(() => -1);
+    }
+    let least = Number.POSITIVE_INFINITY;
+    this.#needles.forEach((needle, index) => {
+      let position = this.#positions[index] ?? -1;
+      if (position < from) {
+        const found = buf.indexOf(needle, from);
+        position = found === -1 ? Number.POSITIVE_INFINITY : found;
+        this.#positions[index] = position;
+      }
+      least = Math.min(least, position);
+    });
+    return least === Number.POSITIVE_INFINITY ? -1 : least;
+  }
+
+  accepts(buf: Buffer, at: number, lineFrom: number, lineTo: number): boolean {
+    if (at > lineFrom && isWord(buf[at - 1])) return false;
+    return this.#needles.some(
+      (needle) =>
+        at + needle.length <= lineTo &&
+        buf.compare(needle, 0, needle.length, at, at + needle.length) === 0 &&
+        (at + needle.length === lineTo || !isWord(buf[at + needle.length])),
+    );
+  }
+}
+
+function isWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  const lower = byte | 0x20;
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x7a) || byte === 0x5f || byte === 0x2d;
+}
+
+class TraceLines implements LineSink {
+  readonly lines: TracedLine[] = [];
+  readonly truncated = new Set<string>();
+  readonly #counts = new Map<string, number>();
+  readonly #matchers: ReadonlyMap<TraceTarget, IdMatcher>;
+
+  constructor(
+    private readonly file: number,
+    targets: readonly TraceTarget[],
+  ) {
+    this.#matchers = new Map(targets.map((target) => [target, new IdMatcher([target.id])]));
+  }
+
+  line({ bytes, from, to, offset, time, cut }: ScannedLine): void {
+    if (time === null) return;
+    const line = bytes.subarray(from, to);
+    for (const [{ id, fromMs, toMs }, matcher] of this.#matchers) {
+      if (time.fromMs < fromMs || time.fromMs >= toMs || !holds(matcher, line)) continue;
+      const count = (this.#counts.get(id) ?? 0) + 1;
+      this.#counts.set(id, count);
+      if (count > MAX_LINES_A_TRACE) {
+        this.truncated.add(id);
+        continue;
+      }
+      const kept = Buffer.from(line.subarray(0, MAX_LINE_BYTES));
+      this.lines.push({
+        ...{ id, file: this.file, offset, timeMs: time.fromMs, line: kept },
+        cut: cut || kept.length < line.length,
+      });
+    }
+  }
+
+  piece(): void {}
+  endPieces(): void {}
+}

@@ -1,0 +1,41 @@
+// The live store of a single process, for trying out and for small fleets: everything is gone when the process ends,
+// and the rings are built anew from the record store. Opened by wiring when no Redis is configured.
+import type { Clock } from '../../platform/clock.ts';
+import type { LiveStore } from '../ports/live-store.ts';
+import { EmbeddedCardCache } from './card-cache.ts';
+import { EmbeddedCoordination } from './coordination.ts';
+import { EmbeddedFailureLog } from './failure-log.ts';
+import { EmbeddedHealthLog } from './health-log.ts';
+import { EmbeddedHistoryLog } from './history-log.ts';
+import { EmbeddedRequestClaims } from './request-claims.ts';
+import { EmbeddedRings } from './rings.ts';
+import { EmbeddedPollStats } from './stats.ts';
+import { EmbeddedWorkQueue } from './work-queue.ts';
+
+export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
+  const { clock } = options;
+  const work = new EmbeddedWorkQueue(clock);
+  const stats = new EmbeddedPollStats(clock);
+  const forgetBookkeeping = (workerId: string): void => {
+    work.forgetWorker(workerId);
+    stats.forgetWorker(workerId);
+  };
+  return {
+    kind: 'embedded',
+    rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
+    work,
+    stats,
+    failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
+    history: new EmbeddedHistoryLog(),
+    health: new EmbeddedHealthLog(clock),
+    coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
+    cards: new EmbeddedCardCache(clock),
+    requests: new EmbeddedRequestClaims(clock),
+    async ping() {},
+    now: async () => clock.now(),
+    // With this process everything in it is gone, and built anew.
+    identity: async () => 'embedded',
+    servers: async () => [],
+    async close() {},
+  };
+}

@@ -1,0 +1,76 @@
+// The record store without a server: PGlite in a worker thread, the same SQL and migrations as on a server (../sql). For trying
+// cardpoll out and for the demo; opened by wiring when neither store is configured.
+import { chmodSync, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { makeDirectory } from '../../platform/make-directory.ts';
+import type { RecordStore } from '../ports/record-store.ts';
+import { sqlRecordStore } from '../sql/sql-record-store.ts';
+import { PgliteClient } from './client.ts';
+import { lockDataDir } from './lock.ts';
+
+interface EmbeddedOptions {
+  /** Directory, created when missing; ':memory:' keeps nothing. */
+  readonly dataDir: string;
+  /** The built worker, dist/pglite-worker.js. */
+  readonly workerUrl: URL;
+}
+
+/** Throws `busy` while another process has the directory open, `config` when it cannot be opened. */
+export async function openEmbeddedRecordStore({ dataDir, workerUrl }: EmbeddedOptions): Promise<RecordStore> {
+  if (dataDir === ':memory:') return sqlRecordStore('embedded', await PgliteClient.open(workerUrl, dataDir));
+  const { realDir, unlock } = takeDir(dataDir);
+  try {
+    const client = await PgliteClient.open(workerUrl, realDir);
+    return sqlRecordStore('embedded', {
+      query: (sql, params) => client.query(sql, params),
+      transaction: (work) => client.transaction(work),
+      close: () => client.close().finally(unlock),
+    });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+/** Makes and locks the directory by its one true name: however it was given, there is one lock. */
+function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
+  try {
+    makeDirectory(dataDir, { mode: 0o700 });
+    const realDir = realpathSync(dataDir);
+    makePrivate(realDir);
+    return { realDir, unlock: lockDataDir(realDir) };
+  } catch (error) {
+    if (error instanceof CardpollError) throw error;
+    throw new CardpollError(
+      'config',
+      'data_dir_unusable',
+      `the data directory cannot be used: ${messageOf(error)}`,
+      {
+        hint: 'Name a directory that can be written with --data-dir.',
+        cause: error,
+      },
+    );
+  }
+}
+
+const OTHERS = 0o077;
+
+/**
+ * What the database writes can be read, and much of it written, by everybody: the directory keeps others out. One that
+ * holds other things too is not ours to close.
+ */
+function makePrivate(realDir: string): void {
+  if ((statSync(realDir).mode & OTHERS) === 0) return;
+  if (!existsSync(join(realDir, 'PG_VERSION')) && readdirSync(realDir).length > 0) {
+    throw new CardpollError(
+      'config',
+      'data_dir_shared',
+      `others may look into ${realDir}, which holds other files`,
+      {
+        hint: 'name an empty or a new directory with --data-dir',
+      },
+    );
+  }
+  chmodSync(realDir, 0o700);
+}

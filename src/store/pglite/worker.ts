@@ -1,0 +1,57 @@
+// Entry of the worker thread that runs PGlite: one query blocks its thread, up to a second, and the main thread must
+// go on polling. Started by client.ts. Executes what it is told, one request after the other; that
+// transactions stay whole is the client's business.
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+import { messageOf } from '../../platform/errors.ts';
+import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('pglite-worker runs as a worker thread only');
+
+const { dataDir } = workerData as PgliteWorkerData;
+const opening = open();
+
+let last = answer(OPENING, async () => {
+  await opening;
+  return [];
+});
+
+port.on('message', (request: PgliteRequest) => {
+  last = last.then(() => answer(request.id, async () => execute(await opening, request)));
+});
+
+/** A new database begins as a copy of the empty one that the build put beside this file: making one takes seconds. */
+async function open(): Promise<PGlite> {
+  if (existsSync(`${dataDir}/PG_VERSION`)) return PGlite.create({ dataDir: `file://${dataDir}` });
+  const empty = new Blob([await readFile(new URL('./pglite.tar.gz', import.meta.url))], {
+    type: 'application/x-gzip',
+  });
+  return PGlite.create({
+    dataDir: dataDir === ':memory:' ? 'memory://' : `file://${dataDir}`,
+    loadDataDir: empty,
+  });
+}
+
+async function execute(db: PGlite, request: PgliteRequest): Promise<readonly unknown[]> {
+  if (request.kind === 'query') return (await db.query(request.sql, [...request.params])).rows;
+  if (request.kind === 'script') await db.exec(request.sql);
+  if (request.kind === 'close') {
+    await db.close();
+    port?.close();
+  }
+  return [];
+}
+
+async function answer(id: number, work: () => Promise<readonly unknown[]>): Promise<void> {
+  let reply: PgliteReply;
+  try {
+    reply = { id, rows: await work() };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    reply = { id, error: { message: messageOf(error), code } };
+  }
+  port?.postMessage(reply);
+}

@@ -1,0 +1,76 @@
+// Silences of alerts. Whom one is about is decided by alert_is_silenced() of migration 0010, where alerts are read and
+// notifications claimed. Those that are over are removed when the next one is made.
+import type { RuleType } from '../../domain/alert-rule.ts';
+import type { Silence } from '../../domain/alert-silence.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import type { NewSilence, SilenceRecords } from '../ports/alert-records.ts';
+import type { SqlClient } from './sql-client.ts';
+
+interface SilenceRow {
+  readonly id: number;
+  readonly rule_id: number | null;
+  readonly rule_type: RuleType | null;
+  readonly task_type: TaskType | null;
+  readonly reason: string;
+  readonly created_by: string;
+  readonly created_at_ms: number;
+  readonly ends_at_ms: number;
+}
+
+const COLUMNS = `id, rule_id, rule_type, task_type, reason, created_by,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms`;
+
+export class SqlSilences implements SilenceRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async list(): Promise<Silence[]> {
+    const rows = await this.client.query<SilenceRow>(
+      `SELECT ${COLUMNS} FROM alert_silences WHERE ends_at > now() ORDER BY id`,
+    );
+    return rows.map(toSilence);
+  }
+
+  create({ ruleId, ruleType, taskType, reason, by, ends }: NewSilence): Promise<Silence> {
+    return this.client.transaction(async (tx) => {
+      await tx.query('DELETE FROM alert_silences WHERE ends_at <= now()');
+      const [row] = await tx.query<SilenceRow>(
+        `INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, ends_at)
+         VALUES ($1::integer, $2, $3, $4, $5,
+           coalesce(to_timestamp($6::float8 / 1000), now() + $7::float8 * interval '1 second'))
+         RETURNING ${COLUMNS}`,
+        [
+          ruleId,
+          ruleType,
+          taskType,
+          reason,
+          by,
+          'atMs' in ends ? ends.atMs : null,
+          'inSeconds' in ends ? ends.inSeconds : null,
+        ],
+      );
+      return toSilence(row as SilenceRow);
+    });
+  }
+
+  async remove(id: number): Promise<Silence | null> {
+    const [row] = await this.client.query<SilenceRow>(
+      `DELETE FROM alert_silences WHERE id = $1::integer AND ends_at > now() RETURNING ${COLUMNS}`,
+      [id],
+    );
+    return row === undefined ? null : toSilence(row);
+  }
+}
+
+function toSilence(row: SilenceRow): Silence {
+  return {
+    id: row.id,
+    ruleId: row.rule_id,
+    ruleType: row.rule_type,
+    taskType: row.task_type,
+    reason: row.reason,
+    by: row.created_by,
+    sinceMs: row.created_at_ms,
+    untilMs: row.ends_at_ms,
+  };
+}

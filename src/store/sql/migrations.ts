@@ -1,0 +1,117 @@
+// Applies the schema: forward only, each file in its own transaction, one migrator at a time. Called by
+// `cardpoll migrate` and when a daemon starts.
+//
+// Every transaction takes the same advisory lock and looks again what is applied, so any number of instances may
+// call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
+import { createHash } from 'node:crypto';
+import { CardpollError } from '../../platform/errors.ts';
+import type { MigrationState, Migrations } from '../ports/migrations.ts';
+import { MIGRATIONS, type Migration } from './migration-list.ts';
+import type { SqlClient, SqlRunner, SqlTransaction } from './sql-client.ts';
+import { sqlStateOf } from './sql-errors.ts';
+
+const LOCK_KEY = 7_220_115_501;
+const LOCK_WAIT_MS = 10_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+interface AppliedRow {
+  readonly id: string;
+  readonly checksum: string;
+  readonly applied_at_ms: number;
+}
+
+export class SqlMigrations implements Migrations {
+  constructor(
+    private readonly client: SqlClient,
+    private readonly list: readonly Migration[] = MIGRATIONS,
+    private readonly lockWaitMs = LOCK_WAIT_MS,
+  ) {}
+
+  async status(): Promise<MigrationState[]> {
+    const applied = await readApplied(this.client);
+    const own = this.list.map(({ id }) => id);
+    const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
+    return [...own, ...newer].map((id) => ({
+      id,
+      appliedAtMs: applied.get(id)?.applied_at_ms ?? null,
+      newer: newer.includes(id),
+    }));
+  }
+
+  async up(): Promise<string[]> {
+    const done: string[] = [];
+    for (const migration of this.missing(await readApplied(this.client))) {
+      if (await this.apply(migration)) done.push(migration.id);
+    }
+    return done;
+  }
+
+  private missing(applied: Map<string, AppliedRow>): Migration[] {
+    return this.list.filter((migration) => {
+      const row = applied.get(migration.id);
+      if (row !== undefined && row.checksum !== checksumOf(migration)) {
+        throw new CardpollError(
+          'config',
+          'migration_changed',
+          `migration ${migration.id} changed after it was applied`,
+          {
+            hint: 'Install the cardpoll release this database was migrated with, or a later one.',
+          },
+        );
+      }
+      return row === undefined;
+    });
+  }
+
+  /** @returns false when another instance applied it meanwhile. */
+  private apply(migration: Migration): Promise<boolean> {
+    return this.client.transaction(async (tx) => {
+      await this.lock(tx);
+      const applied = await readApplied(tx);
+      if (!this.missing(applied).includes(migration)) return false;
+      await tx.script(migration.sql);
+      await tx.query('INSERT INTO cardpoll_migrations (id, checksum) VALUES ($1, $2)', [
+        migration.id,
+        checksumOf(migration),
+      ]);
+      return true;
+    });
+  }
+
+  private async lock(tx: SqlTransaction): Promise<void> {
+    try {
+      await tx.query(`SET LOCAL lock_timeout = ${this.lockWaitMs}`);
+      await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`);
+    } catch (error) {
+      if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      throw new CardpollError(
+        'busy',
+        'migration_lock_held',
+        'migration lock held: another instance is migrating',
+        {
+          hint: 'Try again when it has finished.',
+          cause: error,
+        },
+      );
+    }
+    // Building an index over millions of cards may take its time.
+    await tx.query('SET LOCAL statement_timeout = 0');
+    await tx.query(`CREATE TABLE IF NOT EXISTS cardpoll_migrations (
+      id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`);
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash('sha256').update(migration.sql).digest('hex');
+}
+
+async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
+  const [table] = await runner.query<{ present: boolean }>(
+    `SELECT to_regclass('cardpoll_migrations') IS NOT NULL AS present`,
+  );
+  if (table?.present !== true) return new Map();
+  const rows = await runner.query<AppliedRow>(
+    `SELECT id, checksum, (extract(epoch FROM applied_at) * 1000)::bigint AS applied_at_ms FROM cardpoll_migrations`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,52 @@
+// Writes what polls found out. Called by the engine's result writer with batches of up to some thousand outcomes.
+import type { PollOutcome } from '../../domain/poll-outcome.ts';
+import type { ResultRecords } from '../ports/result-records.ts';
+import { type OutcomeRound, outcomeRounds } from './outcome-batch.ts';
+import { ensurePartitions } from './partitions.ts';
+import writeOutcomes from './queries/write-outcomes.sql';
+import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from './retry-conflicts.ts';
+import type { PreparedSql, SqlClient, SqlRunner } from './sql-client.ts';
+import { sqlStateOf } from './sql-errors.ts';
+
+const WRITE: PreparedSql = { name: 'write_outcomes', text: writeOutcomes };
+/** What an insert without a matching partition raises. */
+const CHECK_VIOLATION = '23514';
+
+export class SqlResults implements ResultRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async write(outcomes: readonly PollOutcome[]): Promise<{ staleUsage: readonly number[] }> {
+    if (outcomes.length === 0) return { staleUsage: [] };
+    const rounds = outcomeRounds(outcomes);
+    try {
+      return { staleUsage: await this.#write(rounds) };
+    } catch (error) {
+      if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
+      for (const month of new Set(rounds.flatMap((round) => round.months)))
+        await this.ensurePartitions(month);
+      return { staleUsage: await this.#write(rounds) };
+    }
+  }
+
+  ensurePartitions(month: string): Promise<void> {
+    return ensurePartitions(this.client, month);
+  }
+
+  #write(rounds: readonly OutcomeRound[]): Promise<number[]> {
+    // Writers lock in card order, but not all tables at once: two that meet may still deadlock.
+    return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
+      rounds.length === 1
+        ? writeRounds(this.client, rounds)
+        : this.client.transaction((tx) => writeRounds(tx, rounds)),
+    );
+  }
+}
+
+async function writeRounds(runner: SqlRunner, rounds: readonly OutcomeRound[]): Promise<number[]> {
+  const stale = new Set<number>();
+  for (const round of rounds) {
+    const rows = await runner.query<{ card_id: number }>(WRITE, round.params);
+    for (const row of rows) stale.add(row.card_id);
+  }
+  return [...stale];
+}

@@ -1,0 +1,33 @@
+// What the record store needs from a SQL database. Two drivers: pg's pool (postgres/pool.ts) and PGlite in a worker thread
+// (pglite/client.ts). Everything else in this directory is written once, against this.
+//
+// Values cross as number, string, boolean, null and arrays of them: queries cast times to epoch milliseconds and
+// 64-bit integers arrive as numbers (card ids are below 2^53). Drivers throw CardpollError (sql-errors.ts).
+
+/** A statement sent often: parsed and planned once a connection. */
+export interface PreparedSql {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type SqlValue = number | string | boolean | null | readonly (number | string | boolean | null)[];
+
+export interface SqlRunner {
+  query<Row = Record<string, unknown>>(
+    sql: string | PreparedSql,
+    params?: readonly SqlValue[],
+  ): Promise<Row[]>;
+}
+
+export interface SqlTransaction extends SqlRunner {
+  /** Runs a text of several statements. */
+  script(text: string): Promise<void>;
+  /** COPY ... FROM STDIN in text format; absent where the driver has none. */
+  copyIn?(sql: string, data: string): Promise<void>;
+}
+
+export interface SqlClient extends SqlRunner {
+  /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

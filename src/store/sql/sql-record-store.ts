@@ -1,0 +1,55 @@
+// The record store over any SqlClient: puts the sub-ports together. Called by postgres/record-store.ts and by
+// pglite/record-store.ts; holds no SQL of its own.
+import type { RecordStore } from '../ports/record-store.ts';
+import { SqlAlerts } from './alerts.ts';
+import { SqlAudit } from './audit.ts';
+import { SqlCards } from './cards.ts';
+import { SqlCleanup } from './cleanup.ts';
+import { SqlConfigs } from './configs.ts';
+import { identityOf } from './identity.ts';
+import { SqlMigrations } from './migrations.ts';
+import { nestedClient } from './nested-client.ts';
+import { SqlResults } from './results.ts';
+import type { SqlClient } from './sql-client.ts';
+import { SqlStops } from './stops.ts';
+import { SqlTriggers } from './triggers.ts';
+import { serverOf } from './vitals.ts';
+
+/** Under which daemons are connected. */
+export const APPLICATION_NAME = 'cardpoll';
+
+/** Held by a transaction of `inTurn`. */
+const TURN_LOCK_KEY = 7_220_115_504;
+
+export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): RecordStore {
+  return {
+    kind,
+    cards: new SqlCards(client),
+    results: new SqlResults(client),
+    stops: new SqlStops(client),
+    configs: new SqlConfigs(client),
+    alerts: new SqlAlerts(client),
+    triggers: new SqlTriggers(client),
+    cleanup: new SqlCleanup(client),
+    audit: new SqlAudit(client),
+    migrations: new SqlMigrations(client),
+    inTurn: (work) =>
+      client.transaction(async (tx) => {
+        await tx.query(`SELECT pg_advisory_xact_lock(${TURN_LOCK_KEY})`);
+        return work(sqlRecordStore(kind, nestedClient(tx)));
+      }),
+    ping: async () => {
+      await client.query('SELECT 1');
+    },
+    now: async () => {
+      const [row] = await client.query<{ now_ms: number }>(
+        'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms',
+      );
+      return Number(row?.now_ms);
+    },
+    // An embedded database has one history.
+    identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
+    server: () => serverOf(client, APPLICATION_NAME),
+    close: () => client.close(),
+  };
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { CardMatcher } from '../../../../src/log-search/match/card-matcher.ts';
+import { IdMatcher } from '../../../../src/log-search/trace/trace.ts';
+import { hasCard } from '../../../support/log-reference.ts';
+
+function matches(card: string, line: string): boolean {
+  const matcher = new CardMatcher(card);
+  const buf = Buffer.from(line);
+  for (let at = matcher.next(buf, 0); at !== -1; at = matcher.next(buf, at + 1)) {
+    if (matcher.accepts(buf, at, 0, buf.length)) return true;
+  }
+  return false;
+}
+
+const NINETEEN = '8986001234567890123';
+const TWENTY = '89860012345678901234';
+
+describe('a whole card id', () => {
+  it.each([
+    [NINETEEN, `"iccid":"${NINETEEN}"`, true],
+    [NINETEEN, NINETEEN, true],
+    [NINETEEN, `x${NINETEEN}y`, true],
+    [NINETEEN, `"iccid":"${NINETEEN}4"`, true],
+    [NINETEEN, `${NINETEEN}45`, false],
+    [NINETEEN, `1${NINETEEN}`, false],
+    [NINETEEN, `1${NINETEEN} ${NINETEEN}`, true],
+    [TWENTY, `card ${TWENTY}.`, true],
+    [TWENTY, `card ${NINETEEN}.`, false],
+    [TWENTY, `card ${TWENTY}5.`, false],
+    [NINETEEN.slice(0, 18), `card ${NINETEEN}`, false],
+    [NINETEEN.slice(0, 18), `card ${NINETEEN.slice(0, 18)}`, true],
+    ['111111111111111111', '1111111111111111111 111111111111111111', true],
+    ['1111111111111111111', `${'1'.repeat(21)} ${'1'.repeat(18)}`, false],
+  ])('%s in %s: %s', (card, line, expected) => {
+    expect(matches(card, line)).toBe(expected);
+    expect(hasCard(Buffer.from(line), card)).toBe(expected);
+  });
+});
+
+describe('part of a card id', () => {
+  it.each([
+    ['4567', `"iccid":"${NINETEEN}"`, true],
+    ['4567', '456 7', false],
+    [NINETEEN.slice(0, 17), NINETEEN, true],
+  ])('%s in %s: %s', (card, line, expected) => {
+    expect(matches(card, line)).toBe(expected);
+  });
+});
+
+describe('request ids', () => {
+  const found = (ids: string[], line: string) => {
+    const matcher = new IdMatcher(ids);
+    const buf = Buffer.from(line);
+    const at = matcher.next(buf, 0);
+    return at !== -1 && matcher.accepts(buf, at, 0, buf.length);
+  };
+  it('match as whole words', () => {
+    expect(found(['abc-1'], '"trace_id":"abc-1"')).toBe(true);
+    expect(found(['abc-1'], '"trace_id":"abc-12"')).toBe(false);
+    expect(found(['abc-1'], '"trace_id":"xabc-1"')).toBe(false);
+    expect(found(['zzz', 'abc-1', 'abc'], 'id abc-1 and zzz')).toBe(true);
+  });
+});

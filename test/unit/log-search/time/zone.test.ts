@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Zone } from '../../../../src/log-search/time/zone.ts';
+
+const HOUR_MS = 3_600_000;
+const hours = (zone: string, year: number, month: number, day: number) => {
+  const span = new Zone(zone).dayOf(year, month, day);
+  return span === null ? null : (span.toMs - span.fromMs) / HOUR_MS;
+};
+
+describe('a day', () => {
+  it('begins at the zone’s midnight', () => {
+    expect(new Zone('Asia/Shanghai').dayOf(2026, 2, 1)?.fromMs).toBe(Date.parse('2026-01-31T16:00:00Z'));
+    expect(new Zone('+05:45').dayOf(2026, 2, 1)?.fromMs).toBe(Date.parse('2026-01-31T18:15:00Z'));
+  });
+
+  it('is shorter or longer when the clocks change', () => {
+    expect(hours('Europe/Berlin', 2026, 3, 29)).toBe(23);
+    expect(hours('Europe/Berlin', 2026, 10, 25)).toBe(25);
+    expect(hours('America/Santiago', 2026, 9, 6)).toBe(23);
+    expect(hours('UTC', 2026, 3, 29)).toBe(24);
+  });
+
+  it('must exist', () => {
+    expect(hours('UTC', 2026, 2, 29)).toBe(null);
+    expect(hours('UTC', 2028, 2, 29)).toBe(24);
+  });
+});
+
+describe('wall-clock time', () => {
+  const berlin = new Zone('Europe/Berlin');
+  const wall = (text: string) => new Date(berlin.toEpochMs(Date.parse(`${text}Z`))).toISOString();
+
+  it('that comes twice is its first occurrence', () => {
+    expect(wall('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00.000Z');
+  });
+
+  it('that never comes is read with the offset before', () => {
+    expect(wall('2026-03-29T02:30:00')).toBe('2026-03-29T01:30:00.000Z');
+  });
+});
+
+describe('names', () => {
+  it('may be offsets', () => {
+    expect(new Zone('+0800').format(0)).toBe('1970-01-01T08:00:00+08:00');
+    expect(new Zone('UTC').format(1_500)).toBe('1970-01-01T00:00:01.500+00:00');
+  });
+
+  it('must be known', () => {
+    expect(() => new Zone('Mars/Olympus')).toThrow(/not a time zone/);
+  });
+});
