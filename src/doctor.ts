@@ -1,14 +1,16 @@
 // The composition root of `cardpoll doctor`: opens what a daemon with this configuration would open, looks, and closes
 // it again. What is looked at, and what counts as wrong, is operations/doctor/.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/card.ts';
+import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/webhook-tester.ts';
 import { gatewayProfile } from './gateway/profile.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
-import { type Finding, failed, failure, ok, unknown, warning } from './operations/doctor/finding.ts';
+import { failure } from './operations/doctor/finding.ts';
 import { fleetFindings } from './operations/doctor/fleet.ts';
 import { tokenFindings } from './operations/doctor/tokens.ts';
 import { openOperations } from './operations/operations.ts';

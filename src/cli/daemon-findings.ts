@@ -1,20 +1,17 @@
 // What the doctor learns from a daemon: that it answers, takes the token, is of this version, and how its fleet does. Used
 // by the doctor command. The sentences about the fleet are the daemon's own.
-import type { HealthReasonBody } from '../api/client.ts';
+import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
-import type { DoctorFinding } from './launchers.ts';
 import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';
-/** Shows more everywhere but here. */
-const THIS = 'cardpoll doctor';
 
 export interface DaemonFindings {
   /** Whether it told how its fleet does. */
   readonly answers: boolean;
-  readonly items: readonly DoctorFinding[];
+  readonly items: readonly Finding[];
 }
 
 /**
@@ -22,16 +19,20 @@ export interface DaemonFindings {
  * that is there and does not answer is wrong either way.
  */
 export async function daemonFindings(context: CommandContext, start: string | null): Promise<DaemonFindings> {
+  const unusable = await unusableSettings(context);
+  if (unusable !== null) return { answers: false, items: [unusable] };
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
     const { version, health, health_reasons, workers } = body;
-    const detail = `answers; ${workers.length} live, health ${health}`;
+    const reasons = health_reasons.map((reason) =>
+      reasonFinding({ ...reason, since: momentOf(reason.since) }),
+    );
     return {
       answers: true,
       items: [
-        { check: CHECK, status: 'ok', detail, hint: null, command: null },
+        ok(CHECK, `answers; ${workers.length} live, health ${health}`),
         versionFinding(version),
-        ...health_reasons.map(reasonFinding),
+        ...reasons,
       ],
     };
   } catch (error) {
@@ -40,33 +41,39 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   }
 }
 
-function versionFinding(version: string): DoctorFinding {
-  const check = 'version';
-  if (version === VERSION) return { check, status: 'ok', detail: version, hint: null, command: null };
-  const detail = `the daemon is ${version}, this command is ${VERSION}`;
-  const hint = 'some answers may lack what this command asks for; install the same version here';
-  return { check, status: 'warning', detail, hint, command: null };
-}
-
-function reasonFinding({ code, severity, text, command, since }: HealthReasonBody): DoctorFinding {
-  const status = severity === 'alert' ? 'failed' : 'warning';
-  // A daemon of an older version does not tell since when.
-  const detail = since ? `${text} (since ${since.slice(0, 'YYYY-MM-DDThh:mm'.length)}Z)` : text;
-  return command === THIS
-    ? { check: code, status, detail, hint: 'see what else was found', command: null }
-    : { check: code, status, detail, hint: null, command };
-}
-
-function unanswered(error: CardpollError, start: string | null): DoctorFinding {
-  const { kind, message, hint = null } = error;
-  if (kind === 'auth') {
-    return { check: 'token', status: 'failed', detail: message, hint, command: null };
+/** What says where the daemon is and as whom to ask it, a missing token file for instance: then none is asked. */
+async function unusableSettings(context: CommandContext): Promise<Finding | null> {
+  try {
+    await context.clientConfig();
+    return null;
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    const { message, hint = 'no daemon was asked: correct the flag, the variable or the file' } = error;
+    return failed('client settings', message, { hint });
   }
+}
+
+/** @param since null; without a value from a daemon of an older version, which does not tell. */
+function momentOf(since: string | null | undefined): Date | null {
+  const ms = Date.parse(since ?? '');
+  return Number.isNaN(ms) ? null : new Date(ms);
+}
+
+function versionFinding(version: string): Finding {
+  const check = 'version';
+  if (version === VERSION) return ok(check, version);
+  return warning(check, `the daemon is ${version}, this command is ${VERSION}`, {
+    hint: 'some answers may lack what this command asks for; install the same version here',
+  });
+}
+
+function unanswered(error: CardpollError, start: string | null): Finding {
+  const { kind, message, hint = null } = error;
+  if (kind === 'auth') return failed('token', message, { hint });
   const absent = start !== null && isRefused(error);
-  const finding = { check: CHECK, detail: message, hint, command: null } as const;
   return absent
-    ? { ...finding, status: 'warning', hint: 'none runs here, or it listens elsewhere', command: start }
-    : { ...finding, status: 'failed' };
+    ? warning(CHECK, message, { hint: 'none runs here, or it listens elsewhere', command: start })
+    : failed(CHECK, message, { hint });
 }
 
 /** Nothing listens there; what listens and stays silent is no absent daemon. */

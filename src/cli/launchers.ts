@@ -2,6 +2,7 @@
 // composition root knows how. What runs until it is stopped resolves with the exit code when everything it started has ended.
 import type { DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
+import type { Finding } from '../domain/finding.ts';
 
 export interface DemoOptions {
   readonly listen: HostPort;
@@ -39,17 +40,6 @@ export interface MigrateResult {
   }[];
 }
 
-export interface DoctorFinding {
-  readonly check: string;
-  /** unknown: it could not be found out; skipped: it need not be, or the finding above says why it cannot. */
-  readonly status: 'ok' | 'warning' | 'failed' | 'unknown' | 'skipped';
-  readonly detail: string;
-  /** What to do about it. */
-  readonly hint: string | null;
-  /** What to type for that. */
-  readonly command: string | null;
-}
-
 /** Told the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
@@ -65,6 +55,6 @@ export interface Launchers {
    * Looks at the surroundings of a daemon with this configuration.
    * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked
    */
-  doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly DoctorFinding[]>;
+  doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
   migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
 }

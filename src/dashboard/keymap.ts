@@ -1,6 +1,6 @@
 // The one table of keys. model.ts acts by it; the help line and the page under `?` are drawn from it.
 import type { State, View } from './state.ts';
-import { isStale } from './state.ts';
+import { failingCards, isStale } from './state.ts';
 
 type Mode = 'view' | 'help' | 'prompt' | 'confirm';
 
@@ -62,16 +62,17 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
   { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: always },
   ...upAndDown(['overview', 'card'], 'task type'),
-  ...upAndDown(LISTS, 'row'),
+  ...upAndDown(['task', ...LISTS], 'row'),
   {
-    keys: ['return', 'right', 'l'],
+    keys: ['return'],
     shown: '⏎',
     label: 'open',
     command: 'open',
     mode: 'view',
-    views: ['overview'],
-    inLine: always,
+    views: ['overview', 'task'],
+    inLine: canOpen,
   },
+  { keys: ['right', 'l'], shown: '→ l', label: 'open', command: 'open', mode: 'view', views: ['overview'] },
   {
     keys: ['left', 'h'],
     shown: '← h',
@@ -116,7 +117,7 @@ export const KEYMAP: readonly Binding[] = [
   change('A', 'acknowledge', ['alerts']),
   change('S', 'silence', ['alerts'], 'silence rule'),
   change('X', 'cancel', ['triggers']),
-  change('T', 'poll', ['card'], 'poll now'),
+  { ...change('T', 'poll', ['task', 'card'], 'poll now'), inLine: canOpen },
   {
     keys: ['?', 'escape', 'q', 'return'],
     shown: '? Esc q',
@@ -149,6 +150,11 @@ function always(): boolean {
 
 function isPaused({ data, taskType }: State): boolean {
   return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
+}
+
+/** In the view of a task type it is about its failing cards. */
+function canOpen(state: State): boolean {
+  return state.view !== 'task' || failingCards(state).length > 0;
 }
 
 function upAndDown(views: readonly View[], label: string): Binding[] {

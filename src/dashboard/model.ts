@@ -5,7 +5,16 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
 import { actionOf, subjectOf } from './prompts.ts';
-import { dataTimeMs, type Event, listedAlerts, type Prompt, type State, VIEWS, type View } from './state.ts';
+import {
+  dataTimeMs,
+  type Event,
+  failingCards,
+  listedAlerts,
+  type Prompt,
+  type State,
+  VIEWS,
+  type View,
+} from './state.ts';
 
 const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 const PROMPT_LENGTH = 40;
@@ -43,7 +52,17 @@ export function reduce(state: State, event: Event): State {
 function received(state: State, { reading, atMs }: Extract<Event, { type: 'received' }>): State {
   const data = { ...state.data, [reading.source]: { body: reading.body, atMs, problem: null } };
   const nowMs = Math.max(state.nowMs, atMs);
-  return { ...state, data, nowMs, nextTryAtMs: reading.source === 'overview' ? null : state.nextTryAtMs };
+  const nextTryAtMs = reading.source === 'overview' ? null : state.nextTryAtMs;
+  return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
+}
+
+/** The list of failing cards is another one every moment: the mark stays on its card while it is there. */
+function samePicked(before: State, after: State): State {
+  if (after.view !== 'task' || after.data.failures === before.data.failures) return after;
+  const cards = failingCards(after);
+  const picked = failingCards(before)[before.picked]?.card_id;
+  const at = cards.findIndex(({ card_id }) => card_id === picked);
+  return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, cards.length - 1)) : at };
 }
 
 function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, { type: 'failed' }>): State {
@@ -89,7 +108,11 @@ const COMMANDS: Record<Command, (state: State) => State> = {
   down: (state) => moved(state, 1),
   left: (state) => otherTask(state, -1),
   right: (state) => otherTask(state, 1),
-  open: (state) => shown(state, 'task'),
+  open: (state) => {
+    if (state.view !== 'task') return shown(state, 'task');
+    const card = failingCards(state)[state.picked];
+    return card === undefined ? noneFails(state) : opened(state, String(card.card_id));
+  },
   back: (state) => shown(state, 'overview'),
   search: (state) => asked(state, 'card'),
   limit: (state) => asked(state, 'limit'),
@@ -109,8 +132,10 @@ const COMMANDS: Record<Command, (state: State) => State> = {
     return planned(state, { kind: 'cancel', trigger });
   },
   poll: (state) => {
-    const card = state.data.card.body?.card;
-    if (card === undefined) return noticed(state, 'nothing is known of the card yet');
+    const isListed = state.view === 'task';
+    const card = isListed ? failingCards(state)[state.picked] : state.data.card.body?.card;
+    if (card === undefined)
+      return isListed ? noneFails(state) : noticed(state, 'nothing is known of the card yet');
     return planned(state, { kind: 'poll', taskType: state.taskType, cardId: card.card_id });
   },
   acknowledge: (state) => {
@@ -160,12 +185,14 @@ function moved(state: State, step: number): State {
 }
 
 function otherTask(state: State, step: number): State {
-  return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), notice: null };
+  return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
 
 /** Rows of the list that is open; null where none is. */
-function rowsOf({ view, data }: State): number | null {
+function rowsOf({ view, data, taskType }: State): number | null {
   switch (view) {
+    case 'task':
+      return failingCards({ data, taskType }).length;
     case 'alerts':
       return listedAlerts({ data }).length;
     case 'triggers':
@@ -221,6 +248,10 @@ function noticed(state: State, text: string, tone: 'bad' | 'dim' = 'bad'): State
 
 function nothingPicked(state: State): State {
   return noticed(state, 'nothing is picked: the list is empty');
+}
+
+function noneFails(state: State): State {
+  return noticed(state, `no card of ${state.taskType} fails`);
 }
 
 function onTask(state: State, make: (task: TaskBody, overview: OverviewBody) => Action | string): State {

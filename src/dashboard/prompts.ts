@@ -4,6 +4,7 @@ import { duration, integer, type Parsed } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/pause.ts';
+import { INTERVAL_SECONDS_BOUNDS } from '../domain/polling-config.ts';
 import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';
@@ -17,7 +18,6 @@ interface Subject {
 
 type Answer = { readonly action: Action } | { readonly card: string } | { readonly problem: string };
 
-const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
 const LIMIT = integer(MAX_CONCURRENCY_BOUNDS);
 const PAUSE = duration('s', PAUSE_SECONDS_BOUNDS);
 const INTERVAL = duration('s', INTERVAL_SECONDS_BOUNDS);

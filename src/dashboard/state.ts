@@ -168,6 +168,11 @@ export function listedAlerts({ data }: Pick<State, 'data'>): readonly AlertBody[
   return [...(data.firing.body?.items ?? []), ...over];
 }
 
+/** The cards whose last poll of the task type failed, as its view lists them: the latest first. */
+export function failingCards({ data, taskType }: Pick<State, 'data' | 'taskType'>): FailuresBody['cards'] {
+  return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
+}
+
 /** What the open view needs, the overview always. */
 export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
   switch (view) {

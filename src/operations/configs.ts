@@ -4,7 +4,7 @@
 // A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
 // the last config of a task type is allowed: nothing of that type is polled then.
 import type { Actor } from '../domain/audit.ts';
-import type { PollingConfig } from '../domain/polling-config.ts';
+import { INTERVAL_SECONDS_BOUNDS, type PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
@@ -17,8 +17,6 @@ import { type Bounds, wholeNumberWithin } from './bounds.ts';
 import { problemsOf } from './config-problems.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-/** One second to thirty days. */
-export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
 export const PRIORITY_BOUNDS = { min: -1_000_000, max: 1_000_000 } as const;
 export const CONFIG_NAME_LENGTH = 200;
 

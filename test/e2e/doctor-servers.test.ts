@@ -1,6 +1,9 @@
 // `cardpoll doctor` on servers that are not as they should be, and what it says to type typed: PostgreSQL with too few
-// connections, as a standby and waiting for one, and a clock that is off. The rest: doctor.test.ts.
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+// connections, as a standby and waiting for one, Redis that cannot save or whose replica is behind, servers that are too
+// old, and a clock that is off. The rest: doctor.test.ts.
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,15 +13,9 @@ import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
+import { type Finding, runDoctor } from '../support/run-doctor.ts';
 import { typeCommand } from '../support/type-command.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-interface Item {
-  readonly check: string;
-  readonly status: string;
-  readonly detail: string;
-  readonly command: string | null;
-}
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-servers-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -28,10 +25,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function find(check: string, env: Record<string, string>): Promise<Item> {
-  const { stdout } = await runCli(['doctor', '-o', 'json'], { env: await surroundings(env) });
-  const item = (JSON.parse(stdout) as { items: Item[] }).items.find((one) => one.check === check);
-  if (item === undefined) throw new Error(`no finding about ${check}: ${stdout}`);
+async function find(check: string, env: Record<string, string>): Promise<Finding> {
+  const { found, report } = await runDoctor(await surroundings(env));
+  const item = found(check);
+  if (item === undefined) throw new Error(`no finding about ${check}: ${JSON.stringify(report)}`);
   return item;
 }
 
@@ -117,16 +114,85 @@ it('months ahead without a partition: a daemon as the command starts it makes th
     }
   };
   await lead('cardpoll daemon');
-  const client = new pg.Client({ connectionString: env.CARDPOLL_DATABASE_URL });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(
-    "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'card_usage_2%' ORDER BY 1 DESC",
+  const [month] = await query(
+    env.CARDPOLL_DATABASE_URL,
+    "SELECT relname AS value FROM pg_class WHERE relkind = 'r' AND relname LIKE 'card_usage_2%' ORDER BY 1 DESC",
   );
-  await client.query(`DROP TABLE ${rows[0]?.name}`);
-  await client.end();
+  await query(env.CARDPOLL_DATABASE_URL, `DROP TABLE ${month}`);
   const item = await find('usage partitions', env);
   expect([item.status, item.detail]).toEqual(['warning', expect.stringMatching(/^only 2 months ahead of/)]);
   await lead(item.command);
+});
+
+it('a Redis that cannot save refuses writes: the command saves anew, once there is room', async () => {
+  const server = await freshRedis({ args: ['--save', '3600 1'] });
+  const env = { CARDPOLL_REDIS_URL: server.url, CARDPOLL_DATABASE_URL: await freshDatabase() };
+  const redis = (words: string) => typeCommand(`redis-cli -e -u ${server.url} ${words}`, {});
+  expect((await find('redis replication', env)).status).toBe('ok');
+  // In the way of the file it is to write, which stops root too.
+  const inTheWay = join(server.dir, 'dump.rdb');
+  mkdirSync(inTheWay);
+  redis('BGSAVE');
+  const becomes = (status: string) =>
+    waitFor(
+      async () => {
+        const found = await find('redis replication', env);
+        return found.status === status ? found : null;
+      },
+      { what: `the save to end: ${status}` },
+    );
+  const item = await becomes('failed');
+  expect(item.detail).toMatch(/could not write to its disk and refuses work: MISCONF/);
+  expect(() => redis('SET card 1')).toThrow(/MISCONF/);
+  rmdirSync(inTheWay);
+  typeCommand(item.command, env);
+  await becomes('ok');
+  redis('SET card 1');
+});
+
+it('a replica that is behind: the command shows it, until it has caught up', async () => {
+  const held = ['--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '86400'];
+  const [master, replica] = [await freshRedis({ args: held }), await freshRedis()];
+  const env = { CARDPOLL_REDIS_URL: master.url, CARDPOLL_DATABASE_URL: await freshDatabase() };
+  typeCommand(`redis-cli -u ${replica.url} REPLICAOF 127.0.0.1 ${master.port}`, {});
+  const becomes = (status: string) =>
+    waitFor(
+      async () => {
+        const found = await find('redis replication', env);
+        return found.status === status && found.detail.includes('1 ') ? found : null;
+      },
+      { what: `the replica to be ${status}` },
+    );
+  const item = await becomes('warning');
+  expect(item.detail).toMatch(/^1 of 1 replicas of 127\.0\.0\.1:\d+ are not in step/);
+  expect(typeCommand(item.command, env)).toMatch(/^slave0:.*state=wait_bgsave/m);
+  typeCommand(`redis-cli -u ${master.url} CONFIG SET repl-diskless-sync-delay 0`, {});
+  expect((await becomes('ok')).detail).toMatch(/^1 replicas/);
+});
+
+it('servers that are too old, as real ones report themselves but for the version, until they are updated', async () => {
+  const redis = await freshRedis();
+  const databaseUrl = await freshDatabase();
+  const [version = ''] = await query(databaseUrl, "SELECT current_setting('server_version_num') AS value");
+  const old = {
+    CARDPOLL_REDIS_URL: await saysInstead(redis.url, /redis_version:\d/, 'redis_version:5'),
+    CARDPOLL_DATABASE_URL: await saysInstead(databaseUrl, version, `13${version.slice(2)}`),
+  };
+  const { code, found } = await runDoctor(await surroundings(old));
+  expect(code).toBe(1);
+  expect(found('redis version')).toMatchObject({
+    status: 'failed',
+    detail: expect.stringMatching(/ runs 5\.\S+, which lacks commands that are used$/),
+    hint: 'update it to 6.2 or later',
+  });
+  expect(found('postgresql version')).toMatchObject({
+    status: 'failed',
+    detail: '13 lacks what the statements use',
+    hint: 'update it to 14 or later',
+  });
+  const updated = { CARDPOLL_REDIS_URL: redis.url, CARDPOLL_DATABASE_URL: databaseUrl };
+  const { statusOf } = await runDoctor(await surroundings(updated));
+  expect([statusOf('redis version'), statusOf('postgresql version')]).toEqual(['ok', 'ok']);
 });
 
 it("a clock that is off: the command sets it, here in the place of the machine's time service", async () => {
@@ -147,6 +213,35 @@ it("a clock that is off: the command sets it, here in the place of the machine's
   expect((await find('redis clock', env)).status).toBe('ok');
   expect((await find('postgresql clock', env)).status).toBe('ok');
 });
+
+/** @returns the column `value` */
+async function query(url: string, sql: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ value: string }>(sql);
+  await client.end();
+  return rows.map(({ value }) => value);
+}
+
+/** The server at this URL, which says something else of the same length. @returns the URL it has then */
+async function saysInstead(url: string, from: string | RegExp, to: string): Promise<string> {
+  const { hostname: host, port } = new URL(url);
+  const relay = createServer((client) => {
+    const server = connect({ host, port: Number(port) });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const)
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
+    client.pipe(server);
+    server.on('data', (data) => client.write(data.toString('latin1').replace(from, to), 'latin1'));
+  });
+  closing.push(() => relay.close());
+  await once(relay.listen(0, '127.0.0.1'), 'listening');
+  const shown = new URL(url);
+  shown.port = String((relay.address() as AddressInfo).port);
+  return String(shown);
+}
 
 function fakeTimeLibrary(): string {
   programPath('faketime');

@@ -1,5 +1,5 @@
 // `cardpoll doctor` against real stores, a real gateway and a real daemon: each finding provoked, and what it says to type
-// typed, which heals it.
+// typed, which heals it. Servers: doctor-servers.test.ts; how a daemon and its tokens begin: doctor-start.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,21 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
+import { releaseOf } from '../support/other-release.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { runDoctor } from '../support/run-doctor.ts';
 import { mountTinyDisk } from '../support/tiny-disk.ts';
 import { typeCommand } from '../support/type-command.ts';
-
-interface Item {
-  readonly check: string;
-  readonly status: string;
-  readonly detail: string;
-  readonly hint: string | null;
-  readonly command: string | null;
-}
-interface Report {
-  readonly status: string;
-  readonly items: readonly Item[];
-}
 
 const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-'));
 let fleet: Fleet;
@@ -47,17 +37,26 @@ function environment(): Record<string, string> {
   };
 }
 
-async function examine(env: Record<string, string> = {}, ...args: string[]) {
-  const { code, stdout } = await runCli(['doctor', '-o', 'json', ...args], {
-    env: { ...environment(), ...env },
-  });
-  const report = JSON.parse(stdout) as Report;
-  const found = (check: string) => report.items.find((item) => item.check === check);
-  return { code, report, found, statusOf: (check: string) => found(check)?.status };
-}
+const examine = (env: Record<string, string> = {}, ...args: string[]) =>
+  runDoctor({ ...environment(), ...env }, ...args);
 
 const type = (command: string | null | undefined, env: Record<string, string> = {}) =>
   typeCommand(command, { ...environment(), ...env });
+
+/** One more daemon of the fleet. @param program of another release */
+async function startOf(program: readonly [string, ...string[]] | undefined) {
+  const listen = `127.0.0.1:${await freePort()}`;
+  const env = { ...environment(), CARDPOLL_LOG_DIR: mkdtempSync(join(directory, 'logs-')) };
+  const process = spawnCli(['daemon', '--listen', listen], {
+    env: { ...env, CARDPOLL_URL: undefined },
+    ...(program === undefined ? {} : { program }),
+  });
+  const url = `http://${listen}`;
+  await waitFor(async () => !process.running || (await fetch(`${url}/readyz`)).ok, {
+    what: 'the further daemon to be ready',
+  });
+  return { process, url };
+}
 
 /** Waits until the check is as it should be, and says how it is when it does not get so. */
 const becomes = (check: string, status: string, env: Record<string, string> = {}) =>
@@ -103,42 +102,8 @@ describe('a fleet that is well', () => {
   });
 
   it('is judged on a client by its daemon alone', async () => {
-    const { code, stdout } = await runCli(['doctor', '-o', 'json'], {
-      env: { CARDPOLL_URL: fleet.daemons[0]?.url },
-    });
-    expect([code, (JSON.parse(stdout) as Report).items.map(({ check }) => check)]).toEqual([
-      0,
-      ['daemon', 'version'],
-    ]);
-  });
-
-  it('may be started: with its daemon absent it ends with 0, and says what starts it', async () => {
-    const file = join(directory, 'cardpoll.yaml');
-    writeFileSync(
-      file,
-      [
-        `redis_url: ${(await freshRedis()).url}`,
-        `database_url: ${await freshDatabase()}`,
-        `gateway:\n  url: ${fleet.gatewayUrl}`,
-      ].join('\n'),
-    );
-    const env = { CARDPOLL_URL: `http://127.0.0.1:${await freePort()}` };
-    const { code, stdout } = await runCli(['doctor', '--config', file, '-o', 'json'], { env });
-    const { items } = JSON.parse(stdout) as Report;
-    expect([code, items.filter(({ status }) => status === 'failed')]).toEqual([0, []]);
-    expect(items.at(-1)).toMatchObject({
-      check: 'daemon',
-      status: 'warning',
-      command: `cardpoll daemon --config ${file}`,
-    });
-    const migrations = items.find(({ check }) => check === 'migrations');
-    expect(migrations).toMatchObject({ status: 'warning', command: `cardpoll migrate up --config ${file}` });
-    // What the environment says would win over the file.
-    type(migrations?.command, { CARDPOLL_REDIS_URL: '', CARDPOLL_DATABASE_URL: '' });
-    const after = JSON.parse(
-      (await runCli(['doctor', '--config', file, '-o', 'json'], { env })).stdout,
-    ) as Report;
-    expect(after.items.find(({ check }) => check === 'migrations')?.status).toBe('ok');
+    const { code, report } = await runDoctor({ CARDPOLL_URL: `${fleet.daemons[0]?.url}` });
+    expect([code, report.items.map(({ check }) => check)]).toEqual([0, ['daemon', 'version']]);
   });
 });
 
@@ -221,18 +186,19 @@ describe('surroundings', () => {
     });
   });
 
-  it('a disk that is full', async ({ skip }) => {
-    const disk = mountTinyDisk('1m');
+  it('a disk that is full: the command shows what takes the room', async () => {
+    const disk = await mountTinyDisk(1024);
+    const env = { ...disk.env, CARDPOLL_LOG_DIR: disk.path };
     try {
-      if (!disk.mounted) skip('mounting is not allowed here');
       writeFileSync(join(disk.path, 'old.log'), Buffer.alloc(1_040_000));
-      const { code, found } = await examine({ CARDPOLL_LOG_DIR: disk.path });
+      const { code, found } = await examine(env);
       expect([code, found('log directory')?.status]).toEqual([1, 'failed']);
-      type(found('log directory')?.command);
-      rmSync(join(disk.path, 'old.log'));
-      expect((await examine({ CARDPOLL_LOG_DIR: disk.path })).statusOf('log directory')).toBe('ok');
+      const [biggest] = type(found('log directory')?.command).match(/\S+old\.log$/m) ?? [];
+      expect(biggest).toBe(join(disk.path, 'old.log'));
+      rmSync(`${biggest}`);
+      expect((await examine(env)).statusOf('log directory')).toBe('ok');
     } finally {
-      disk.remove();
+      await disk.remove();
     }
   });
 
@@ -293,6 +259,32 @@ describe('a fleet that is not well', () => {
     });
     type(found('paused')?.command);
     expect((await examine()).statusOf('paused')).toBeUndefined();
+  });
+
+  it('instances of two versions: the command shows which is behind', async () => {
+    const program = releaseOf('0.0.9', directory);
+    const older = await startOf(program);
+    const { code, found } = await examine();
+    expect([code, found('instances')]).toMatchObject([
+      0,
+      { status: 'warning', detail: expect.stringMatching(/^1 of \S+, 1 of \S+: the versions differ/) },
+    ]);
+    const listed = type(found('instances')?.command).split('\n');
+    const behind = listed.filter((line) => line.includes('\t0.0.9\t'));
+    expect(behind).toEqual([expect.stringContaining(`\t${older.process.pid}\t`)]);
+    // The commands of the other release are told apart from the daemon too, and its own are not.
+    const there = { CARDPOLL_URL: older.url };
+    expect((await examine(there)).found('version')).toMatchObject({
+      status: 'warning',
+      hint: expect.stringMatching(/install the same version/),
+    });
+    const own = await runCli(['doctor'], { env: there, program });
+    expect(own.stdout).toMatch(/^version\tok\t0\.0\.9/m);
+    await older.process.stop();
+    const updated = await startOf(undefined);
+    const { found: now } = await examine();
+    expect(now('instances')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^2 of/) });
+    await updated.process.stop();
   });
 
   it('a planted counter: the leader is frozen, wakes and the command heals it', async () => {
@@ -359,8 +351,8 @@ describe('a gateway that fails many calls', () => {
       await failing.setIntervals(1);
       const item = await waitFor(
         async () => {
-          const { stdout } = await runCli(['doctor', '-o', 'json'], { env: { CARDPOLL_URL: daemon.url } });
-          return (JSON.parse(stdout) as Report).items.find(({ check }) => check === 'success_rate');
+          const { found } = await runDoctor({ CARDPOLL_URL: daemon.url });
+          return found('success_rate');
         },
         { what: 'the success rate to fall' },
       );

@@ -26,7 +26,7 @@ const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 const CARD = '8986001234567890123';
 const MEASURE_BYTES = 5_000_000;
 const START_MS = Date.parse('2026-02-01T00:00:00Z');
-const full = mountTinyDisk('1m');
+const full = await mountTinyDisk(1024);
 afterAll(() => full.remove());
 afterAll(endOwnedProcesses);
 

@@ -43,6 +43,22 @@ export function sourceFile(path: string, source: string): SourceFile {
   return { path, source, code, imports: [...findImports(path, source)] };
 }
 
+const EXPORT = /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
+
+/** What a file exports and no other names. @param importers whoever may import from the files, these among them */
+export function unusedExports(files: readonly SourceFile[], importers: readonly SourceFile[]): string[] {
+  const users = new Map<string, number>();
+  for (const { source } of importers) {
+    const uncommented = source.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+    for (const word of new Set(uncommented.match(/\w+/g))) users.set(word, (users.get(word) ?? 0) + 1);
+  }
+  return files.flatMap(({ path, source }) =>
+    [...source.matchAll(EXPORT)]
+      .filter(([, name = '']) => (users.get(name) ?? 0) < 2)
+      .map(([, name]) => `${path}: ${name}`),
+  );
+}
+
 function* findImports(path: string, source: string): Generator<Import> {
   for (const [, type, specifier = ''] of source.matchAll(STATIC_IMPORT)) {
     yield { ...resolve(path, specifier), typeOnly: type !== undefined, dynamic: false };

@@ -1,29 +1,68 @@
-// A file system that is soon full: a tmpfs, where the test may mount one (as root, or by a sudo that asks nothing).
+// A file system that is soon full: a tmpfs. Mounted as root, or by a sudo that asks nothing; else in namespaces of its
+// own, where most kernels let everybody mount, and reached through the process that lives in them.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { endProcess, spawnOwned } from './owned-process.ts';
 
 export interface TinyDisk {
   readonly path: string;
-  /** False where mounting is not allowed: `path` is then an ordinary directory. */
+  /** False where nobody may mount: `path` is then an ordinary directory. */
   readonly mounted: boolean;
+  /**
+   * For a cardpoll that asks how much room there is, which is all that `path` tells where it is not mounted: there the
+   * size is pretended. What does not fit is written all the same.
+   */
+  readonly env: Readonly<Record<string, string>>;
   /** Unmounts and removes it. */
-  remove(): void;
+  remove(): Promise<void>;
 }
 
-/** Anyone may write to it. @param size as mount(8) takes it, `256k`. */
-export function mountTinyDisk(size: string): TinyDisk {
+const PRETENCE = fileURLToPath(new URL('./pretended-disk.mjs', import.meta.url));
+/** Lives as long as the mount does. */
+const HOLDER = 'mount -t tmpfs -o "$1" tmpfs "$2" && echo mounted && exec sleep infinity';
+
+/** Anyone may write to it. @param kib its size */
+export async function mountTinyDisk(kib: number): Promise<TinyDisk> {
   const path = mkdtempSync(join(tmpdir(), 'cardpoll-full-'));
-  const mounted = privileged('mount', '-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', path);
-  return {
-    path,
-    mounted,
-    remove: () => {
-      if (mounted) privileged('umount', path);
-      rmSync(path, { recursive: true, force: true });
-    },
+  const options = `size=${kib}k,mode=1777`;
+  const removeDirectory = () => rmSync(path, { recursive: true, force: true });
+  if (privileged('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path)) {
+    const remove = async () => {
+      privileged('umount', path);
+      removeDirectory();
+    };
+    return { path, mounted: true, env: {}, remove };
+  }
+  const holder = await holderOf(path, options);
+  if (holder !== null) {
+    const remove = async () => {
+      await endProcess(holder, 'SIGKILL');
+      removeDirectory();
+    };
+    return { path: `/proc/${holder.pid}/root${path}`, mounted: true, env: {}, remove };
+  }
+  const env = {
+    NODE_OPTIONS: `--import=${PRETENCE}`,
+    PRETENDED_DISK: path,
+    PRETENDED_BYTES: String(1024 * kib),
   };
+  return { path, mounted: false, env, remove: async () => removeDirectory() };
+}
+
+/** Null where namespaces are refused. */
+async function holderOf(path: string, options: string) {
+  const namespaces = ['--user', '--map-root-user', '--mount'];
+  const holder = spawnOwned('unshare', [...namespaces, 'sh', '-c', HOLDER, 'sh', options, path], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const said = await new Promise<boolean>((resolve) => {
+    holder.stdout?.once('data', () => resolve(true));
+    for (const end of ['close', 'error']) holder.once(end, () => resolve(false));
+  });
+  return said ? holder : null;
 }
 
 function privileged(...command: string[]): boolean {

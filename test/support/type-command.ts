@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 
-/** @param programs name -> shell script. Throws when the command ends with anything but 0. */
+/** @param programs name -> shell script. @returns what it printed. Throws when it ends with anything but 0. */
 export function typeCommand(
   command: string | null | undefined,
   env: Readonly<Record<string, string>>,
   programs: Readonly<Record<string, string>> = {},
-): void {
+): string {
   if (command === null || command === undefined) throw new Error('there is nothing to type');
   const bin = mkdtempSync(join(tmpdir(), 'cardpoll-typed-'));
   try {
@@ -21,11 +21,12 @@ export function typeCommand(
     for (const [name, script] of Object.entries(all)) {
       writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
-    const { status, stderr } = spawnSync('sh', ['-c', command], {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
       env: { ...env, PATH: `${bin}:${process.env.PATH}` },
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+    return stdout;
   } finally {
     rmSync(bin, { recursive: true, force: true });
   }

@@ -9,6 +9,7 @@ import {
   readSourceTree,
   type SourceFile,
   sourceFile,
+  unusedExports,
 } from '../support/source-tree.ts';
 
 const MAY_IMPORT = table(`
@@ -106,6 +107,11 @@ describe('src', () => {
     expect(tree.filter((file) => !file.source.startsWith('//')).map((file) => file.path)).toEqual([]);
   });
 
+  it('exports nothing that nobody imports', () => {
+    const tests = readSourceTree(fileURLToPath(new URL('..', import.meta.url)));
+    expect(unusedExports(tree, [...tree, ...tests])).toEqual([]);
+  });
+
   it('has no drawer for anything', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|misc|shared)(\/|\.)/;
     expect(tree.filter((file) => drawer.test(file.path)).map((file) => file.path)).toEqual([]);
@@ -177,6 +183,14 @@ describe('the rules themselves', () => {
   it('pass over comments', () => {
     const file = domainFile('// process.exit() and polling:queue: are\n/* FROM cards */ export const x = 1;');
     expect(RULES.some((rule) => breaks(rule, file))).toBe(false);
+  });
+
+  it('see an export without importer', () => {
+    const files = [
+      sourceFile('a.ts', '/** As Y does. */\nexport const X = 1;\nexport type Y = string;'),
+      sourceFile('b.ts', "// Y is not for us.\nimport { X } from './a.ts';"),
+    ];
+    expect(unusedExports(files, files)).toEqual(['a.ts: Y']);
   });
 
   it('see work at import', () => {

@@ -1,14 +1,15 @@
 // `cardpoll doctor`: looks whether a daemon with this configuration can work here, and how its fleet does. Without any
 // setting of a daemon it looks only at what a client has. The launcher looks at the surroundings. Exit code 1 when
 // something failed, 2 when something could not be told.
+
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from '../../config/settings.ts';
+import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
-import type { DoctorFinding } from '../launchers.ts';
 import { findingText } from '../output/findings.ts';
 import { printAnswer } from '../output/print.ts';
 
@@ -37,7 +38,7 @@ export const doctor = defineCommand({
   },
 });
 
-async function examine(context: CommandContext): Promise<DoctorFinding[]> {
+async function examine(context: CommandContext): Promise<Finding[]> {
   if (!isForDaemon(context.configInputs)) return [...(await daemonFindings(context, null)).items];
   const file = context.configInputs.flags['--config'];
   const withFile = file === undefined ? '' : ` --config ${file}`;
@@ -59,31 +60,30 @@ function isForDaemon({ flags, env }: ConfigInputs): boolean {
 async function surroundingFindings(
   { configInputs, launchers }: CommandContext,
   { answers }: DaemonFindings,
-): Promise<DoctorFinding[]> {
+): Promise<Finding[]> {
   const check = 'configuration';
   try {
     const config = await loadDaemonConfig(configInputs);
     const findings = await launchers.doctor(config, answers);
-    return [{ check, status: 'ok', detail: 'can work', hint: null, command: null }, ...findings];
+    return [ok(check, 'can work'), ...findings];
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     const { message, hint = null } = error;
-    const detail = 'they need a configuration that can work';
     return [
-      { check, status: 'failed', detail: message, hint, command: 'cardpoll daemon --help' },
-      { check: 'stores, gateway, directories', status: 'skipped', detail, hint: null, command: null },
+      failed(check, message, { hint, command: 'cardpoll daemon --help' }),
+      skipped('stores, gateway, directories', 'they need a configuration that can work'),
     ];
   }
 }
 
 /** Commands that read the configuration read the same one. */
-function withConfig(finding: DoctorFinding, withFile: string): DoctorFinding {
+function withConfig(finding: Finding, withFile: string): Finding {
   const { command } = finding;
   const reads = command !== null && /^cardpoll (daemon|migrate)\b/.test(command);
   return reads ? { ...finding, command: `${command}${withFile}` } : finding;
 }
 
-function verdictOf(items: readonly DoctorFinding[]): keyof typeof EXIT_CODES {
+function verdictOf(items: readonly Finding[]): keyof typeof EXIT_CODES {
   if (items.some(({ status }) => status === 'failed')) return 'failed';
   return items.some(({ status }) => status === 'unknown') ? 'unknown' : 'ok';
 }

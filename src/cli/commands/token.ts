@@ -5,9 +5,13 @@ import { type Kind, oneOf } from '../../config/kinds.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';
+import { sentenceLines } from '../output/sentence.ts';
+import { styleFor } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 
 const TOKEN_BYTES = 32;
+const WHAT_NOW =
+  'give the token to its owner, it is not kept; add the line to the file of CARDPOLL_ADMIN_TOKENS_FILE, and reload with SIGHUP';
 
 /** The day as it was typed. */
 const DAY: Kind<string> = {
@@ -51,9 +55,10 @@ const make = defineCommand<[], NewOptions>({
         style,
       ),
     );
-    context.io.stderr.write(
-      'give the token to its owner, it is not kept; add the line to the file of CARDPOLL_ADMIN_TOKENS_FILE, and reload with SIGHUP\n',
-    );
+    const { io } = context;
+    // The token may go into a file while this is read on a terminal.
+    const lines = sentenceLines(WHAT_NOW, await styleFor({ ...io, stdout: io.stderr }));
+    io.stderr.write(`${lines.join('\n')}\n`);
     return EXIT_OK;
   },
 });

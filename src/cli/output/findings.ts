@@ -1,10 +1,10 @@
 // What the doctor found, as text. Used by the doctor command. Behind a pipe one line a finding: check, status, detail, what
 // to do, what to type.
-import type { DoctorFinding } from '../launchers.ts';
+import type { Finding } from '../../domain/finding.ts';
 import { sentenceLines } from './sentence.ts';
 import type { Colour, Style } from './style.ts';
 
-const LOOKS: Record<DoctorFinding['status'], readonly [symbol: string, colour: Colour]> = {
+const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]> = {
   ok: ['●', 'green'],
   warning: ['▲', 'yellow'],
   failed: ['✖', 'red'],
@@ -14,17 +14,17 @@ const LOOKS: Record<DoctorFinding['status'], readonly [symbol: string, colour: C
 const STATUS_COLUMNS = 8;
 const INDENT = '  ';
 
-export function findingText(items: readonly DoctorFinding[], style: Style): string {
+export function findingText(items: readonly Finding[], style: Style): string {
   if (!style.forPeople) return items.map((item) => pipedLine(item, style)).join('');
   const lines = [...items.flatMap((item) => findingLines(item, style)), summaryOf(items)];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function pipedLine({ check, status, detail, hint, command }: DoctorFinding, style: Style): string {
+function pipedLine({ check, status, detail, hint, command }: Finding, style: Style): string {
   return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
 }
 
-function findingLines({ check, status, detail, hint, command }: DoctorFinding, style: Style): string[] {
+function findingLines({ check, status, detail, hint, command }: Finding, style: Style): string[] {
   const [symbol, colour] = LOOKS[status];
   const label = `${symbol} ${status}`;
   const lines = sentenceLines(`${check}: ${detail}`, style, `${label.padEnd(STATUS_COLUMNS + 2)} `);
@@ -37,7 +37,7 @@ function findingLines({ check, status, detail, hint, command }: DoctorFinding, s
   return [...painted, ...advice, ...typed];
 }
 
-function summaryOf(items: readonly DoctorFinding[]): string {
+function summaryOf(items: readonly Finding[]): string {
   const counts = Object.keys(LOOKS).map(
     (status) => [items.filter((item) => item.status === status).length, status] as const,
   );

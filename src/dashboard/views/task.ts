@@ -3,7 +3,7 @@ import type { FailuresBody, TaskBody } from '../../api/client.ts';
 import { tableLines } from '../columns.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
 import { beside, fitted, type Line, plain, span } from '../line.ts';
-import { dataTimeMs, type State } from '../state.ts';
+import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { healthLines } from './health.ts';
 import { missing, type Room, stacked } from './room.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
@@ -13,6 +13,8 @@ const GAP = 2;
 const GAUGE_COLUMNS = 10;
 /** Cards and reasons of failures get so many rows, header included, before the charts grow. */
 const FAILURE_ROWS = 5;
+/** Header, and the card that is picked. */
+const LEAST_CARD_ROWS = 2;
 
 export function taskLines(state: State, { columns, rows }: Room): Line[] {
   const { body, problem } = state.data.overview;
@@ -25,9 +27,19 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   ];
   const below = Math.min(FAILURE_ROWS, failureLines(state, { columns, rows: FAILURE_ROWS }).length);
   const chartRows = fittingChartRows(rows - top.length - below - 2);
-  const charts = chartLines(state.data.history, task.task_type, columns, chartRows);
-  const left = rows - top.length - charts.length - 2;
+  const charts = fittingCharts(
+    chartLines(state.data.history, task.task_type, columns, chartRows),
+    rows - top.length - 2,
+    failingCards(state).length === 0 ? 0 : LEAST_CARD_ROWS,
+  );
+  const left = rows - top.length - charts.length - (charts.length === 0 ? 1 : 2);
   return stacked([top, charts, failureLines(state, { columns, rows: left })], rows);
+}
+
+/** All four, the upper two or none: what the keys act on must be seen. */
+function fittingCharts(charts: Line[], rows: number, needed: number): Line[] {
+  const upper = charts.slice(0, charts.length / 2);
+  return [charts, upper].find(({ length }) => rows - length >= needed) ?? [];
 }
 
 function numberLines(task: TaskBody, columns: number): Line[] {
@@ -55,7 +67,7 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
     return [[span('● no failures in the last 5 min', 'good')]];
   const width = Math.floor((columns - GAP) / 3);
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
-  const failing = cardTable(own, { columns: columns - width - GAP, rows }, dataTimeMs(state));
+  const failing = cardTable(own, { columns: columns - width - GAP, rows }, state);
   return beside(reasons, failing, width, GAP);
 }
 
@@ -71,9 +83,10 @@ const REASON_COLUMNS = [
 function cardTable(
   { failing_cards, cards: failing }: FailuresBody,
   { columns, rows }: Room,
-  nowMs: number,
+  state: State,
 ): Line[] {
   type Card = FailuresBody['cards'][number];
+  const nowMs = dataTimeMs(state);
   return tableLines(
     failing,
     [
@@ -86,6 +99,6 @@ function cardTable(
       { header: 'TIMES', cell: ({ attempts }: Card) => span(count(attempts)), align: 'right', dropAt: 1 },
       { header: 'WHY', cell: ({ reason, message }: Card) => span(`${reason}: ${message}`), shrinkTo: 8 },
     ],
-    { columns, rows, selected: null },
+    { columns, rows, selected: state.picked },
   );
 }

@@ -28,7 +28,7 @@ export function interfaceOf(alias: string): InterfaceName {
 }
 
 /** By what a line belongs to an interface. */
-export interface Signs {
+interface Signs {
   /** One or more whole segments of a request path, `verify` or `auth/check`; case, `-` and `_` do not matter. */
   readonly paths: readonly string[];
   /** Of the answer, in JSON, logfmt or other `key=value` text. */

@@ -1,6 +1,7 @@
 // Whether a server's clock agrees with this machine's. Used by live-store.ts and record-store.ts of this folder.
+import { type Finding, failed, ok, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { type Finding, failed, failure, ok, warning } from './finding.ts';
+import { failure } from './finding.ts';
 
 /** Differences up to here are harmless, and up to there bearable. */
 const SKEW_OK_MS = 1_000;

@@ -1,9 +1,10 @@
 // What `cardpoll doctor` finds out about a daemon's surroundings, and about the fleet in them. It opens its own connections
 // and changes nothing. The checks that are of no store come from outside (src/doctor.ts).
+import { type Finding, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RecordStore } from '../../store/ports/record-store.ts';
-import { answered, type Finding, skipped, warning } from './finding.ts';
+import { answered } from './finding.ts';
 import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';
 import { type RecordStoreExpectations, recordStoreFindings, recordStoreNotOpened } from './record-store.ts';
 

@@ -1,11 +1,11 @@
 // What the doctor looks at where both stores answer: the fleet they hold, whether or not an instance of it is alive. Used by
 // examine.ts.
+import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RecordStore } from '../../store/ports/record-store.ts';
 import type { Overview } from '../stats.ts';
-import { answered, type Finding, ok, skipped } from './finding.ts';
-import { healthFindings } from './health.ts';
+import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
 import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
@@ -44,6 +44,6 @@ async function aliveFindings({ overview, live }: FleetFacts, instances: number):
   if (instances === 0 && status === 'pending' && updatedAtMs === null) {
     return [skipped('fleet', 'no instance ever polled')];
   }
-  const found = healthFindings((await overview()).healthReasons);
+  const found = (await overview()).healthReasons.map(reasonFinding);
   return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;
 }

@@ -1,6 +1,6 @@
 // The instances of the fleet: which are alive, and whether they are of one version. Used by fleet.ts. Pure.
+import { type Finding, ok, skipped, warning } from '../../domain/finding.ts';
 import type { WorkerInfo } from '../../store/ports/coordination.ts';
-import { type Finding, ok, skipped, warning } from './finding.ts';
 
 export function instanceFindings(workers: readonly WorkerInfo[]): Finding[] {
   const check = 'instances';

@@ -1,11 +1,14 @@
 // What the doctor looks at in the live store: its servers, its clock. Used by examine.ts.
+import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { CardpollError } from '../../platform/errors.ts';
+import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { LiveServer, LiveStore } from '../../store/ports/live-store.ts';
 import { clockFinding } from './clock-skew.ts';
-import { type Finding, failed, failure, ok, skipped, unknown, warning } from './finding.ts';
+import { failure } from './finding.ts';
 
 const POLICY = 'redis maxmemory-policy';
+const REPLICATION = 'redis replication';
+const SAVE_HINT = 'make room on its disk, then save anew';
 /** Lua scripts use commands of this version. */
 const LEAST_VERSION = [6, 2];
 /** What a fleet takes: rings (5.8 bytes a card and task at most), cache, queues at their fullest. */
@@ -14,20 +17,25 @@ const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
 const MIB = 1_048_576;
 
 /**
- * Opening refuses a server that evicts: that is a finding, and the others cannot be made.
+ * Opening refuses a server that evicts or refuses work for want of a disk: that is a finding, and the others cannot be made.
  * @param redisCliWords `redis-cli` and how to get to the server
  */
 export function liveStoreNotOpened(error: unknown, redisCliWords: string): Finding[] {
-  const evicts = error instanceof CardpollError && error.code === 'redis_evicts';
-  const later = ['redis version', 'redis memory', 'redis replication', 'redis clock'];
-  const rest = later.map((check) => skipped(check, 'see above'));
-  if (!evicts) return [failure('redis', error), skipped(POLICY, 'see above'), ...rest];
-  const command = `${redisCliWords} CONFIG SET maxmemory-policy noeviction`;
-  return [
-    ok('redis', 'answers'),
-    failed(POLICY, error.message, { hint: 'and set it in redis.conf, for the next restart', command }),
-    ...rest,
-  ];
+  const remedies: Readonly<Record<string, Finding>> = {
+    redis_evicts: failed(POLICY, messageOf(error), {
+      hint: 'and set it in redis.conf, for the next restart',
+      command: `${redisCliWords} CONFIG SET maxmemory-policy noeviction`,
+    }),
+    redis_cannot_save: failed(REPLICATION, messageOf(error), {
+      hint: SAVE_HINT,
+      command: `${redisCliWords} BGSAVE`,
+    }),
+  };
+  const known = error instanceof CardpollError ? remedies[error.code] : undefined;
+  const rest = [POLICY, 'redis version', 'redis memory', REPLICATION, 'redis clock'].map((check) =>
+    check === known?.check ? known : skipped(check, 'see above'),
+  );
+  return [known === undefined ? failure('redis', error) : ok('redis', 'answers'), ...rest];
 }
 
 /** @param cards of the fleet; null: not known */
@@ -87,7 +95,7 @@ function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, cards: nu
 }
 
 function replicationFinding(server: LiveServer): Finding {
-  const check = 'redis replication';
+  const check = REPLICATION;
   const { address, writable, replicas, replicasInStep, persistent, savesFail } = server;
   if (writable === null || replicas === null) return unknown(check, `${address} does not tell its role`);
   if (!writable) {
@@ -98,18 +106,16 @@ function replicationFinding(server: LiveServer): Finding {
   }
   if (savesFail) {
     return failed(check, `${address} could not write to its disk, and refuses writes by default then`, {
-      hint: 'make room on its disk, then save anew',
+      hint: SAVE_HINT,
       command: redisCli(address, 'BGSAVE'),
     });
   }
   if (replicasInStep < replicas) {
-    return warning(
-      check,
-      `${replicas - replicasInStep} of ${replicas} replicas of ${address} are not in step`,
-      {
-        command: redisCli(address, 'INFO replication'),
-      },
-    );
+    const behind = `${replicas - replicasInStep} of ${replicas} replicas of ${address} are not in step`;
+    return warning(check, `${behind}: what they lack is lost if one becomes the master`, {
+      hint: 'they load, or cannot keep up; the state of each shows',
+      command: redisCli(address, 'INFO replication'),
+    });
   }
   const kept = persistent === true ? 'writes are kept in a file' : 'not kept in a file';
   return ok(check, `${replicas} replicas, ${kept}; what is lost is built anew from the cards`);

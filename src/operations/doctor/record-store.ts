@@ -1,10 +1,11 @@
 // What the doctor looks at in the record store: the server, its schema, its clock. Used by examine.ts.
+import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
 import { MonthCalendar } from '../../domain/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { MigrationState } from '../../store/ports/migrations.ts';
 import type { RecordServer, RecordStore } from '../../store/ports/record-store.ts';
 import { clockFinding } from './clock-skew.ts';
-import { type Finding, failed, failure, ok, skipped, warning } from './finding.ts';
+import { failure } from './finding.ts';
 
 const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;

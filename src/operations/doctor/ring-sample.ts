@@ -1,6 +1,8 @@
 // Whether cards are in the rings that poll them: looked at for a sample, drawn anew every time, so that it takes as long
 // for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's (docs/decisions/0014).
+
 import type { CardMembership } from '../../domain/card.ts';
+import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
 import { ConfigMatcher } from '../../domain/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { InitProgress } from '../../store/ports/coordination.ts';
@@ -8,7 +10,6 @@ import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RecordStore } from '../../store/ports/record-store.ts';
 import type { RingState } from '../../store/ports/rings.ts';
 import { countWords } from '../span-words.ts';
-import { type Finding, failed, ok, skipped } from './finding.ts';
 
 const CHECK = 'cards in rings';
 const PLACES = 20;

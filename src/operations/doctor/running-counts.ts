@@ -1,10 +1,10 @@
 // Whether the running counts operators see are those of the slots held (operations interface, section 7: leaked
 // counters). Used by fleet.ts. A live leader writes them anew every few seconds: one that stays wrong has nobody to
 // heal it.
+import { type Finding, failed, ok } from '../../domain/finding.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RunningCount } from '../../store/ports/work-queue.ts';
-import { type Finding, failed, ok } from './finding.ts';
 
 export async function runningCountFindings({ work }: LiveStore): Promise<Finding[]> {
   const counted = await Promise.all(

@@ -1,5 +1,5 @@
 // Whether the admin tokens of the configuration still let their owners in. Used by src/doctor.ts.
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning } from '../../domain/finding.ts';
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;

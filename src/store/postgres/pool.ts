@@ -10,7 +10,7 @@ import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
 import { translateSqlError } from '../sql/sql-errors.ts';
 
-export interface PoolOptions {
+interface PoolOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly applicationName: string;

@@ -2,7 +2,9 @@
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 
 const AUTH = /^(NOAUTH|WRONGPASS|NOPERM)/;
-const REFUSED = /^(OOM|MISCONF|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
+/** It could not save, and is set to refuse writes then; PING too. */
+const CANNOT_SAVE = /^MISCONF/;
+const REFUSED = /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
 const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
 
 /** @param shownUrl the URL without its password */
@@ -17,6 +19,17 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       {
         cause: error,
         hint: 'check user name and password in the Redis URL, and the rights of that user',
+      },
+    );
+  }
+  if (CANNOT_SAVE.test(message)) {
+    return new CardpollError(
+      'unavailable',
+      'redis_cannot_save',
+      `Redis at ${shownUrl} could not write to its disk and refuses work: ${message}`,
+      {
+        cause: error,
+        hint: 'make room on the disk of Redis and have it save anew (redis-cli BGSAVE); work goes on by itself then',
       },
     );
   }

@@ -1,26 +1,26 @@
 // `cardpoll doctor`: what it prints and how it ends, with prepared findings and a prepared daemon.
 import { describe, expect, it } from 'vitest';
-import type { DoctorFinding } from '../../../src/cli/launchers.ts';
 import { VERSION } from '../../../src/cli/version.ts';
+import type { Finding } from '../../../src/domain/finding.ts';
 import { OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-const REDIS: DoctorFinding = { check: 'redis', status: 'ok', detail: 'answers', hint: null, command: null };
-const SKEW: DoctorFinding = {
+const REDIS: Finding = { check: 'redis', status: 'ok', detail: 'answers', hint: null, command: null };
+const SKEW: Finding = {
   check: 'redis clock',
   status: 'warning',
   detail: '+2000 ms against this machine',
   hint: 'synchronise with',
   command: 'timedatectl set-ntp true',
 };
-const GATEWAY_DOWN: DoctorFinding = {
+const GATEWAY_DOWN: Finding = {
   check: 'gateway',
   status: 'failed',
   detail: 'nothing answers',
   hint: null,
   command: null,
 };
-const HIDDEN: DoctorFinding = {
+const HIDDEN: Finding = {
   check: 'redis memory',
   status: 'unknown',
   detail: 'it does not tell',
@@ -29,7 +29,7 @@ const HIDDEN: DoctorFinding = {
 };
 const argv = ['doctor', '--gateway-url', 'http://gateway:8080'];
 
-const examined = (...findings: DoctorFinding[]) => ({ doctor: async () => findings });
+const examined = (...findings: Finding[]) => ({ doctor: async () => findings });
 
 const WELL = { ...OVERVIEW, version: VERSION, health: 'normal', health_reasons: [] };
 
@@ -81,7 +81,7 @@ it('ends with 2 when it could not tell', async () => {
 
 it('says for people what was found, what to do and what to type, the command whole', async () => {
   const { env } = await daemonThatSays(json(WELL));
-  const long: DoctorFinding = {
+  const long: Finding = {
     check: 'redis',
     status: 'failed',
     detail: `\x1b[2J${'evicts '.repeat(20)}`,
@@ -144,6 +144,21 @@ describe('on a client', () => {
       { check: 'daemon', status: 'ok' },
       { check: 'version', status: 'warning', detail: `the daemon is 9.9.9, this command is ${VERSION}` },
       { check: 'paused', status: 'failed', command: 'cardpoll resume package' },
+    ]);
+  });
+
+  it('asks no daemon where its own settings cannot work, and does not blame the daemon', async () => {
+    const { env, requests } = await daemonThatSays(json(WELL));
+    const missing = { ...env, CARDPOLL_TOKEN_FILE: '/nowhere/token' };
+    const { code, stdout } = await cli(['doctor', '-o', 'json'], { env: missing });
+    expect([code, requests]).toEqual([1, []]);
+    expect(JSON.parse(stdout).items).toMatchObject([
+      {
+        check: 'client settings',
+        status: 'failed',
+        detail: expect.stringMatching(/^CARDPOLL_TOKEN_FILE: .*no such file/),
+        hint: expect.stringMatching(/^no daemon was asked/),
+      },
     ]);
   });
 

@@ -43,6 +43,17 @@ it('has them apart as JSON', async () => {
   });
 });
 
+it.each([60, 80])('says on %i columns what to do with them, in whole words', async (columns) => {
+  const argv = ['token', 'new', '--name', 'anna', '--role', 'operator'];
+  const { stderr } = await cli(argv, { env: {}, tty: true, columns });
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(1);
+  expect(lines.filter((line) => line.length > columns)).toEqual([]);
+  const { stderr: piped } = await cli(argv, { env: {} });
+  expect(lines.map((line) => line.trim()).join(' ')).toBe(piped.trimEnd());
+  expect(piped.trimEnd()).not.toContain('\n');
+});
+
 it.each([
   ['--name', 'daemon', '--role', 'viewer'],
   ['--name', 'a:b', '--role', 'viewer'],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
-import { type Event, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
+import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import {
   CALM,
@@ -15,6 +15,8 @@ import {
   troubledState,
   typing,
 } from './states.ts';
+
+type Failing = ReturnType<typeof failingCards>[number];
 
 const press = (state: State, ...names: string[]) => stateAfter(state, ...keys(...names));
 
@@ -59,6 +61,32 @@ describe('moving about', () => {
     expect(press(alerts, 'down', 'j').picked).toBe(2);
     expect(press({ ...alerts, picked: 199 }, 'down').picked).toBe(199);
     expect(press({ ...alerts, picked: 99 }, 'tab').picked).toBe(0);
+  });
+
+  it('picks a failing card, which stays picked while others come and go, and opens it', () => {
+    const task = troubledState({ view: 'task', taskType: 'carddata' });
+    const picked = press(task, 'down', 'j', 'up');
+    const cards = failingCards(task);
+    expect(picked.picked).toBe(1);
+    const now = (...shown: typeof cards) =>
+      received('failures', {
+        items: [{ task_type: 'carddata', reasons: [], failing_cards: shown.length, cards: shown }],
+      });
+    const [first, second, third] = cards as [Failing, Failing, Failing];
+    const later = stateAfter(picked, now(third, first, second));
+    expect(press(later, 'return')).toMatchObject({
+      view: 'card',
+      card: String(second.card_id),
+      taskType: 'carddata',
+      data: { card: { body: null } },
+    });
+    // It fails no more: the mark is on another one, and never behind the last.
+    expect(stateAfter(later, now(third)).picked).toBe(0);
+    expect(press(stateAfter(later, now()), 'return')).toMatchObject({
+      view: 'task',
+      notice: { text: 'no card of carddata fails' },
+    });
+    expect(press(picked, 'right')).toMatchObject({ taskType: 'package', picked: 0 });
   });
 
   it.each(VIEWS)('%s always reads the overview, which tells whether the daemon is there', (view) => {
@@ -225,6 +253,16 @@ describe('actions', () => {
         effects: /1 card/,
       },
     ],
+    [
+      'a card that fails',
+      troubledState({ view: 'task', taskType: 'package', picked: 3 }),
+      ['T'],
+      {
+        title: 'Poll card 9007199254740988 for package now',
+        command: 'cardpoll trigger single --card-id 9007199254740988 --task package',
+        effects: /1 card/,
+      },
+    ],
   ])(
     'on %s show what they would do, and do it after y alone',
     (_, state, pressed, { title, command, effects }) => {
@@ -288,6 +326,7 @@ describe('actions', () => {
       /is over already/,
     ],
     ['no pause', calmState(), 'G', /realname is not paused/],
+    ['no card that fails', calmState({ view: 'task' }), 'T', /no card of realname fails/],
     ['an alert that is over', troubledState({ view: 'alerts', picked: 150 }), 'A', /alert 1050 is over/],
     ['no alert', calmState({ view: 'alerts' }), 'S', /nothing is picked/],
     [

@@ -120,6 +120,25 @@ describe('the overview', () => {
   });
 });
 
+describe('the view of a task type', () => {
+  it.each(SIZES)('marks the failing card the keys act on, on %i columns and %i lines', (columns, rows) => {
+    const state = stateAfter(
+      troubledState({ view: 'task', columns, rows }),
+      ...keys(...Array.from({ length: 12 }, () => 'down')),
+    );
+    const marked = screenOf(state)
+      .split('\n')
+      .filter((line) => line.includes('▸'));
+    expect(marked).toEqual([expect.stringContaining(String(Number.MAX_SAFE_INTEGER - 12))]);
+  });
+
+  it('offers its keys where there is a card to open', () => {
+    const wide = { view: 'task', columns: 120 } as const;
+    expect(screenOf(troubledState(wide))).toMatch(/⏎ open .*T poll now/);
+    expect(screenOf(calmState(wide))).not.toMatch(/⏎ open|T poll now/);
+  });
+});
+
 describe('frozen data', () => {
   const old = { nowMs: 12_000 };
 

@@ -19,7 +19,7 @@ import { LineFile } from '../../../src/platform/line-file.ts';
 import { mountTinyDisk } from '../../support/tiny-disk.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-const { path: mountPoint, mounted, remove } = mountTinyDisk('256k');
+const { path: mountPoint, mounted, remove } = await mountTinyDisk(256);
 afterAll(remove);
 
 const LINE = (n: number) => `${JSON.stringify({ n, padding: 'x'.repeat(80) })}\n`;

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { reasonFinding } from '../../../src/domain/finding.ts';
+
+const REASON = {
+  code: 'paused',
+  severity: 'warning',
+  text: 'realname: paused',
+  command: 'cardpoll resume realname',
+  since: new Date('2026-11-21T09:58:59.999Z'),
+} as const;
+
+it('a reason of the health keeps its words and its command, and tells since which minute', () => {
+  expect(reasonFinding(REASON)).toEqual({
+    check: 'paused',
+    status: 'warning',
+    detail: 'realname: paused (since 2026-11-21T09:58Z)',
+    hint: null,
+    command: 'cardpoll resume realname',
+  });
+  expect(reasonFinding({ ...REASON, severity: 'alert', since: null })).toMatchObject({
+    status: 'failed',
+    detail: 'realname: paused',
+  });
+});
+
+it('never sends whoever reads the doctor to the doctor', () => {
+  expect(reasonFinding({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
+    hint: 'see what else was found',
+    command: null,
+  });
+});
