@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** Where the remedy is a command alone, `hint` says nothing. */
-export type Remedy = Partial<Pick<Finding, 'hint' | 'command'>>;
+type Remedy = Partial<Pick<Finding, 'hint' | 'command'>>;
 
 /** Shows more of a reason everywhere but in the doctor. */
 const DOCTOR = 'cardpoll doctor';

@@ -9,12 +9,12 @@ export interface Finding {
   readonly command: string | null;
 }
 
-export interface Report {
+interface Report {
   readonly status: string;
   readonly items: readonly Finding[];
 }
 
-export interface Doctor {
+interface Doctor {
   readonly code: number | null;
   readonly report: Report;
   found(check: string): Finding | undefined;
