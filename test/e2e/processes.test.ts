@@ -147,12 +147,14 @@ describe('--processes 3', () => {
 
   it('the supervisor takes another log level too, and keeps its own where the file is broken', async () => {
     const message = 'all processes are ready';
-    const before = (await lines(message)).length;
-    expect(before, 'at the start, and when the killed ones were back').toBeGreaterThan(1);
     setLogLevel('error');
     await reload();
     setLogLevel('nonsense');
     await reload();
+    const refused = () => lines('configuration not reloaded, the present one stays in force');
+    await waitFor(async () => (await refused()).length === 3, { what: 'each process to say so' });
+    const before = (await lines(message)).length;
+    expect(before, 'at the start, and when the killed ones were back').toBeGreaterThan(1);
     setLogLevel('error'); // what is started again reads it
     await killAndWait(2);
     expect(await lines(message)).toHaveLength(before);

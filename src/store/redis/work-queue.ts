@@ -64,7 +64,7 @@ export class RedisWorkQueue implements WorkQueue {
       ],
       [workerId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
     )) as [number, number, string, number, number, string[], number[], number[]];
-    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions, lateMs] = reply;
+    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions, late] = reply;
     const failing = new Set(failingPositions);
     const items = members.map((member, i): WorkItem => {
       const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
@@ -73,6 +73,7 @@ export class RedisWorkQueue implements WorkQueue {
     });
     // A token is the lease's end by Redis' clock and a fraction (work-claim.lua).
     const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - request.leaseMs;
+    const lateMs = late.flatMap((ms, i) => (i % 2 === 0 ? Array<number>(late[i + 1] ?? 0).fill(ms) : []));
     return { items, claimedAtMs, lateMs, freeSlots, pausedMs };
   }
 

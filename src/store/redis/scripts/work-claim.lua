@@ -5,7 +5,8 @@
 --       6 `1` when the retry lane may be claimed from too
 -- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
 --           {manual entries, retries and other cards ...}, {positions of those that failed before ...},
---           {how late each of the other cards is (ms) ...}, empty when the same claim is sent again}
+--           {how late other cards are (ms), how many of them, for the next of them ...}, empty when the same claim is
+--           sent again}
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -30,7 +31,7 @@ local function answer(token, entries, retries, cards, late)
     end
   end
   local free = math.max(0, limit - write_running(KEYS[4], slots, now))
-  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members), late }
+  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members), late or {} }
 end
 
 -- The same claim again: what still carries its token.
@@ -46,13 +47,13 @@ if known[1] then
         cards[#cards + 1] = card
       end
     end
-    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards, {})
+    return answer(token, redis.call('ZRANGEBYSCORE', leases, token, token), retries, cards)
   end
 end
 
 local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
 if take <= 0 or paused > 0 then
-  return answer('', {}, {}, {}, {})
+  return answer('', {}, {}, {})
 end
 
 local waiting = redis.call('LLEN', manual)
@@ -91,7 +92,7 @@ end
 
 if waiting == 0 and due == 0 and retry_take == 0 then
   note_credit(held)
-  return answer('', {}, {}, {}, {})
+  return answer('', {}, {}, {})
 end
 
 local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
@@ -142,18 +143,24 @@ if manual_take > 0 then
   call_chunked('RPUSH', manual, repeated)
 end
 
--- The due times are read before the token takes their place.
-local wanted = take - #taken_entries
-local due_cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
-local cards, late, queue_pairs = {}, {}, {}
-for i = 1, #due_cards, 2 do
-  local card = due_cards[i]
-  cards[#cards + 1] = card
-  late[#late + 1] = now - tonumber(due_cards[i + 1])
+local cards = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, take - #taken_entries)
+local queue_pairs = {}
+for _, card in ipairs(cards) do
   queue_pairs[#queue_pairs + 1] = token
   queue_pairs[#queue_pairs + 1] = card
   slot_pairs[#slot_pairs + 1] = token
   slot_pairs[#slot_pairs + 1] = card
+end
+
+-- Before the token takes the place of the due times. They come in order, and a bucket has one: asked for once each, since
+-- WITHSCORES makes a text of a number for every card, which is dearer than moving it.
+local late, first = {}, 1
+while first <= #cards do
+  local due_at = redis.call('ZSCORE', queue, cards[first])
+  local alike = math.min(redis.call('ZCOUNT', queue, due_at, due_at), #cards - first + 1)
+  late[#late + 1] = now - tonumber(due_at)
+  late[#late + 1] = alike
+  first = first + alike
 end
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
