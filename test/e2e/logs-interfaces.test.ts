@@ -1,5 +1,5 @@
 // The signs of interfaces that the config file adds, as `cardpoll logs` reads it: from --config or the environment, beside
-// --roots, and refused where it is wrong.
+// --roots, and refused where it is wrong and needed.
 import { expect, it } from 'vitest';
 import { LogTree } from '../support/log-tree.ts';
 import { runCli } from '../support/processes.ts';
@@ -27,11 +27,12 @@ it('count with the signs of everybody', async () => {
   expect(await runCli([...realname, '--strict'], { env })).toMatchObject({ code: 0, stdout: '2\n' });
 });
 
-it('are refused where they are wrong', async () => {
+it('are refused where they are wrong and asked for', async () => {
   const tree = new LogTree();
   const config = tree.write('cardpoll.yaml', CONFIG.replace('auth/check', '/auth'));
   const command = tree.searchCommand(CARD, '--config', config);
-  const { code, stdout, stderr } = await runCli(command);
+  expect(await runCli(command), 'no interface is asked for').toMatchObject({ code: 1 });
+  const { code, stdout, stderr } = await runCli([...command, '--interface', 'realname']);
   expect([code, stdout]).toEqual([78, '']);
   expect(stderr).toContain('log_search.interfaces.realname.paths');
 });

@@ -86,7 +86,7 @@ const index = defineCommand<[], RootOptions>({
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
     const { indexLogs } = await import('../../log-search/index/index-logs.ts');
-    const roots = rootsOf(options, await loadLogsConfig(context.configInputs));
+    const roots = rootsOf(options, await configFor(context, options));
     const report = await withProgress(context, 'indexing', (watch) =>
       indexLogs({
         roots,
@@ -151,7 +151,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       import('../../log-search/report/print-report.ts'),
       import('../../log-search/report/report.ts'),
     ]);
-    const search = searchOptions(context, options, await loadLogsConfig(context.configInputs));
+    const search = searchOptions(context, options, await configFor(context, options));
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = options.json === true ? 'json' : (options.output ?? 'text');
@@ -165,6 +165,15 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     }
   },
 });
+
+/** Read only where it decides something: a broken file keeps nobody from searching a directory for a card. */
+async function configFor(
+  { configInputs }: CommandContext,
+  { roots, interface: alias }: Partial<LogsOptions>,
+): Promise<LogsConfig> {
+  if (roots !== undefined && alias === undefined) return { logDir: null, interfaces: {} };
+  return loadLogsConfig(configInputs);
+}
 
 function searchOptions(context: CommandContext, options: LogsOptions, config: LogsConfig): SearchOptions {
   const { iccid, index: useIndex, output: _output, json: _json, ...rest } = options;
