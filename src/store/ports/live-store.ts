@@ -1,15 +1,15 @@
 // Port: the hot, shared coordination state. Two implementations (redis/, memory/), one contract suite.
 //
-// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due
-// or running; a FAILING card is one whose last poll failed, and waits for its next one in the RETRY LANE; a LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences
-// late workers; a SLOT is the right to have one gateway call in flight. Operations interface, section 1.1, names the
-// keys operators look at; how each implementation stores the rest is its own business.
+// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due or
+// running; a FAILING card is one whose last poll failed, and waits for its next one in the RETRY LANE; a LEASE is a claim on
+// a queue entry that ends by itself; a TOKEN names one claim and fences late workers; a SLOT is the right to have one
+// gateway call in flight. Operations interface, section 1.1, names the keys operators look at; how each implementation
+// stores the rest is its own business.
 //
 // Every method may be sent twice with the same arguments (drivers re-send after a reconnect) without doing its work
 // twice. The store's own clock decides what is due or expired, never the caller's.
 //
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
-
 import type { CardCache } from './card-cache.ts';
 import type { Coordination } from './coordination.ts';
 import type { FailureLog } from './failure-log.ts';
