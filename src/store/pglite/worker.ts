@@ -23,7 +23,10 @@ port.on('message', (request: PgliteRequest) => {
   last = last.then(() => answer(request.id, async () => execute(await opening, request)));
 });
 
-/** A new database begins as a copy of the empty one that the build put beside this file: making one takes seconds. */
+/**
+ * A new database begins as a copy of the empty one that the build put beside this file: making one takes seconds. PG_VERSION is
+ * among the last files of the copy: one that was cut off is made anew.
+ */
 async function open(): Promise<PGlite> {
   if (existsSync(`${dataDir}/PG_VERSION`)) return PGlite.create({ dataDir: `file://${dataDir}` });
   const empty = new Blob([await readFile(new URL('./pglite.tar.gz', import.meta.url))], {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -93,6 +94,16 @@ it('keeps its records from one opening to the next, and is open once in between'
   const again = await open();
   expect(await again.migrations.up()).toEqual([]);
   expect(await again.cards.count()).toBe(2);
+});
+
+it('is begun anew where a kill cut the first opening off', async () => {
+  // As it is left: some files of the empty database, one of them half written, and not yet PG_VERSION, of the last.
+  mkdirSync(join(dir, 'data/global'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(dir, 'data/global/pg_control'), 'half');
+  const store = await open();
+  await store.migrations.up();
+  await addCards(store, 1);
+  expect(await store.cards.count()).toBe(1);
 });
 
 it('belongs to one process by whatever name, and after its death to one of those who want it', async () => {
