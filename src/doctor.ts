@@ -95,7 +95,7 @@ async function gatewayFindings(
       if (outcome === 'answers') return ok(check, detail);
       if (outcome === 'unclear') {
         return unknown(check, `${detail}, to a card nobody has`, {
-          hint: 'import cards, and look again',
+          hint: 'import cards, or make PostgreSQL tell of them, and look again',
           command: 'cardpoll cards import FILE',
         });
       }
@@ -110,11 +110,15 @@ async function gatewayFindings(
   }
 }
 
-/** Cards the gateway should know. */
+/** Cards the gateway should know; none where PostgreSQL does not tell, which is a finding of its own. */
 async function someCards(records: RecordStore | null): Promise<readonly Card[]> {
   if (records === null) return [];
-  const first = await records.cards.page(0, CARDS_ASKED_ABOUT);
-  return records.cards.byIds(first.map(({ cardId }) => cardId));
+  try {
+    const first = await records.cards.page(0, CARDS_ASKED_ABOUT);
+    return await records.cards.byIds(first.map(({ cardId }) => cardId));
+  } catch {
+    return [];
+  }
 }
 
 async function directoryFindings(logDir: string | null): Promise<Finding[]> {

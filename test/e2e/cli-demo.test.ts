@@ -10,7 +10,7 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   const listen = `127.0.0.1:${await freePort()}`;
   const demo = spawnCli(['demo', '--cards', '500', '--listen', listen]);
   await demo.waitForLine(/for trying out only/);
-  await demo.waitForLine(/^normal {2}500 cards {2}realname [\d.]+\/s q\d+/);
+  await demo.waitForLine(/^(normal|warning|alert) {2}500 cards {2}realname [\d.]+\/s q\d+/);
 
   const env = { CARDPOLL_URL: `http://${listen}` };
   const answer = async (...argv: string[]) => {

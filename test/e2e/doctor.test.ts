@@ -158,7 +158,7 @@ describe('surroundings', () => {
   });
 
   it('more connections than PostgreSQL grants', async () => {
-    const { code, found } = await examine({ CARDPOLL_DATABASE_MAX_CONNECTIONS: '400' });
+    const { code, found } = await examine({ CARDPOLL_DATABASE_MAX_CONNECTIONS: '1000' });
     expect([code, found('postgresql connections')?.status]).toEqual([1, 'failed']);
     expect(found('postgresql connections')?.command).toMatch(
       /^psql 'postgres:.*' -c 'ALTER SYSTEM SET max_connections = \d+'$/,
@@ -184,6 +184,18 @@ describe('surroundings', () => {
       status: 'failed',
       detail: expect.stringMatching(/POST .*\/card\/flow: HTTP 404/),
     });
+  });
+
+  it('tables that do not answer: the gateway is judged all the same', async () => {
+    const url = await freshDatabase();
+    await runCli(['migrate', 'up'], { env: { CARDPOLL_DATABASE_URL: url } });
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('ALTER TABLE cards RENAME TO lost_cards');
+    await client.end();
+    const { report, statusOf } = await examine({ CARDPOLL_DATABASE_URL: url });
+    expect(statusOf('gateway flow')).toBe('ok');
+    expect(report.items.filter(({ detail }) => detail.includes('"cards"'))).not.toEqual([]);
   });
 
   it('a disk that is full: the command shows what takes the room', async () => {

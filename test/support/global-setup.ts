@@ -20,7 +20,8 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   provision();
-  const postgres = await startPostgres();
+  // Many fleets at a time share it, each daemon with a pool of its own.
+  const postgres = await startPostgres({ args: ['-c', 'max_connections=400'] });
   project.provide('postgresUrl', postgres.url);
   return () => postgres.stop();
 }

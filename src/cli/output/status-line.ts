@@ -1,6 +1,7 @@
 // The state of the fleet in one line of at most 80 columns. Used by the demo, which prints one every two seconds:
 //   ● normal  10k cards  realname 165/s q12  carddata 12/s q0 97%  package 9/s q0
-// A task type shows polls a second, queue length, and its success rate when that is below 100 %.
+// A task type shows polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal,
+// a further line has the worst cause whole, and what to type.
 import type { OverviewBody, TaskBody } from '../../api/client.ts';
 import type { Style } from './style.ts';
 
@@ -20,7 +21,13 @@ export function statusLine(overview: OverviewBody, style: Style): string {
   const health = style.health(overview.health);
   const lines = LAYOUTS.map((layout) => [health.text, ...facts(overview, layout)].join(layout.gap));
   const line = lines.find(({ length }) => length <= WIDTH) ?? lines.at(-1) ?? '';
-  return `${style.paint(health.text, health.colour)}${line.slice(health.text.length)}\n`;
+  return `${style.paint(health.text, health.colour)}${line.slice(health.text.length)}\n${worstCause(overview, style)}`;
+}
+
+function worstCause({ health_reasons: [worst] }: OverviewBody, style: Style): string {
+  if (worst === undefined) return '';
+  const { text, command } = worst;
+  return `  ${style.text(command === null ? text : `${text}: ${command}`).text}\n`;
 }
 
 function facts({ cards_total, init, tasks }: OverviewBody, layout: Layout): string[] {

@@ -14,6 +14,7 @@ interface Numbers {
   readonly rate?: number;
   readonly queue?: number;
   readonly success?: number | null;
+  readonly reasons?: OverviewBody['health_reasons'];
 }
 
 function lineOf({
@@ -23,6 +24,7 @@ function lineOf({
   rate = 165,
   queue = 12,
   success = 100,
+  reasons = [],
 }: Numbers) {
   const [task] = OVERVIEW.tasks;
   const tasks = (['realname', 'carddata', 'package'] as const).map((task_type) => ({
@@ -35,6 +37,7 @@ function lineOf({
   const overview = {
     ...OVERVIEW,
     health,
+    health_reasons: reasons,
     cards_total: cards,
     tasks,
     init: { ...OVERVIEW.init, status: init, percent: 40.9 },
@@ -56,6 +59,14 @@ describe('the status line', () => {
     ],
   ] as const)('for %j is readable', (numbers, line) => {
     expect(lineOf(numbers)).toBe(line);
+  });
+
+  it('is followed by the worst cause and its command', () => {
+    const reason = { code: 'avg_duration', task_type: 'package', severity: 'warning', since: null } as const;
+    const slow = { ...reason, text: 'package: a poll takes 600 ms', command: 'cardpoll concurrency advise' };
+    const lines = lineOf({ health: 'warning', reasons: [slow, { ...slow, text: 'another' }] }).split('\n');
+    expect(lines.slice(1)).toEqual(['  package: a poll takes 600 ms: cardpoll concurrency advise', '']);
+    expect(lineOf({ health: 'warning', reasons: [{ ...slow, command: null }] })).toMatch(/ 600 ms\n$/);
   });
 
   it('fits 80 columns whatever the numbers are', () => {
