@@ -1,8 +1,9 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root hands on in parts. load-config.ts makes it.
+
+import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
 import type { AddressRange } from '../platform/ssrf-guard.ts';
 import type { AdminToken } from './admin-tokens.ts';
-import type { GatewayInterfaceName, GatewayMethod } from './gateway-interfaces.ts';
 import type { HostPort } from './kinds.ts';
 import type { LogLevel, Role } from './settings.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -63,7 +64,7 @@ export interface GatewayConfig {
   readonly stoppedStatuses?: readonly string[];
   readonly token?: string;
   readonly hmacKey?: string;
-  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, GatewayInterfaceConfig>>>;
+  readonly interfaces: Readonly<Partial<Record<InterfaceName, GatewayInterfaceConfig>>>;
 }
 
 export interface GatewayInterfaceConfig {

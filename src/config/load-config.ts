@@ -2,6 +2,7 @@
 // scope. Knows the settings and the shapes; the rules between settings are rules.ts.
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
+import { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
 import type {
@@ -11,11 +12,7 @@ import type {
   MigrateConfig,
   StoresConfig,
 } from './daemon-config.ts';
-import {
-  GATEWAY_INTERFACES,
-  type GatewayInterfaceName,
-  type InterfaceSettings,
-} from './gateway-interfaces.ts';
+import { INTERFACE_SETTINGS, type InterfaceSettings } from './gateway-interfaces.ts';
 import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules } from './rules.ts';
@@ -119,7 +116,7 @@ export interface LogsConfig {
   /** Where the daemon logs to; null: standard output. */
   readonly logDir: string | null;
   /** By what else a line belongs to an interface. */
-  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, SignsConfig>>>;
+  readonly interfaces: Readonly<Partial<Record<InterfaceName, SignsConfig>>>;
 }
 
 interface SignsConfig {
@@ -166,10 +163,9 @@ function defaultDataDir(env: ConfigInputs['env']): string {
 }
 
 function readGateway(reader: SettingReader): GatewayConfig {
-  const names = Object.keys(GATEWAY_INTERFACES) as GatewayInterfaceName[];
-  const interfaces = names
-    .map((name) => [name, readInterface(reader, GATEWAY_INTERFACES[name])] as const)
-    .filter(([, call]) => Object.keys(call).length > 0);
+  const interfaces = INTERFACE_NAMES.map(
+    (name) => [name, readInterface(reader, INTERFACE_SETTINGS[name])] as const,
+  ).filter(([, call]) => Object.keys(call).length > 0);
   return {
     // The rules refuse a missing URL before anybody sees this.
     url: reader.read(SETTINGS.gatewayUrl) ?? '',

@@ -4,7 +4,7 @@ import { adminTokens, secretText } from './admin-tokens.ts';
 import { ALERTS } from './alert-settings.ts';
 import { API } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
-import { GATEWAY_INTERFACES } from './gateway-interfaces.ts';
+import { INTERFACE_SETTINGS } from './gateway-interfaces.ts';
 import {
   DATABASE_MAX_CONNECTIONS,
   GATEWAY_MAX_CONNECTIONS,
@@ -325,7 +325,7 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   CONFIG_FILE,
   ...Object.values(GENERAL),
   ...Object.values(GATEWAY),
-  ...Object.values(GATEWAY_INTERFACES).flatMap((call) =>
+  ...Object.values(INTERFACE_SETTINGS).flatMap((call) =>
     [call.method, call.path, call.field].filter((setting) => setting !== null),
   ),
   ...Object.values(POLLING),

@@ -4,6 +4,7 @@
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -20,10 +21,7 @@ import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { StatsRecorder } from './stats-recorder.ts';
-import { CarddataTask } from './tasks/carddata.ts';
-import { PackageTask } from './tasks/package.ts';
-import { RealnameTask } from './tasks/realname.ts';
-import type { Task } from './tasks/task.ts';
+import { makeTask } from './tasks/make-task.ts';
 import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
@@ -232,23 +230,12 @@ export class Engine implements Service {
     const { leaseMs, claimBatch, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
-    const tasks: Task[] = [
-      new RealnameTask({ gateway }),
-      new CarddataTask({ gateway, calendar }),
-      new PackageTask({
-        gateway,
-        stops: records.stops,
-        audit,
-        reader: this.#reader,
-        calendar,
-        leaseMs,
-        log,
-      }),
-    ];
-    return tasks.map(
-      (task) =>
+    const { stops } = records;
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, leaseMs, log };
+    return TASK_TYPES.map(
+      (taskType) =>
         new Worker({
-          task,
+          task: makeTask(taskType, taskDeps),
           workerId: this.settings.workerId,
           work,
           reader: this.#reader,
@@ -261,7 +248,7 @@ export class Engine implements Service {
           leaseMs,
           claimBatch,
           log,
-          onError: this.#errors.for(`worker ${task.taskType}`),
+          onError: this.#errors.for(`worker ${taskType}`),
         }),
     );
   }

@@ -1,19 +1,14 @@
 // The gateway client: one HTTP call for one card, bounded in time and size, logged, with an honest error. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 import { Pool } from 'undici';
+import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { LOG_FIELDS, readAnswer, statusError } from './answer.ts';
+import { readAnswer, statusError } from './answer.ts';
 import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
-import {
-  type CalledCard,
-  type Gateway,
-  type GatewayAnswer,
-  GatewayError,
-  type InterfaceName,
-} from './gateway.ts';
+import { type CalledCard, type Gateway, type GatewayAnswer, GatewayError } from './gateway.ts';
 import type { GatewayInterface, GatewayProfile } from './profile.ts';
 
 const GATEWAY_CALL = '网关调用';
@@ -62,13 +57,7 @@ export class GatewayClient implements Gateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    this.#routes = {
-      realname: this.#route('realname'),
-      flow: this.#route('flow'),
-      card_status: this.#route('card_status'),
-      stop: this.#route('stop'),
-      start: this.#route('start'),
-    };
+    this.#routes = perInterface((name) => this.#route(name));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -91,8 +80,8 @@ export class GatewayClient implements Gateway {
         };
         try {
           const value = this.#judge(route, ended);
-          const logged = LOG_FIELDS[route.name];
-          if (logged !== null) fields[logged] = value;
+          const { answer } = INTERFACES[route.name];
+          if (answer !== null) fields[answer.field] = value;
           route.log.info(fields, GATEWAY_CALL);
           resolve({ value, durationMs });
         } catch (error) {

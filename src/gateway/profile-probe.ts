@@ -1,13 +1,14 @@
 // Whether the gateway speaks the configured profile: a call of every interface that only reads, for a card. Used by the
 // doctor. Stops no card, and shows no credentials.
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { openGatewayClient } from './client.ts';
-import { type CalledCard, GatewayError, type InterfaceName } from './gateway.ts';
+import { type CalledCard, GatewayError } from './gateway.ts';
 import type { GatewayProfile } from './profile.ts';
 
-const READING: readonly InterfaceName[] = ['realname', 'flow', 'card_status'];
+const READING = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
 
 interface ProbeResult {
   readonly interface: InterfaceName;

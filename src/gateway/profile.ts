@@ -1,15 +1,19 @@
 // The gateway profile: where the upstream gateway is, which calls it offers and how its answers are read (contract,
 // "Gateway profile"). Wiring builds one from the configuration; the client and the simulator read it. No I/O here.
 import { z } from 'zod';
+import {
+  GATEWAY_METHODS,
+  type GatewayMethod,
+  INTERFACES,
+  type InterfaceName,
+  perInterface,
+} from '../domain/gateway-interface.ts';
 import { GATEWAY_CONNECTIONS } from '../platform/connection-bounds.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { InterfaceName } from './gateway.ts';
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
 
 export interface GatewayInterface {
   /** GET sends the iccid as a query parameter, the others as a JSON body {"iccid": "..."}. */
-  readonly method: (typeof METHODS)[number];
+  readonly method: GatewayMethod;
   /** Below the base URL; starts with a slash. */
   readonly path: string;
   /** The field of the answer's `data` that is read; null for calls that answer nothing. */
@@ -17,13 +21,10 @@ export interface GatewayInterface {
 }
 
 /** The calls a gateway offers when nothing else is configured. */
-export const DEFAULT_INTERFACES: Readonly<Record<InterfaceName, GatewayInterface>> = {
-  realname: { method: 'POST', path: '/card/realname', field: 'realStatus' },
-  flow: { method: 'POST', path: '/card/flow', field: 'used' },
-  card_status: { method: 'POST', path: '/card/status', field: 'cardStatus' },
-  stop: { method: 'POST', path: '/card/stop', field: null },
-  start: { method: 'POST', path: '/card/start', field: null },
-};
+export const DEFAULT_INTERFACES: Readonly<Record<InterfaceName, GatewayInterface>> = perInterface((name) => {
+  const { method, path, answer } = INTERFACES[name];
+  return { method, path, field: answer?.field ?? null };
+});
 
 export const GATEWAY_DEFAULTS = {
   timeoutMs: 5_000,
@@ -45,7 +46,7 @@ function interfaceSchema(name: InterfaceName) {
       : z.string().min(1).max(64).default(field);
   return z
     .strictObject({
-      method: z.enum(METHODS).default(method),
+      method: z.enum(GATEWAY_METHODS).default(method),
       path: z
         .string()
         .regex(/^\/[\x21-\x7e]*$/, 'must start with a slash and be percent-encoded')
@@ -65,15 +66,7 @@ const gatewayProfileSchema = z.strictObject({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
     .refine(isPlainBaseUrl, 'must have no query, fragment or credentials'),
   timeoutMs: z.int().min(1).max(120_000).default(GATEWAY_DEFAULTS.timeoutMs),
-  interfaces: z
-    .strictObject({
-      realname: interfaceSchema('realname'),
-      flow: interfaceSchema('flow'),
-      card_status: interfaceSchema('card_status'),
-      stop: interfaceSchema('stop'),
-      start: interfaceSchema('start'),
-    } satisfies Record<InterfaceName, unknown>)
-    .prefault({}),
+  interfaces: z.strictObject(perInterface(interfaceSchema)).prefault({}),
   /** The envelope's `code` that means success. */
   successCode: z.int().default(GATEWAY_DEFAULTS.successCode),
   /** Values of cardStatus that mean the card is stopped; compared without case. */

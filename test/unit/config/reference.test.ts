@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { GATEWAY_INTERFACES } from '../../../src/config/gateway-interfaces.ts';
+import { INTERFACE_SETTINGS } from '../../../src/config/gateway-interfaces.ts';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { configurationReference, sampleConfig } from '../../../src/config/reference.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
@@ -41,12 +41,12 @@ it('the sample file with every key in force changes nothing but the gateway prof
 
 it('documents the defaults the gateway profile applies', async () => {
   for (const [name, call] of Object.entries(DEFAULT_INTERFACES)) {
-    const settings = GATEWAY_INTERFACES[name as keyof typeof GATEWAY_INTERFACES];
+    const settings = INTERFACE_SETTINGS[name as keyof typeof INTERFACE_SETTINGS];
     expect(settings.method.defaultText).toBe(call.method);
     expect(settings.path.defaultText).toBe(call.path);
     expect(settings.field?.defaultText ?? null).toBe(call.field);
   }
-  expect(Object.keys(GATEWAY_INTERFACES)).toEqual(Object.keys(DEFAULT_INTERFACES));
+  expect(Object.keys(INTERFACE_SETTINGS)).toEqual(Object.keys(DEFAULT_INTERFACES));
   expect(SETTINGS.gatewayTimeoutMs.default).toBe(GATEWAY_DEFAULTS.timeoutMs);
   expect(SETTINGS.gatewayMaxConnections.default).toBe(GATEWAY_DEFAULTS.maxConnections);
   expect(SETTINGS.gatewayMaxResponseBytes.defaultText).toBe(String(GATEWAY_DEFAULTS.maxResponseBytes));
