@@ -54,7 +54,7 @@ export class Engine implements Service {
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
-    this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
+    this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
     this.#stats = new StatsRecorder(
       live.stats,
       settings.workerId,
@@ -132,7 +132,7 @@ export class Engine implements Service {
   async start(): Promise<void> {
     const { live, records, log } = this.deps;
     await seedLimits(live.work, records.configs);
-    await seedCeiling(live.work, this.settings.gatewayMaxConcurrency);
+    await seedCeiling(live.work, this.settings.gateway.maxConcurrency);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -157,7 +157,7 @@ export class Engine implements Service {
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    if (!(await endsWithin(this.settings.drainTimeoutMs, this.#drain()))) {
+    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain()))) {
       const unsettled = this.#writer.reserved;
       this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
@@ -210,8 +210,7 @@ export class Engine implements Service {
       results: records.results,
       triggers: records.triggers,
       random,
-      capacity: this.settings.writeBuffer,
-      retryBaseMs: this.settings.retryBaseMs,
+      ...this.settings.polling,
       onWritten: (outcomes, stale) =>
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
       onRefused: ({ cardId, taskType }, error) =>
@@ -227,11 +226,11 @@ export class Engine implements Service {
 
   #makeWorkers(): Worker[] {
     const { live, gateway, flow, clock, log, records, audit } = this.deps;
-    const { leaseMs, claimBatch, timeZone } = this.settings;
+    const { polling, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
     const { stops } = records;
-    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, leaseMs, log };
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
@@ -245,8 +244,7 @@ export class Engine implements Service {
           totalInFlight: () => this.#inFlight(),
           matcher: () => this.#configs.matcher,
           clock,
-          leaseMs,
-          claimBatch,
+          ...polling,
           log,
           onError: this.#errors.for(`worker ${taskType}`),
         }),

@@ -3,6 +3,8 @@
 import { type AnswerKind, INTERFACES } from '../domain/gateway-interface.ts';
 import { GatewayError, type InterfaceName } from './gateway.ts';
 
+/** The envelope's `code` that means success. */
+const SUCCESS_CODE = 200;
 const MAX_REASON_CHARS = 200;
 const MAX_STATUS_CHARS = 64;
 /** A million terabytes: a reading above is garbage, and it would poison a month's usage for good. */
@@ -114,17 +116,16 @@ function checkField(kind: AnswerKind, raw: unknown): { value: AnswerValue | null
 /**
  * Reads the body of a 2xx answer.
  * @param field the field of `data` to read; null reads nothing and returns null.
- * Throws GatewayError: `malformed`, or `business` when `code` is not `successCode`.
+ * Throws GatewayError: `malformed`, or `business` when `code` is not 200.
  */
 export function readAnswer(
   interfaceName: InterfaceName,
   field: string | null,
-  successCode: number,
   body: string,
 ): AnswerValue | null {
   const envelope = parseEnvelope(body);
   if (typeof envelope.code !== 'number') throw new GatewayError('malformed', 'code is not a number');
-  if (envelope.code !== successCode) {
+  if (envelope.code !== SUCCESS_CODE) {
     const message = typeof envelope.msg === 'string' ? cleanText(envelope.msg) : '';
     throw new GatewayError(
       'business',

@@ -123,7 +123,7 @@ export class CompressedFleet {
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
       random: Math.random,
-      capacity: 20_000,
+      writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
     this.#services.push(scheduler, ...this.#workers(taskTypes, this.#writer, new ConfigMatcher(configs)));

@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { INTERFACE_NAMES, type InterfaceName } from '../../src/gateway/gateway.ts';
-import { DEFAULT_INTERFACES } from '../../src/gateway/profile.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
 
 export interface ScriptedCall {
   readonly interfaceName: InterfaceName;
@@ -38,7 +37,7 @@ export interface ScriptedGateway {
   close(): Promise<void>;
 }
 
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, name]));
+const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
 
 /** What a healthy gateway answers: verified, nothing used, running. */
 export const HEALTHY: Record<InterfaceName, unknown> = {

@@ -10,7 +10,6 @@ import { Deadline } from '../../../../src/engine/deadline.ts';
 import { PackageTask } from '../../../../src/engine/tasks/package.ts';
 import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
-import { gatewayProfile } from '../../../../src/gateway/profile.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
@@ -19,6 +18,7 @@ import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { gatewayConfig } from '../../../support/gateway-config.ts';
 import {
   broken,
   HEALTHY,
@@ -62,7 +62,7 @@ beforeAll(async () => {
   reader = new CardReader(live.cards, records.cards, CACHE_MS);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
-  gateway = openGatewayClient(gatewayProfile({ url: scripted.url }), { log: quiet, clock: systemClock });
+  gateway = openGatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
 });
 afterAll(async () => {
   await gateway.close();
