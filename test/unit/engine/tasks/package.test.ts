@@ -1,5 +1,6 @@
 // The package task against a real gateway, a real database and a real cache: one stop a card and month, whatever happens,
 // and none for a card that is not over its package.
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
@@ -19,9 +20,9 @@ import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { gatewayConfig } from '../../../support/gateway-config.ts';
+import { HEALTHY } from '../../../support/healthy-answers.ts';
 import {
   broken,
-  HEALTHY,
   type Script,
   type ScriptedGateway,
   startScriptedGateway,
