@@ -8,7 +8,7 @@ import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
-import type { Listening, SimulatorOptions } from './cli/launchers.ts';
+import type { Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
@@ -50,14 +50,14 @@ const DIGEST_STOP_MS = 3_000;
 const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
-export function runDaemon(config: DaemonConfig, surroundings: Surroundings): Promise<number> {
+export function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings): Promise<number> {
   const start = (teardown: Teardown) =>
     startDaemon(config, teardown, { prepare: async () => {}, ...surroundings });
   return run(start, surroundings.link?.stop);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
-export function runSimulator(options: SimulatorOptions, listening: Listening): Promise<number> {
+export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {
   return run(async (teardown) => {
     const { listen, ...behaviour } = options;
     const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
@@ -93,7 +93,7 @@ function aborted(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** What a daemon has to do with outside of its configuration. */
-export interface Surroundings {
+interface DaemonSurroundings {
   /** Reads the configuration anew, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
@@ -104,7 +104,7 @@ export interface Surroundings {
   readonly link: SupervisorLink | null;
 }
 
-interface DaemonHooks extends Surroundings {
+interface DaemonHooks extends DaemonSurroundings {
   /** Runs before anything reads the records. */
   readonly prepare: (records: RecordStore) => Promise<void>;
 }

@@ -3,9 +3,10 @@
 //
 // Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminToken } from '../domain/admin-token.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { type AdminToken, type Authenticator, authenticator } from './auth.ts';
+import { type Authenticator, authenticator } from './auth.ts';
 import { UNAUTHENTICATED } from './problem.ts';
 import { tooManyRequests } from './rate-limit.ts';
 import { RefusalBudget } from './refusal-budget.ts';

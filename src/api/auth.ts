@@ -3,6 +3,7 @@
 //   no tokens, loopback only: open to this machine, but not to web pages in its browsers, which could reach it by a
 //   name that resolves to 127.0.0.1 (DNS rebinding: foreign Host) or by a plain form post (foreign Origin).
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { AdminToken } from '../domain/admin-token.ts';
 import type { Actor } from '../domain/audit.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { isLoopback } from '../platform/loopback.ts';
@@ -10,15 +11,6 @@ import { TOKEN_EXPIRED, UNAUTHENTICATED } from './problem.ts';
 
 /** The caller of a server without tokens. */
 export const LOCAL = 'local';
-
-export interface AdminToken {
-  readonly name: string;
-  readonly role: 'viewer' | 'operator' | 'admin';
-  /** SHA-256, hexadecimal. */
-  readonly hash: string;
-  /** null: it does not expire. */
-  readonly expiresAtMs: number | null;
-}
 
 /** The parts of a request that decide. */
 interface Credentials {

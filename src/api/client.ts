@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { AlertState } from '../domain/alert-rule.ts';
+import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { AlertReport } from '../operations/alert-history.ts';
 import type { AlertRuleReport, WebhookTrial } from '../operations/alerts.ts';
@@ -91,7 +92,7 @@ export type ConfigRequest = Pick<
 >;
 
 /** Alerts that have all that is given are silenced for so many seconds. */
-export interface SilenceRequest {
+interface SilenceRequest {
   readonly rule_id?: number;
   readonly rule_type?: AlertBody['rule_type'];
   readonly task_type?: TaskType;
@@ -148,8 +149,6 @@ const SILENCES = '/polling-alert-silences';
 const PAUSES = '/polling-pauses';
 /** A receiver has ten seconds to answer. */
 const TEST_TIMEOUT_MS = 20_000;
-/** Of the API's lists. */
-const LARGEST_PAGE_SIZE = 100;
 
 /** All methods throw CardpollError: `unavailable` when nothing usable answers, otherwise what the server said. */
 export class ApiClient {
@@ -167,13 +166,13 @@ export class ApiClient {
   pauses = () => this.#get<ItemsBody<PauseBody>>(PAUSES, 'items');
   concurrency = () => this.#get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
   config = (id: number) => this.#get<ConfigBody>(`/polling-configs/${id}`, 'card_condition');
-  configs = (page = 1, pageSize = LARGEST_PAGE_SIZE) =>
+  configs = (page = 1, pageSize = PAGE_SIZE_BOUNDS.max) =>
     this.#get<PageBody<ConfigBody>>(`/polling-configs?page=${page}&page_size=${pageSize}`, 'items');
   alertRules = (page: number, pageSize: number) =>
     this.#get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
   alertRule = (id: number) => this.#get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
   cleanupConfigs = () =>
-    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?page_size=${LARGEST_PAGE_SIZE}`, 'items');
+    this.#get<ItemsBody<RetentionBody>>(`/data-cleanup-configs?page_size=${PAGE_SIZE_BOUNDS.max}`, 'items');
   cleanupPreview = () => this.#get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
   cleanupProgress = () => this.#get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
   triggers = (page: number, pageSize: number) =>

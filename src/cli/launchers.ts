@@ -13,7 +13,7 @@ export interface DemoOptions {
   readonly stop: AbortSignal;
 }
 
-export interface SimulatorOptions {
+export interface SimulateOptions {
   readonly listen: HostPort;
   /** So many different cards exist; default: any number. */
   readonly cards?: number;
@@ -50,7 +50,7 @@ export interface Launchers {
   /** @param load reads the configuration anew, for SIGHUP. */
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
-  simulate(options: SimulatorOptions, listening: Listening): Promise<number>;
+  simulate(options: SimulateOptions, listening: Listening): Promise<number>;
   /**
    * Looks at the surroundings of a daemon with this configuration.
    * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked

@@ -1,20 +1,8 @@
 // Tokens as settings: who may use the admin API, and the tokens cardpoll itself shows to others. Of an admin token no
 // more than its hash is kept. Values are never quoted in messages. Comparing is the API's business.
 import { createHash } from 'node:crypto';
+import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
 import type { Kind, Parsed } from './kinds.ts';
-
-/** What each may do more than the one before it: read; change how polling runs; change what is polled and kept. */
-export const TOKEN_ROLES = ['viewer', 'operator', 'admin'] as const;
-export type TokenRole = (typeof TOKEN_ROLES)[number];
-
-export interface AdminToken {
-  readonly name: string;
-  readonly role: TokenRole;
-  /** SHA-256 of the token, hexadecimal. */
-  readonly hash: string;
-  /** The first instant at which it is no longer valid; null: it always is. */
-  readonly expiresAtMs: number | null;
-}
 
 const MIN_TOKEN_LENGTH = 16;
 const HASHED = /^sha256:([0-9a-f]{64})$/;

@@ -1,7 +1,8 @@
 // Settings of the HTTP server: whom it lets in, how much it bears, how long it waits. Part of the settings table
 // (settings.ts).
+import type { AdminToken } from '../domain/admin-token.ts';
 import type { AddressRange } from '../platform/ssrf-guard.ts';
-import { type AdminToken, adminTokens } from './admin-tokens.ts';
+import { adminTokens } from './admin-tokens.ts';
 import { duration, integer, listOf, text } from './kinds.ts';
 import { optional, withDefault } from './setting.ts';
 import { addressRange } from './webhook-kinds.ts';

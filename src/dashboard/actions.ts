@@ -30,7 +30,7 @@ export type Action =
   | { readonly kind: 'acknowledge'; readonly alert: AlertBody }
   | { readonly kind: 'silence'; readonly alert: AlertBody; readonly seconds: number };
 
-export interface Plan {
+export interface ChangePlan {
   /** What is done, old -> new. */
   readonly title: string;
   /** Whom it concerns and what follows. */
@@ -39,7 +39,7 @@ export interface Plan {
   readonly command: string;
 }
 
-export function planOf(action: Action): Plan {
+export function planOf(action: Action): ChangePlan {
   switch (action.kind) {
     case 'limit':
       return limitPlan(action.task, action.to);
@@ -145,7 +145,7 @@ function statusWord(status: number): string {
 function limitPlan(
   { task_type, concurrency, effective_concurrency, scheduled_cards }: TaskBody,
   to: number,
-): Plan {
+): ChangePlan {
   const reduced =
     effective_concurrency < concurrency.max
       ? [`In force are ${effective_concurrency}: the gateway takes no more.`]
@@ -157,7 +157,7 @@ function limitPlan(
   };
 }
 
-function resetPlan({ task_type, concurrency }: TaskBody): Plan {
+function resetPlan({ task_type, concurrency }: TaskBody): ChangePlan {
   return {
     title: `Running count of ${task_type}: ${concurrency.current} -> 0`,
     effects: [
@@ -171,7 +171,7 @@ function resumePlan(
   { task_type, scheduled_cards }: TaskBody,
   pauses: readonly PauseBody[],
   nowMs: number,
-): Plan {
+): ChangePlan {
   return {
     title: `Resume ${task_type}: paused -> polled`,
     effects: [
@@ -185,7 +185,7 @@ function resumePlan(
   };
 }
 
-function switchPlan({ id, name, task_type, status, members }: ConfigBody): Plan {
+function switchPlan({ id, name, task_type, status, members }: ConfigBody): ChangePlan {
   const whom = members === null ? 'Its cards' : cards(members);
   const on = status === 1;
   return {
@@ -195,7 +195,7 @@ function switchPlan({ id, name, task_type, status, members }: ConfigBody): Plan 
   };
 }
 
-function intervalPlan({ id, name, interval_seconds: from, members }: ConfigBody, to: number): Plan {
+function intervalPlan({ id, name, interval_seconds: from, members }: ConfigBody, to: number): ChangePlan {
   const effects =
     members === null
       ? ['For its cards.']
@@ -207,7 +207,7 @@ function intervalPlan({ id, name, interval_seconds: from, members }: ConfigBody,
   };
 }
 
-function cancelPlan({ trigger_id, status, waiting, running }: TriggerBody): Plan {
+function cancelPlan({ trigger_id, status, waiting, running }: TriggerBody): ChangePlan {
   return {
     title: `Trigger ${trigger_id}: ${status} -> cancelled`,
     effects: [`${cards(waiting)} will not be polled by it; ${grouped(running)} running ones are finished.`],
@@ -215,7 +215,7 @@ function cancelPlan({ trigger_id, status, waiting, running }: TriggerBody): Plan
   };
 }
 
-function cleanupPlan({ items, total_rows }: CleanupPreviewBody): Plan {
+function cleanupPlan({ items, total_rows }: CleanupPreviewBody): ChangePlan {
   const rows = (n: number, estimated: boolean) => `${estimated ? 'about ' : ''}${grouped(n)} rows`;
   return {
     title: `Remove ${rows(

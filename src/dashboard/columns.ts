@@ -2,7 +2,7 @@
 // Used by the views.
 import { fitted, type Line, lineWidth, padded, type Span, span } from './line.ts';
 
-export interface Column<Row> {
+export interface SpanColumn<Row> {
   readonly header: string;
   readonly cell: (row: Row) => Span | Line;
   readonly align?: 'right';
@@ -26,7 +26,7 @@ const MARK = '▸ ';
 /** Header and rows; nothing but the header where there are none. */
 export function tableLines<Row>(
   rows: readonly Row[],
-  wanted: readonly Column<Row>[],
+  wanted: readonly SpanColumn<Row>[],
   { columns, rows: height, selected }: TableOptions,
 ): Line[] {
   const { first, visible } = windowOf(rows, height - 1, selected);
@@ -63,7 +63,7 @@ function lineOf(cell: Span | Line): Line {
   return 'text' in cell ? [cell] : cell;
 }
 
-function naturalWidth<Row>({ header, cell }: Column<Row>, rows: readonly Row[]): number {
+function naturalWidth<Row>({ header, cell }: SpanColumn<Row>, rows: readonly Row[]): number {
   // What is shown decides, so steering characters must be out before it is measured.
   return Math.max(...[[span(header)], ...rows.map((row) => lineOf(cell(row)))].map(shownWidth));
 }
@@ -77,11 +77,11 @@ function total(widths: readonly number[]): number {
 }
 
 function dropped<Row>(
-  columns: readonly Column<Row>[],
-  widthOfColumn: (column: Column<Row>) => number,
+  columns: readonly SpanColumn<Row>[],
+  widthOfColumn: (column: SpanColumn<Row>) => number,
   room: number,
-): readonly Column<Row>[] {
-  const least = (column: Column<Row>) =>
+): readonly SpanColumn<Row>[] {
+  const least = (column: SpanColumn<Row>) =>
     Math.min(widthOfColumn(column), column.shrinkTo ?? Number.MAX_SAFE_INTEGER);
   let kept = columns;
   while (total(kept.map(least)) > room) {
@@ -95,7 +95,11 @@ function dropped<Row>(
 }
 
 /** Takes what is too much from the widest column that may shrink, again and again. */
-function shrunk<Row>(columns: readonly Column<Row>[], natural: readonly number[], room: number): number[] {
+function shrunk<Row>(
+  columns: readonly SpanColumn<Row>[],
+  natural: readonly number[],
+  room: number,
+): number[] {
   const widths = [...natural];
   while (total(widths) > room) {
     const spare = columns.map(({ shrinkTo }, i) =>

@@ -4,7 +4,7 @@ import type { HistoryBody } from '../api/client.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Series } from './charts.ts';
 
-export type TaskSample = HistoryBody['items'][number]['tasks'][number];
+export type SampleBody = HistoryBody['items'][number]['tasks'][number];
 
 /** How far the charts go back at most. */
 export const CHART_MINUTES = 15;
@@ -22,7 +22,7 @@ export function minutesOf(history: HistoryBody | null): number {
 export function seriesOf(
   history: HistoryBody | null,
   taskType: TaskType,
-  pick: (sample: TaskSample) => number | null,
+  pick: (sample: SampleBody) => number | null,
 ): Series {
   const stepSeconds = history?.step_seconds ?? 1;
   const length = Math.max(1, Math.round((minutesOf(history) * 60) / stepSeconds));

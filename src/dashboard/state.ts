@@ -13,7 +13,7 @@ import type {
   TriggerBody,
 } from '../api/client.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { Action, Plan } from './actions.ts';
+import type { Action, ChangePlan } from './actions.ts';
 
 /** In the order of Tab; the last one is reached by naming a card only. */
 export const VIEWS = ['overview', 'task', 'alerts', 'triggers', 'instances', 'configs', 'card'] as const;
@@ -36,14 +36,14 @@ export interface Bodies {
 export type Source = keyof Bodies;
 
 /** The last answer of a source is kept when later ones fail. */
-export interface Reading<Body> {
+interface LastAnswer<Body> {
   readonly body: Body | null;
   /** Monotonic; null: never received. */
   readonly atMs: number | null;
   /** Why the last attempt gave nothing; null when it gave an answer. */
   readonly problem: string | null;
 }
-export type Data = { readonly [S in Source]: Reading<Bodies[S]> };
+export type Data = { readonly [S in Source]: LastAnswer<Bodies[S]> };
 
 /** A line to be typed. */
 export interface Prompt {
@@ -71,7 +71,7 @@ export interface State {
   readonly card: string | null;
   readonly help: boolean;
   readonly prompt: Prompt | null;
-  readonly confirm: { readonly action: Action; readonly plan: Plan } | null;
+  readonly confirm: { readonly action: Action; readonly plan: ChangePlan } | null;
   readonly job: Job | null;
   /** What came of the last thing done. */
   readonly notice: { readonly text: string; readonly tone: 'good' | 'bad' | 'dim' } | null;
@@ -101,7 +101,7 @@ export type Event =
       readonly nextTryAtMs: number;
     }
   | { readonly type: 'read-only' }
-  | { readonly type: 'planned'; readonly action: Action; readonly plan: Plan }
+  | { readonly type: 'planned'; readonly action: Action; readonly plan: ChangePlan }
   | { readonly type: 'done'; readonly text: string }
   | { readonly type: 'refused'; readonly problem: string; readonly readOnly: boolean };
 
@@ -111,7 +111,7 @@ export type Received = { [S in Source]: { readonly source: S; readonly body: Bod
 /** Data older than this is called stale, also while an answer may still come. */
 const STALE_AFTER_MS = 4_000;
 
-const UNREAD: Reading<never> = { body: null, atMs: null, problem: null };
+const UNREAD: LastAnswer<never> = { body: null, atMs: null, problem: null };
 
 export function initialState(
   given: Pick<State, 'daemon' | 'columns' | 'rows' | 'nowMs'> &

@@ -8,6 +8,8 @@ export type CardCondition = (typeof CARD_CONDITIONS)[number];
 /** One second to thirty days. */
 export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
 
+export const PRIORITY_BOUNDS = { min: -1_000_000, max: 1_000_000 } as const;
+
 export interface PollingConfig {
   readonly id: number;
   readonly name: string;

@@ -28,7 +28,7 @@ export interface UsageMonth {
   readonly readAtMs: number;
 }
 
-export interface Reading {
+interface Reading {
   /** The cumulative value the gateway showed. */
   readonly usedMb: number;
   readonly atMs: number;

@@ -2,6 +2,7 @@
 // tried again. Used by the admin API.
 import type { AlertCondition, Resolution } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
+import { ALERT_ID_BOUNDS, type PageRequest, RECORD_ID_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type {
   AlertHistoryItem,
@@ -12,7 +13,8 @@ import type {
   SliceOf,
 } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
-import { type PageRequest, sliceOf } from './page.ts';
+import { isWithin } from './bounds.ts';
+import { sliceOf } from './page.ts';
 
 /** One alert; condition and name are those of the moment it fired. */
 export interface AlertReport extends AlertCondition {
@@ -40,8 +42,6 @@ export interface AlertCounts {
   readonly pendingWebhooks: number;
 }
 
-const MAX_RULE_ID = 2 ** 31 - 1;
-
 export class AlertHistoryOperations {
   constructor(
     private readonly records: AlertRecords,
@@ -50,7 +50,7 @@ export class AlertHistoryOperations {
 
   /** Newest first. */
   async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
-    if (filter.ruleId !== null && !isId(filter.ruleId, MAX_RULE_ID)) return { items: [], total: 0 };
+    if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
     const { items, total } = await this.records.history(filter, sliceOf(page));
     return { items: items.map(reportOf), total };
   }
@@ -101,15 +101,11 @@ export class AlertHistoryOperations {
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem> {
-  const alert = isId(id, Number.MAX_SAFE_INTEGER) ? await records.alert(id) : null;
+  const alert = isWithin(ALERT_ID_BOUNDS, id) ? await records.alert(id) : null;
   if (alert !== null) return alert;
   throw new CardpollError('not_found', 'alert_not_found', `there is no alert ${id}`, {
     hint: '`cardpoll alerts history` shows the ids',
   });
-}
-
-function isId(id: number, max: number): boolean {
-  return Number.isInteger(id) && id > 0 && id <= max;
 }
 
 function reportOf({ firedAtMs, resolvedAtMs, acknowledgedAtMs, ...alert }: AlertHistoryItem): AlertReport {

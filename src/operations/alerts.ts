@@ -13,14 +13,15 @@ import {
   ruleTypeFits,
 } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
+import { type PageRequest, RECORD_ID_BOUNDS } from '../domain/page.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
 import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
 import type { AlertRecords, SliceOf } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
-import { wholeNumberWithin } from './bounds.ts';
-import { type PageRequest, sliceOf } from './page.ts';
+import { isWithin, wholeNumberWithin } from './bounds.ts';
+import { sliceOf } from './page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** An alert rule as operators read it (contract, "Fields"). */
@@ -52,7 +53,6 @@ type AlertRulePatch = {
   readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
 
-const MAX_ID = 2 ** 31 - 1;
 const WEBHOOK_URL_MAX_LENGTH = 2_048;
 
 export class AlertOperations {
@@ -212,7 +212,7 @@ export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
 }
 
 async function find(records: AlertRecords, id: number): Promise<AlertRule> {
-  const rule = isId(id) ? await records.rule(id) : null;
+  const rule = isWithin(RECORD_ID_BOUNDS, id) ? await records.rule(id) : null;
   if (rule === null) throw ruleNotFound(id);
   return rule;
 }
@@ -260,18 +260,11 @@ function thresholdProblem({ ruleType, threshold }: AlertCondition): string | nul
 }
 
 function cooldownProblem(seconds: number): string | null {
-  const { min, max } = COOLDOWN_SECONDS_BOUNDS;
-  return Number.isInteger(seconds) && seconds >= min && seconds <= max
-    ? null
-    : wholeNumberWithin(COOLDOWN_SECONDS_BOUNDS);
+  return isWithin(COOLDOWN_SECONDS_BOUNDS, seconds) ? null : wholeNumberWithin(COOLDOWN_SECONDS_BOUNDS);
 }
 
 function problem(field: string, message: string | null): FieldProblem | null {
   return message === null ? null : { field, message };
-}
-
-function isId(id: number): boolean {
-  return Number.isInteger(id) && id > 0 && id <= MAX_ID;
 }
 
 function ruleNotFound(id: number): CardpollError {

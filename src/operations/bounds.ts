@@ -10,14 +10,15 @@ export function wholeNumberWithin({ min, max }: Bounds): string {
   return `must be a whole number from ${min} to ${max}`;
 }
 
+export function isWithin({ min, max }: Bounds, value: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
 /** Throws CardpollError `invalid` naming each field that is not a whole number within the bounds, ends included. */
 export function requireWithin(bounds: Bounds, values: Readonly<Record<string, number>>): void {
   const fields = Object.entries(values)
-    .filter(([, value]) => !(Number.isInteger(value) && value >= bounds.min && value <= bounds.max))
-    .map(([field]) => ({
-      field,
-      message: `must be a whole number from ${bounds.min} to ${bounds.max}`,
-    }));
+    .filter(([, value]) => !isWithin(bounds, value))
+    .map(([field]) => ({ field, message: wholeNumberWithin(bounds) }));
   if (fields.length > 0)
     throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
 }

@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 /** No honest row is anywhere near as long. In UTF-16 units, which for digits and names is bytes. */
 const MAX_LINE_LENGTH = 64 * 1024;
 
-export interface Line {
+export interface ImportLine {
   /** From 1. */
   readonly number: number;
   /** Without its end (LF or CRLF); null for a line longer than 64 KiB. */
@@ -13,16 +13,16 @@ export interface Line {
 }
 
 /** Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is dropped. */
-export async function* readLines(input: Readable): AsyncGenerator<Line[]> {
+export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let restTooLong = false;
   let number = 0;
 
-  function cut(piece: string): Line[] {
+  function cut(piece: string): ImportLine[] {
     const parts = (rest + piece).split('\n');
     rest = parts.pop() as string;
-    const lines = parts.map((part, i): Line => {
+    const lines = parts.map((part, i): ImportLine => {
       number += 1;
       return { number, text: toText(part, number, i === 0 && restTooLong) };
     });

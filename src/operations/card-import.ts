@@ -8,13 +8,13 @@ import type { CardImport } from '../domain/card.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../store/ports/card-records.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
-import { type Line, readLines } from './card-import-lines.ts';
+import { type ImportLine, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
 
 interface ImportError {
-  /** Line of the file, from 1. */
+  /** ImportLine of the file, from 1. */
   readonly line: number;
   readonly message: string;
 }
@@ -93,7 +93,7 @@ class CardImporter {
     return this.#chunk.size >= CHUNK_ROWS;
   }
 
-  take({ number, text }: Line): void {
+  take({ number, text }: ImportLine): void {
     try {
       if (text === null) throw new RowProblem('longer than 64 KiB');
       const raw = this.#readRow(text);

@@ -42,8 +42,6 @@ export interface CardReport {
 
 export type { CardFilter } from '../store/ports/card-records.ts';
 
-export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 } as const;
-
 export interface CardListReport {
   readonly items: readonly ListedCard[];
   /** Hand this to the next call; null: there are no further cards. */

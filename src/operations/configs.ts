@@ -4,7 +4,8 @@
 // A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
 // the last config of a task type is allowed: nothing of that type is polled then.
 import type { Actor } from '../domain/audit.ts';
-import { INTERVAL_SECONDS_BOUNDS, type PollingConfig } from '../domain/polling-config.ts';
+import { RECORD_ID_BOUNDS } from '../domain/page.ts';
+import { INTERVAL_SECONDS_BOUNDS, type PollingConfig, PRIORITY_BOUNDS } from '../domain/polling-config.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
@@ -13,14 +14,12 @@ import type { RecordStore } from '../store/ports/record-store.ts';
 import type { RingState } from '../store/ports/rings.ts';
 import { achievedIntervalMsOf } from './achieved-interval.ts';
 import type { Audit } from './audit.ts';
-import { type Bounds, wholeNumberWithin } from './bounds.ts';
+import { type Bounds, isWithin, wholeNumberWithin } from './bounds.ts';
 import { problemsOf } from './config-problems.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-export const PRIORITY_BOUNDS = { min: -1_000_000, max: 1_000_000 } as const;
 export const CONFIG_NAME_LENGTH = 200;
 
-const MAX_ID = 2 ** 31 - 1;
 const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
 
 type NewConfig = Omit<PollingConfig, 'id'>;
@@ -93,7 +92,7 @@ export class ConfigOperations {
   /** Its cards go to the next config that matches them. @returns it as it was. Throws `not_found` for an unknown id. */
   async remove(actor: Actor, id: number): Promise<ConfigReport> {
     const removed = await this.audit.change(actor, async ({ configs }, note) => {
-      const before = isId(id) ? await configs.remove(id) : null;
+      const before = isWithin(RECORD_ID_BOUNDS, id) ? await configs.remove(id) : null;
       if (before === null) throw unknown(id);
       note({ action: 'config.delete', object: objectOf(id), before, after: null });
       return before;
@@ -146,7 +145,7 @@ function requireSensible(fields: ConfigPatch): void {
   for (const [field, bounds] of Object.entries(BOUNDS) as Array<[keyof typeof BOUNDS, Bounds]>) {
     const value = fields[field];
     if (value === undefined) continue;
-    if (!Number.isInteger(value) || value < bounds.min || value > bounds.max) {
+    if (!isWithin(bounds, value)) {
       problems.push({ field, message: wholeNumberWithin(bounds) });
     }
   }
@@ -164,10 +163,6 @@ function requireSensible(fields: ConfigPatch): void {
 
 function objectOf(id: number): string {
   return `config ${id}`;
-}
-
-function isId(id: number): boolean {
-  return Number.isInteger(id) && id > 0 && id <= MAX_ID;
 }
 
 function unknown(id: number): CardpollError {

@@ -4,11 +4,12 @@
 import type { SilenceScope } from '../domain/alert-silence.ts';
 import { SILENCE_SECONDS_BOUNDS, type Silence } from '../domain/alert-silence.ts';
 import type { Actor } from '../domain/audit.ts';
+import { RECORD_ID_BOUNDS } from '../domain/page.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { AlertRecords, NewSilence } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
-import { requireWithin } from './bounds.ts';
+import { isWithin, requireWithin } from './bounds.ts';
 
 export interface SilenceReport extends SilenceScope {
   readonly id: number;
@@ -19,13 +20,11 @@ export interface SilenceReport extends SilenceScope {
 }
 
 /** What is to be silenced: at least one of the three, and either how long or until when. */
-export interface SilenceRequest extends SilenceScope {
+interface SilenceFields extends SilenceScope {
   readonly seconds: number | null;
   readonly until: Date | null;
   readonly reason: string;
 }
-
-const MAX_ID = 2 ** 31 - 1;
 
 export class SilenceOperations {
   constructor(
@@ -42,14 +41,14 @@ export class SilenceOperations {
   }
 
   /** Throws `invalid` naming each wrong field. */
-  async create(actor: Actor, { seconds, until, ...silence }: SilenceRequest): Promise<SilenceReport> {
+  async create(actor: Actor, { seconds, until, ...silence }: SilenceFields): Promise<SilenceReport> {
     const { ruleId, ruleType, taskType } = silence;
     if (ruleId === null && ruleType === null && taskType === null) {
       throw wrong('ruleId', 'is required when neither rule_type nor task_type is given');
     }
     const ends = this.#endOf(seconds, until);
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
-      if (ruleId !== null && (ruleId > MAX_ID || (await alerts.rule(ruleId)) === null)) {
+      if (ruleId !== null && (!isWithin(RECORD_ID_BOUNDS, ruleId) || (await alerts.rule(ruleId)) === null)) {
         throw wrong('ruleId', `there is no alert rule ${ruleId}`);
       }
       const made = reportOf(await alerts.silences.create({ ...silence, by: actor.name, ends }));
@@ -61,7 +60,7 @@ export class SilenceOperations {
   /** Ends it now. @returns it as it was. Throws `not_found`. */
   remove(actor: Actor, id: number): Promise<SilenceReport> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
-      const removed = id <= MAX_ID ? await alerts.silences.remove(id) : null;
+      const removed = isWithin(RECORD_ID_BOUNDS, id) ? await alerts.silences.remove(id) : null;
       if (removed === null) {
         throw new CardpollError(
           'not_found',

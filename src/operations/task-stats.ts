@@ -58,7 +58,7 @@ export interface TaskStats extends QueueStats {
 }
 
 /** What tells of a task type beside its own numbers. */
-export type Surroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops' | 'since'>;
+type TaskSurroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops' | 'since'>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
@@ -81,7 +81,11 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
   };
 }
 
-export function taskStatsOf(queue: QueueStats, reading: StatsReading, surroundings: Surroundings): TaskStats {
+export function taskStatsOf(
+  queue: QueueStats,
+  reading: StatsReading,
+  surroundings: TaskSurroundings,
+): TaskStats {
   const { window, recent } = reading;
   const { successRate, avgDurationMs } = pollRatesOf(window);
   const { taskType, effectiveConcurrency, concurrency } = queue;

@@ -1,6 +1,5 @@
 // A daemon that stands still (SIGSTOP, a suspended machine) while its leases end and another instance takes its cards:
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TriggerBody } from '../../src/api/client.ts';

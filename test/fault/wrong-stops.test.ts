@@ -1,7 +1,6 @@
 // A gateway that shows wrong readings or acknowledges stops without carrying them out, and an allowance that is raised at
 // the last moment: real daemon, real stores. No card is stopped that is not over its package, and no stop is believed
 // that the gateway does not show.
-
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FailuresBody, OverviewBody } from '../../src/api/client.ts';

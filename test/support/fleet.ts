@@ -1,6 +1,5 @@
 // A whole fleet as an operator runs it: own Redis, own database, `cardpoll gateway simulate`, daemons and the CLI, all
 // real processes on loopback. Used by e2e and fault tests and by the benches.
-
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,6 @@
 // A gateway on a real socket that answers as the test says, call by call: some cards fail, an interface is broken, a
 // stop is acknowledged and not carried out. It counts at its own side. For gateways that break HTTP itself see
 // bad-gateway.ts; a well-behaved one is the simulator (src/gateway/simulator.ts).
-
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

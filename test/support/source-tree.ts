@@ -45,6 +45,21 @@ export function sourceFile(path: string, source: string): SourceFile {
 
 const EXPORT = /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type) (\w+)/gm;
 
+const EXPORTED_TYPE = /^export (?:abstract )?(?:class|interface|type) (\w+)/gm;
+
+/** Names that several files give to types of theirs: whoever reads one cannot tell which is meant. */
+export function typesNamedTwice(files: readonly SourceFile[]): string[] {
+  const homes = new Map<string, string[]>();
+  for (const { path, source } of files) {
+    for (const [, name = ''] of source.matchAll(EXPORTED_TYPE)) {
+      homes.set(name, [...(homes.get(name) ?? []), path]);
+    }
+  }
+  return [...homes]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name}: ${paths.join(', ')}`);
+}
+
 /** What a file exports and no other names. @param importers whoever may import from the files, these among them */
 export function unusedExports(files: readonly SourceFile[], importers: readonly SourceFile[]): string[] {
   const users = new Map<string, number>();

@@ -9,6 +9,7 @@ import {
   readSourceTree,
   type SourceFile,
   sourceFile,
+  typesNamedTwice,
   unusedExports,
 } from '../support/source-tree.ts';
 
@@ -112,6 +113,10 @@ describe('src', () => {
     expect(unusedExports(tree, [...tree, ...tests])).toEqual([]);
   });
 
+  it('gives no two exported types one name', () => {
+    expect(typesNamedTwice(tree)).toEqual([]);
+  });
+
   it('has no drawer for anything', () => {
     const drawer = /(^|\/)(utils?|helpers?|common|types|misc|shared)(\/|\.)/;
     expect(tree.filter((file) => drawer.test(file.path)).map((file) => file.path)).toEqual([]);
@@ -191,6 +196,15 @@ describe('the rules themselves', () => {
       sourceFile('b.ts', "// Y is not for us.\nimport { X } from './a.ts';"),
     ];
     expect(unusedExports(files, files)).toEqual(['a.ts: Y']);
+  });
+
+  it('see a name that two types share', () => {
+    const files = [
+      sourceFile('a.ts', 'export interface X { readonly a: 1 }\nexport const f = 1;'),
+      sourceFile('b.ts', "export type X = string;\nimport type { Y } from './c.ts';"),
+      sourceFile('c.ts', 'export type Y = string;'),
+    ];
+    expect(typesNamedTwice(files)).toEqual(['X: a.ts, b.ts']);
   });
 
   it('see work at import', () => {

@@ -3,14 +3,13 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { CARD_CONDITIONS, INTERVAL_SECONDS_BOUNDS } from '../../domain/polling-config.ts';
+import { CARD_CONDITIONS, INTERVAL_SECONDS_BOUNDS, PRIORITY_BOUNDS } from '../../domain/polling-config.ts';
 import {
   CONFIG_NAME_LENGTH,
   type ConfigOperations,
   type ConfigPatch,
   type ConfigReport,
   configVersion,
-  PRIORITY_BOUNDS,
 } from '../../operations/configs.ts';
 import { ADMIN_ONLY } from '../access.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';

@@ -1,7 +1,8 @@
 // Lists of cards as JSON, and what they may be filtered by. Used by routes/cards.ts and routes/card-export.ts.
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { type CardFilter, LIST_LIMIT_BOUNDS } from '../../operations/cards.ts';
+import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
+import type { CardFilter } from '../../operations/cards.ts';
 import { queryNumber } from './fields.ts';
 
 export const cardFilter = z.object({

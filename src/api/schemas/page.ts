@@ -1,16 +1,14 @@
 // Lists come in pages (contract, "Lists"): {items, page, page_size, total}. Used by the routes that list resources.
 import { z } from 'zod';
-import type { PageRequest } from '../../operations/page.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
 import { toWire, type Wire } from '../wire.ts';
 import { queryNumber } from './fields.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
-const PAGE = { min: 1, max: 1_000_000 };
-const PAGE_SIZE = { min: 1, max: 100 };
 
 export const pageQuery = z.object({
-  page: queryNumber(PAGE).default(1),
-  page_size: queryNumber(PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page: queryNumber(PAGE_BOUNDS).default(1),
+  page_size: queryNumber(PAGE_SIZE_BOUNDS).default(DEFAULT_PAGE_SIZE),
 });
 type PageQuery = z.output<typeof pageQuery>;
 

@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { RULE_TYPES } from '../../domain/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alert-silence.ts';
+import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
-const ruleId = wholeNumber({ min: 1, max: 2 ** 31 - 1 });
+const ruleId = wholeNumber(RECORD_ID_BOUNDS);
 const untilError = 'must be a time like 2026-11-22T08:00:00Z';
 
 export const silence = z

@@ -1,6 +1,7 @@
 // `cardpoll alerts ack | redeliver | test`: what an on-call does about an alert, and how to try a webhook before there is one.
 import type { AlertBody, WebhookTrialBody } from '../../api/client.ts';
 import { integer, text } from '../../config/kinds.ts';
+import { ALERT_ID_BOUNDS } from '../../domain/page.ts';
 import { ask, saidNo } from '../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
@@ -14,7 +15,7 @@ import { RULE } from './alert-rules.ts';
 const ALERT: ArgumentSpec = {
   name: '<alert_id>',
   doc: 'number of the alert, from `cardpoll alerts history`',
-  kind: integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  kind: integer(ALERT_ID_BOUNDS),
 };
 
 const asTable = (alert: AlertBody, style: Style) => historyTable([alert], style);

@@ -10,6 +10,7 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../../domain/alert-rule.ts';
+import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
@@ -21,7 +22,7 @@ import { conditionText, ruleFields, ruleTable } from '../output/alert-tables.ts'
 import { type Change, tellChange } from '../output/change.ts';
 import { printAnswer, printList } from '../output/print.ts';
 import { span } from '../output/style.ts';
-import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
+import { pageOptions } from '../page-options.ts';
 import { readSecretFile } from '../secret-file.ts';
 
 export const RULE: ArgumentSpec = {
@@ -77,7 +78,7 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
   ];
 }
 
-async function list(context: CommandContext, { page, pageSize }: PageOptions): Promise<number> {
+async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
   const answer = await ask(context, 'reading alert rules', (client) => client.alertRules(page, pageSize));
   await printList(context, answer, {
     table: ruleTable,
@@ -268,16 +269,16 @@ function contradiction(flags: string): CardpollError {
   return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
 }
 
-export const rules = defineCommand<[], Partial<PageOptions>>({
+export const rules = defineCommand<[], Partial<PageRequest>>({
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand<[], PageOptions>({
+    defineCommand<[], PageRequest>({
       name: 'list',
       summary: 'Show all alert rules',
       examples: EXAMPLES,
-      options: pageOptions(LARGEST_PAGE_SIZE),
+      options: pageOptions(PAGE_SIZE_BOUNDS.max),
       run: (context, { options }) => list(context, options),
     }),
     show,
@@ -285,5 +286,5 @@ export const rules = defineCommand<[], Partial<PageOptions>>({
     update,
     remove,
   ],
-  run: (context) => list(context, { page: 1, pageSize: LARGEST_PAGE_SIZE }),
+  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
 });

@@ -3,6 +3,7 @@ import type { SilenceBody } from '../../api/client.ts';
 import { duration, integer, oneOf, text } from '../../config/kinds.ts';
 import { RULE_TYPES, type RuleType } from '../../domain/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alert-silence.ts';
+import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
@@ -84,9 +85,7 @@ export const unsilence = defineCommand<[number], unknown>({
     ['cardpoll alerts silences', 'those that last'],
     ['cardpoll alerts history --state firing', 'what fires'],
   ],
-  arguments: [
-    { name: '<silence_id>', doc: 'number of the silence', kind: integer({ min: 1, max: 2 ** 31 - 1 }) },
-  ],
+  arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
   run: async (context, { args: [id] }) => {
     const answer = await ask(context, 'ending the silence', (client) => client.deleteSilence(id));
     await printAnswer(context, answer, (ended, style) => silenceTable([ended], style));

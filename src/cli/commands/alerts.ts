@@ -1,18 +1,19 @@
 // `cardpoll alerts`: rules, what they fired, what to do about it, and the recommended rules.
 import { integer, oneOf } from '../../config/kinds.ts';
 import { ALERT_STATES, type AlertState } from '../../domain/alert-rule.ts';
+import { type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { historyTable } from '../output/alert-tables.ts';
 import { printList } from '../output/print.ts';
-import { type PageOptions, pageOptions } from '../page-options.ts';
+import { pageOptions } from '../page-options.ts';
 import { acknowledge, redeliver, test } from './alert-care.ts';
 import { rules, show } from './alert-rules.ts';
 import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
 
-type HistoryOptions = PageOptions & { readonly ruleId?: number; readonly state?: AlertState };
+type HistoryOptions = PageRequest & { readonly ruleId?: number; readonly state?: AlertState };
 
 const history = defineCommand<[], HistoryOptions>({
   name: 'history',
@@ -26,7 +27,7 @@ const history = defineCommand<[], HistoryOptions>({
     {
       flags: '--rule-id <id>',
       doc: 'only alerts of this rule, also of a deleted one',
-      kind: integer({ min: 1, max: 2 ** 31 - 1 }),
+      kind: integer(RECORD_ID_BOUNDS),
     },
     { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
     ...pageOptions(20),

@@ -1,14 +1,15 @@
 // `cardpoll audit`: who changed what, and what it was before.
 import { text } from '../../config/kinds.ts';
+import type { PageRequest } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { auditTable } from '../output/audit-table.ts';
 import { printList } from '../output/print.ts';
-import { type PageOptions, pageOptions } from '../page-options.ts';
+import { pageOptions } from '../page-options.ts';
 import { type PastTime, pastTime } from '../past-time.ts';
 
-interface AuditOptions extends PageOptions {
+interface AuditOptions extends PageRequest {
   readonly since?: PastTime;
   readonly until?: PastTime;
   readonly actor?: string;

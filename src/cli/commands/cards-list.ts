@@ -2,6 +2,7 @@
 import type { CardListBody, CardQuery } from '../../api/client.ts';
 import { integer, oneOf } from '../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
@@ -12,7 +13,6 @@ import { writeAllAsync } from '../output/write-all.ts';
 
 const YES_NO = ['yes', 'no'] as const;
 const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
-const MOST_A_PAGE = 1_000;
 
 interface FilterOptions {
   readonly carrierId?: number;
@@ -57,8 +57,8 @@ export const list = defineCommand<[], ListOptions>({
     },
     {
       flags: '--limit <n>',
-      doc: `most cards to show, 1 to ${MOST_A_PAGE}`,
-      kind: integer({ min: 1, max: MOST_A_PAGE }),
+      doc: `most cards to show, 1 to ${LIST_LIMIT_BOUNDS.max}`,
+      kind: integer(LIST_LIMIT_BOUNDS),
       default: 20,
     },
   ],

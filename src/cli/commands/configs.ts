@@ -2,7 +2,13 @@
 import type { ConfigBody, ConfigRequest } from '../../api/client.ts';
 import { duration, integer, oneOf, text } from '../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { CARD_CONDITIONS, type CardCondition } from '../../domain/polling-config.ts';
+import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
+import {
+  CARD_CONDITIONS,
+  type CardCondition,
+  INTERVAL_SECONDS_BOUNDS,
+  PRIORITY_BOUNDS,
+} from '../../domain/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
@@ -14,7 +20,7 @@ import { type Change, cardCount, tellChange } from '../output/change.ts';
 import { configTable, selectionText } from '../output/config-tables.ts';
 import { printAnswer, printList } from '../output/print.ts';
 import { span } from '../output/style.ts';
-import { LARGEST_PAGE_SIZE, type PageOptions, pageOptions } from '../page-options.ts';
+import { pageOptions } from '../page-options.ts';
 
 const CONFIG: ArgumentSpec = {
   name: '<config>',
@@ -33,7 +39,7 @@ const EXAMPLES = [
   ['cardpoll configs delete 5', 'asks first'],
 ] as const;
 
-async function list(context: CommandContext, { page, pageSize }: PageOptions): Promise<number> {
+async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
   const answer = await ask(context, 'reading polling configs', (client) => client.configs(page, pageSize));
   await printList(context, answer, {
     table: configTable,
@@ -140,13 +146,13 @@ function configOptions(required: boolean): readonly OptionSpec[] {
     {
       flags: '--interval-seconds <n>',
       doc: 'seconds between two polls of a card',
-      kind: duration('s', { min: 1, max: 2_592_000 }),
+      kind: duration('s', INTERVAL_SECONDS_BOUNDS),
       required,
     },
     {
       flags: '--priority <n>',
       doc: `of two configs that match a card the higher polls it, then the lower id${required ? ' (default: 0)' : ''}`,
-      kind: integer({ min: -1_000_000, max: 1_000_000 }),
+      kind: integer(PRIORITY_BOUNDS),
     },
   ];
 }
@@ -250,11 +256,11 @@ export const configs = defineCommand({
   summary: 'Show and change the polling configs (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand<[], PageOptions>({
+    defineCommand<[], PageRequest>({
       name: 'list',
       summary: 'Show all polling configs',
       examples: EXAMPLES,
-      options: pageOptions(LARGEST_PAGE_SIZE),
+      options: pageOptions(PAGE_SIZE_BOUNDS.max),
       run: (context, { options }) => list(context, options),
     }),
     enable,
@@ -263,5 +269,5 @@ export const configs = defineCommand({
     create,
     remove,
   ],
-  run: (context) => list(context, { page: 1, pageSize: LARGEST_PAGE_SIZE }),
+  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
 });

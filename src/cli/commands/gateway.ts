@@ -1,9 +1,9 @@
 // `cardpoll gateway simulate`: a gateway to test against.
 import { fraction, hostPort, integer } from '../../config/kinds.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
-import type { SimulatorOptions } from '../launchers.ts';
+import type { SimulateOptions } from '../launchers.ts';
 
-const simulate = defineCommand<[], SimulatorOptions>({
+const simulate = defineCommand<[], SimulateOptions>({
   name: 'simulate',
   summary: 'Serve the gateway profile with made-up cards; GET /stats counts the calls',
   examples: [

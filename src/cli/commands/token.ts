@@ -1,7 +1,8 @@
 // `cardpoll token`: makes an admin token. It is printed once and kept nowhere; the line to add holds its hash.
 import { randomBytes } from 'node:crypto';
-import { hashedEntry, LAST_DAY, TOKEN_NAME, TOKEN_ROLES, type TokenRole } from '../../config/admin-tokens.ts';
+import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
+import { TOKEN_ROLES, type TokenRole } from '../../domain/admin-token.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';

@@ -1,12 +1,13 @@
 // `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
 import { text } from '../../config/kinds.ts';
+import type { PageRequest } from '../../domain/page.ts';
 import { ask, saidNo } from '../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../follow-trigger.ts';
 import { printAnswer, printList } from '../output/print.ts';
 import { triggerFields, triggerTable } from '../output/trigger-tables.ts';
-import { type PageOptions, pageOptions } from '../page-options.ts';
+import { pageOptions } from '../page-options.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
@@ -58,7 +59,7 @@ const status = defineCommand<[string], WaitOptions>({
   },
 });
 
-const list = defineCommand<[], PageOptions>({
+const list = defineCommand<[], PageRequest>({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [

@@ -1,6 +1,6 @@
 // Alerts, those that fire first: who is at them, whether they are silenced, who was told.
 import type { AlertBody } from '../../api/client.ts';
-import { type Column, tableLines } from '../columns.ts';
+import { type SpanColumn, tableLines } from '../columns.ts';
 import { relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import { dataTimeMs, listedAlerts, type State } from '../state.ts';
@@ -48,7 +48,7 @@ function rounded(value: number): string {
   return (Math.round(value * 100) / 100).toLocaleString('en-US');
 }
 
-function alertColumns(nowMs: number): Column<AlertBody>[] {
+function alertColumns(nowMs: number): SpanColumn<AlertBody>[] {
   return [
     {
       header: 'STATE',

@@ -1,6 +1,6 @@
 // The polling configs: which cards, how often, and what makes no sense about them.
 import type { ConfigBody } from '../../api/client.ts';
-import { type Column, tableLines } from '../columns.ts';
+import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, seconds } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import type { State } from '../state.ts';
@@ -29,7 +29,7 @@ export function configsLines(state: State, { columns, rows }: Room): Line[] {
   return stacked([table, shownProblems], rows);
 }
 
-const CONFIG_COLUMNS: readonly Column<ConfigBody>[] = [
+const CONFIG_COLUMNS: readonly SpanColumn<ConfigBody>[] = [
   { header: 'ID', cell: ({ id }) => span(id), align: 'right' },
   { header: 'NAME', cell: ({ name }) => span(name), shrinkTo: 20 },
   { header: 'TASK', cell: ({ task_type }) => span(task_type) },

@@ -1,6 +1,6 @@
 // The live instances: what each of them does, and whether it still says so.
 import type { OverviewBody } from '../../api/client.ts';
-import { type Column, tableLines } from '../columns.ts';
+import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
@@ -24,7 +24,7 @@ export function instancesLines(state: State, { columns, rows }: Room): Line[] {
   return stacked([[summary], table], rows);
 }
 
-function instanceColumns(nowMs: number): Column<Instance>[] {
+function instanceColumns(nowMs: number): SpanColumn<Instance>[] {
   return [
     { header: 'HOST', cell: ({ hostname }) => span(hostname), shrinkTo: 12 },
     { header: 'PID', cell: ({ pid }) => span(pid), align: 'right' },

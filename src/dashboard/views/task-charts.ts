@@ -5,7 +5,7 @@ import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
 import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
-import { minutesOf, seriesOf, type TaskSample } from '../series.ts';
+import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
 import { missing } from './room.ts';
 
@@ -24,7 +24,7 @@ export const LEAST_ROWS_OF_CHARTS = 2 * (SMALLEST_CHART_ROWS + 1);
 interface Chart {
   readonly title: string;
   readonly unit: string;
-  readonly series: readonly ((sample: TaskSample) => number | null)[];
+  readonly series: readonly ((sample: SampleBody) => number | null)[];
   /** What stands for the samples that share a dot. */
   readonly summary: Summary;
   /** A share does not begin at nothing: what is interesting happens at the top. */

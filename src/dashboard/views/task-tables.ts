@@ -2,7 +2,7 @@
 import type { HistoryBody, TaskBody } from '../../api/client.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { gauge, sparkline } from '../charts.ts';
-import { type Column, tableLines } from '../columns.ts';
+import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, healthSpan, measure, percent, seconds } from '../format.ts';
 import { type Line, type Span, span, type Tone } from '../line.ts';
 import { minutesOf, seriesOf } from '../series.ts';
@@ -18,7 +18,7 @@ interface TaskTables {
 export function paceTable({ tasks, history, picked, columns }: TaskTables, short: boolean): Line[] {
   const sparkColumns = columns < 80 ? 7 : Math.max(10, Math.min(60, columns - 80));
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
-  const wanted: Column<TaskBody>[] = [
+  const wanted: SpanColumn<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },
     { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), dropAt: 3 },
     { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
@@ -44,7 +44,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
 
 /** What waits, how late it is, and how often a card is really polled. */
 export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
-  const wanted: Column<TaskBody>[] = [
+  const wanted: SpanColumn<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },
     dueColumn,
     { header: 'RUNNING', cell: ({ in_flight }) => span(count(in_flight)), align: 'right' },
@@ -67,8 +67,12 @@ export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
 }
 
-const dueColumn: Column<TaskBody> = { header: 'DUE', cell: ({ due }) => span(count(due)), align: 'right' };
-const lagColumn: Column<TaskBody> = {
+const dueColumn: SpanColumn<TaskBody> = {
+  header: 'DUE',
+  cell: ({ due }) => span(count(due)),
+  align: 'right',
+};
+const lagColumn: SpanColumn<TaskBody> = {
   header: 'LAG',
   cell: ({ schedule_lag_seconds: lag }) => span(seconds(lag), toneIf(lag >= 60, 'warn')),
   align: 'right',

@@ -1,7 +1,7 @@
 // Manual triggers, the latest first, and how far they are.
 import type { TriggerBody } from '../../api/client.ts';
 import { gauge } from '../charts.ts';
-import { type Column, tableLines } from '../columns.ts';
+import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative } from '../format.ts';
 import { type Line, plain, span, type Tone } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
@@ -35,7 +35,7 @@ export function triggersLines(state: State, { columns, rows }: Room): Line[] {
   return stacked([[summary], table], rows);
 }
 
-function triggerColumns(nowMs: number): Column<TriggerBody>[] {
+function triggerColumns(nowMs: number): SpanColumn<TriggerBody>[] {
   return [
     { header: 'TRIGGER', cell: ({ trigger_id }) => span(trigger_id) },
     { header: 'TASK', cell: ({ task_type }) => span(task_type) },

@@ -13,7 +13,7 @@ export interface Stores {
   readonly records: RecordStore;
 }
 
-export interface Surroundings {
+interface DoctorSurroundings {
   readonly openLive: () => Promise<LiveStore>;
   readonly openRecords: () => Promise<RecordStore>;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface Surroundings {
 }
 
 /** All findings, in a fixed order. Never throws for what it finds. */
-export async function examine(around: Surroundings): Promise<Finding[]> {
+export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
   const { clock } = around;
   const records = await around.openRecords();
   const [live, liveError] = await attempt(around.openLive);

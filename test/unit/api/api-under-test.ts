@@ -1,10 +1,10 @@
 // The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
 import { Agent, type Dispatcher } from 'undici';
-import type { AdminToken } from '../../../src/api/auth.ts';
 import type { TlsPair } from '../../../src/api/http-server.ts';
 import { Instruments } from '../../../src/api/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../../src/api/server.ts';
 import { adminTokens } from '../../../src/config/admin-tokens.ts';
+import type { AdminToken } from '../../../src/domain/admin-token.ts';
 import { WebhookTester } from '../../../src/engine/webhook-tester.ts';
 import { WorkCounts } from '../../../src/engine/work-counts.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../../src/operations/operations.ts';

@@ -1,5 +1,4 @@
 // GET /metrics over real HTTP and real stores, and the shipped rules and dashboard that are built on it.
-
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
 // A store that is gone or frozen: the API says 503 in a few seconds, stays alive, and serves again when it is back.
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';

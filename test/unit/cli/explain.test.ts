@@ -1,5 +1,4 @@
 // `cardpoll explain` and `cards show -v`: what they print, for people and for programs.
-
 import { expect, it } from 'vitest';
 import type { ExplanationBody } from '../../../src/api/client.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';

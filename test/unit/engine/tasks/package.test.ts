@@ -1,6 +1,5 @@
 // The package task against a real gateway, a real database and a real cache: one stop a card and month, whatever happens,
 // and none for a card that is not over its package.
-
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';

@@ -1,0 +1,18 @@
+// Pages of long lists, and the bounds of what is asked for, for operations, API and command line alike.
+
+/** Pages count from 1. */
+export interface PageRequest {
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+export const PAGE_BOUNDS = { min: 1, max: 1_000_000 };
+export const PAGE_SIZE_BOUNDS = { min: 1, max: 100 };
+
+/** Of a list that goes on after an id instead. */
+export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 };
+
+/** Ids of rules, configs and silences. */
+export const RECORD_ID_BOUNDS = { min: 1, max: 2 ** 31 - 1 };
+/** There may be more of them than of rules. */
+export const ALERT_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER };
