@@ -268,7 +268,7 @@ function buildEngine(
   return new Engine(
     {
       ...config,
-      workerId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
+      instanceId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
       hostname: hostname(),
       pid: process.pid,
       version: VERSION,

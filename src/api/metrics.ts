@@ -163,7 +163,7 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   }
   page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
   addRestraints(page, overview);
-  addWorkers(page, overview);
+  addInstances(page, overview);
   addStops(page, overview);
   addInit(page, overview);
   addRepairs(page, reconciliation);
@@ -206,7 +206,7 @@ function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): 
   }
 }
 
-function addWorkers(page: Page, { workers }: Overview): void {
+function addInstances(page: Page, { workers }: Overview): void {
   page.gauge('workers', 'Live instances').set(workers.length);
 }
 

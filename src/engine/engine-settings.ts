@@ -15,7 +15,7 @@ type Sections = Pick<DaemonConfig, 'roles' | 'timeZone' | 'polling' | 'alerts' |
 
 export interface EngineSettings extends Sections {
   readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'>;
-  readonly workerId: string;
+  readonly instanceId: string;
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;

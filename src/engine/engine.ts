@@ -57,7 +57,7 @@ export class Engine implements Service {
     this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
     this.#stats = new StatsRecorder(
       live.stats,
-      settings.workerId,
+      settings.instanceId,
       deps.meter,
       this.#errors.for('stats-recorder'),
     );
@@ -111,10 +111,10 @@ export class Engine implements Service {
   }
 
   describe(): WorkerInfo {
-    const { workerId, hostname, pid, version, roles } = this.settings;
+    const { instanceId, hostname, pid, version, roles } = this.settings;
     const { hits, misses } = this.#reader.counts;
     return {
-      workerId,
+      workerId: instanceId,
       hostname,
       pid,
       version,
@@ -139,10 +139,10 @@ export class Engine implements Service {
     await this.#stats.start();
     for (const worker of this.#workers) await worker.start();
     this.#phase = 'running';
-    const { workerId, roles, version } = this.settings;
+    const { instanceId, roles, version } = this.settings;
     log.info(
       {
-        worker_id: workerId,
+        worker_id: instanceId,
         roles,
         version,
         stores: [live.kind, records.kind],
@@ -235,7 +235,7 @@ export class Engine implements Service {
       (taskType) =>
         new Worker({
           task: makeTask(taskType, taskDeps),
-          workerId: this.settings.workerId,
+          instanceId: this.settings.instanceId,
           work,
           reader: this.#reader,
           writer: this.#writer,

@@ -35,7 +35,7 @@ export function leaderServices(
   const { live, records, clock, log, digest } = deps;
   const leadership = new Leadership({
     coordination: live.coordination,
-    holder: settings.workerId,
+    holder: settings.instanceId,
     clock,
     onChange: (leads, fence) => log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
     onError: errors.for('leadership'),

@@ -37,7 +37,7 @@ export class StatsRecorder extends LoopService {
 
   constructor(
     private readonly stats: PollStats,
-    private readonly workerId: string,
+    private readonly instanceId: string,
     private readonly meter: Pick<Meter, 'poll'>,
     onError: LoopErrorHandler,
   ) {
@@ -81,7 +81,7 @@ export class StatsRecorder extends LoopService {
       this.#flushNumber[taskType] += 1;
       this.#unsent[taskType] = delta;
     }
-    await this.stats.record(taskType, this.workerId, this.#flushNumber[taskType], this.#unsent[taskType]);
+    await this.stats.record(taskType, this.instanceId, this.#flushNumber[taskType], this.#unsent[taskType]);
     this.#unsent[taskType] = null;
   }
 

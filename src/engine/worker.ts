@@ -45,7 +45,7 @@ type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly re
 
 interface WorkerDeps {
   readonly task: Task;
-  readonly workerId: string;
+  readonly instanceId: string;
   readonly work: Pick<WorkQueue, 'claim' | 'release' | 'pause' | 'onWork'>;
   readonly reader: CardReader;
   readonly writer: ResultWriter;
@@ -131,8 +131,14 @@ export class Worker extends LoopService {
     // to this worker. Its lease counts from the first attempt.
     this.#askedAt ??= clock.monotonic();
     const claimedAt = this.#askedAt;
-    const { workerId, leaseMs } = this.deps;
-    const request = { workerId, claimNumber: this.#claimNumber + 1, max, leaseMs, retries: permit.retries };
+    const { instanceId, leaseMs } = this.deps;
+    const request = {
+      workerId: instanceId,
+      claimNumber: this.#claimNumber + 1,
+      max,
+      leaseMs,
+      retries: permit.retries,
+    };
     // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
     permit.used(claim.status === 'fulfilled' ? claim.value.items.length : null);
@@ -272,11 +278,11 @@ export class Worker extends LoopService {
   }
 
   #pause({ message, details }: GatewayError): void {
-    const { work, task, workerId, onError } = this.deps;
+    const { work, task, instanceId, onError } = this.deps;
     const { retryAfterMs: ms = DEFAULT_BACKPRESSURE_MS, interfaceName } = details;
     const reason = `${interfaceName ?? 'the gateway'} answered ${message}`;
     work
-      .pause(task.taskType, { source: 'gateway', ms, reason, by: workerId })
+      .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));
   }
 

@@ -35,7 +35,7 @@ interface Surroundings {
   readonly configs: readonly PollingConfig[];
   readonly rings: readonly RingState[];
   readonly pauses: readonly PauseReport[];
-  readonly workers: readonly WorkerInfo[];
+  readonly instances: readonly WorkerInfo[];
   readonly init: InitReport;
   readonly openTriggers: CardExplanation['openTriggers'];
 }
@@ -70,7 +70,7 @@ export class Explainer {
 
   async #surroundings(card: CardReport): Promise<Surroundings> {
     const { live, records, pauses } = this.deps;
-    const [nowMs, configs, rings, held, workers, progress, triggers] = await Promise.all([
+    const [nowMs, configs, rings, held, instances, progress, triggers] = await Promise.all([
       live.now(),
       records.configs.list(),
       live.rings.list(),
@@ -84,7 +84,7 @@ export class Explainer {
       configs,
       rings,
       pauses: held,
-      workers,
+      instances,
       init: this.#init.report(progress),
       openTriggers: triggers.map(({ triggerId, kind, taskType, createdAtMs }) => ({
         triggerId,
@@ -110,7 +110,7 @@ export class Explainer {
       failures.last(taskType, card.cardId),
       this.#isMember(rings, taking, card.cardId),
     ]);
-    const polling = surroundings.workers.filter(({ roles }) => roles.includes('worker'));
+    const polling = surroundings.instances.filter(({ roles }) => roles.includes('worker'));
     return taskExplanationOf({
       taskType,
       card: { ...card, lastPolledAtMs: card.lastPolledAt[taskType]?.getTime() ?? null },

@@ -21,8 +21,8 @@ export interface GatewayReport {
   readonly interfaces: readonly InterfaceReport[];
 }
 
-export function gatewayReportOf(workers: readonly Pick<WorkerInfo, 'breakers'>[]): GatewayReport {
-  const all = workers.flatMap((worker) => worker.breakers);
+export function gatewayReportOf(instances: readonly Pick<WorkerInfo, 'breakers'>[]): GatewayReport {
+  const all = instances.flatMap((instance) => instance.breakers);
   const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
   return { interfaces: names.map((name) => interfaceReportOf(name, all)) };
 }

@@ -16,7 +16,7 @@ import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
 import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
-interface WorkerReport {
+interface InstanceReport {
   readonly workerId: string;
   readonly hostname: string;
   readonly pid: number;
@@ -52,7 +52,7 @@ export interface Overview {
   readonly tasks: readonly TaskStats[];
   readonly init: InitReport;
   /** Live instances. */
-  readonly workers: readonly WorkerReport[];
+  readonly workers: readonly InstanceReport[];
 }
 
 interface FleetCapacity extends Omit<Capacity, 'remedy'> {
@@ -88,8 +88,8 @@ export class StatsOperations {
     const init = this.#init.report(progress);
     const healthReasons = fleetReasons({
       tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
-      workers: surroundings.workers.filter(({ roles }) => roles.includes('worker')).length,
-      schedulers: surroundings.workers.filter(({ roles }) => roles.includes('scheduler')).length,
+      workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
+      schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
       initStuck: init.status === 'stuck',
       since: surroundings.since,
     });
@@ -105,7 +105,7 @@ export class StatsOperations {
       pauses: surroundings.pauses,
       stops: { unconfirmed: surroundings.unconfirmedStops },
       init,
-      workers: surroundings.workers.map(workerReportOf),
+      workers: surroundings.instances.map(instanceReportOf),
     };
   }
 
@@ -140,19 +140,19 @@ export class StatsOperations {
 
   async #surroundings(): Promise<Surroundings> {
     const { live } = this.deps;
-    const [workers, pauses, unconfirmedStops, since] = await Promise.all([
+    const [instances, pauses, unconfirmedStops, since] = await Promise.all([
       live.coordination.workers(),
       this.deps.pauses.list(),
       this.deps.unconfirmedStops.read(),
       live.health.since(),
     ]);
-    return { workers, pauses, unconfirmedStops, since, gateway: gatewayReportOf(workers) };
+    return { instances, pauses, unconfirmedStops, since, gateway: gatewayReportOf(instances) };
   }
 }
 
 /** What surrounds the task types. */
 interface Surroundings {
-  readonly workers: readonly WorkerInfo[];
+  readonly instances: readonly WorkerInfo[];
   readonly pauses: readonly PauseReport[];
   readonly unconfirmedStops: number | null;
   readonly gateway: GatewayReport;
@@ -168,13 +168,13 @@ function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {
   };
 }
 
-function workerReportOf(worker: WorkerInfo): WorkerReport {
-  const { startedAtMs, heartbeatAtMs, ...rest } = worker;
-  const lookUps = worker.cacheHits + worker.cacheMisses;
+function instanceReportOf(instance: WorkerInfo): InstanceReport {
+  const { startedAtMs, heartbeatAtMs, ...rest } = instance;
+  const lookUps = instance.cacheHits + instance.cacheMisses;
   return {
     ...rest,
     startedAt: new Date(startedAtMs),
     heartbeatAt: new Date(heartbeatAtMs),
-    cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * worker.cacheHits) / lookUps) / 10_000,
+    cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * instance.cacheHits) / lookUps) / 10_000,
   };
 }

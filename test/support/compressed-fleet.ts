@@ -142,7 +142,7 @@ export class CompressedFleet {
       (taskType) =>
         new Worker({
           task: makeTask(taskType, deps),
-          workerId: 'w',
+          instanceId: 'w',
           work: live.work,
           reader,
           writer,

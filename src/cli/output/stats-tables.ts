@@ -118,7 +118,7 @@ function runningCell({ concurrency, effective_concurrency: effective }: TaskBody
 
 type InstanceBody = OverviewBody['workers'][number];
 
-export function instanceTable(workers: readonly InstanceBody[], style: Style): string {
+export function instanceTable(instances: readonly InstanceBody[], style: Style): string {
   const columns: Column<InstanceBody>[] = [
     { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
     { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
@@ -131,7 +131,7 @@ export function instanceTable(workers: readonly InstanceBody[], style: Style): s
     { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
     { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
   ];
-  return renderTable(workers, columns, style);
+  return renderTable(instances, columns, style);
 }
 
 function percent(ratio: number | null): number | null {

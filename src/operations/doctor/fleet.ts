@@ -26,13 +26,13 @@ interface FleetFacts {
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const { live, records, clock, random, settle, upkeep } = facts;
   const progress = await live.coordination.initProgress();
-  const workers = await live.coordination.workers();
+  const instances = await live.coordination.workers();
   const groups = await Promise.all([
-    Promise.resolve(instanceFindings(workers)),
+    Promise.resolve(instanceFindings(instances)),
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records }, progress, random, settle)),
     answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
-    answered('fleet', () => aliveFindings(facts, workers.length)),
+    answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);
   return groups.flat();
 }

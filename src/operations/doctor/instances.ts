@@ -2,11 +2,11 @@
 import { type Finding, ok, skipped, warning } from '../../domain/finding.ts';
 import type { WorkerInfo } from '../../store/ports/coordination.ts';
 
-export function instanceFindings(workers: readonly WorkerInfo[]): Finding[] {
+export function instanceFindings(instances: readonly WorkerInfo[]): Finding[] {
   const check = 'instances';
-  if (workers.length === 0) return [skipped(check, 'none is alive')];
+  if (instances.length === 0) return [skipped(check, 'none is alive')];
   const versions = new Map<string, string[]>();
-  for (const { version, workerId } of workers) {
+  for (const { version, workerId } of instances) {
     versions.set(version, [...(versions.get(version) ?? []), workerId]);
   }
   const said = [...versions].map(([version, ids]) => `${ids.length} of ${version}`).join(', ');

@@ -35,7 +35,7 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
   const flow = new GatewayFlow({ clock: systemClock, random: Math.random, onChange: () => {} });
   const engine = new Engine(
     {
-      workerId: 'w1',
+      instanceId: 'w1',
       hostname: 'h',
       pid: 1,
       version: '0',

@@ -25,7 +25,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
   };
   return new Worker({
     task,
-    workerId: 'w',
+    instanceId: 'w',
     work: live.work,
     reader: {
       read: async (ids: readonly number[]) => new Map(ids.map((cardId) => [cardId, { cardId }])),

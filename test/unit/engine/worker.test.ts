@@ -70,7 +70,7 @@ function makeWorker(work: Partial<WorkQueue> = {}): Worker {
         return { outcome: { cardId, taskType: 'realname', polledAtMs: deadline.nowMs() }, fields: {} };
       },
     },
-    workerId: 'w',
+    instanceId: 'w',
     work: {
       claim: (type, request) => live.work.claim(type, request),
       release: (type, items) => live.work.release(type, items),
