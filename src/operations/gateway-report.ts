@@ -1,5 +1,6 @@
 // How the gateway looks to the fleet: each instance has breakers of its own and tells those that hold calls back with
 // its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
+
 import {
   INTERFACE_NAMES,
   type InterfaceName,
@@ -8,6 +9,7 @@ import {
 } from '../domain/gateway-interface.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
+import { dateOf } from './date-of.ts';
 
 export interface InterfaceReport {
   /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
@@ -43,7 +45,7 @@ function interfaceReportOf(name: InterfaceReport['interface'], all: WorkerInfo['
     breaker: shown.state,
     since: new Date(shown.sinceMs),
     reason: shown.reason,
-    nextProbeAt: shown.nextProbeAtMs === null ? null : new Date(shown.nextProbeAtMs),
+    nextProbeAt: dateOf(shown.nextProbeAtMs),
     instances: own.length,
   };
 }
