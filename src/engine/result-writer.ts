@@ -50,7 +50,8 @@ interface ResultWriterDeps {
   readonly onFenced: (taskType: TaskType, count: number) => void;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly random: () => number;
-  readonly capacity: number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
   readonly retryBaseMs: number;
 }
 
@@ -65,7 +66,7 @@ export class ResultWriter {
 
   /** Items that may still be claimed before the writer is full. */
   get room(): number {
-    return Math.max(0, this.deps.capacity - this.#reserved);
+    return Math.max(0, this.deps.writeBuffer - this.#reserved);
   }
 
   /** Claimed items that are not settled yet. */

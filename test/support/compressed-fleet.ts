@@ -9,14 +9,11 @@ import type { CardReader } from '../../src/engine/card-reader.ts';
 import { ResultWriter } from '../../src/engine/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
-import { CarddataTask } from '../../src/engine/tasks/carddata.ts';
-import { PackageTask } from '../../src/engine/tasks/package.ts';
-import { RealnameTask } from '../../src/engine/tasks/realname.ts';
+import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import { Worker } from '../../src/engine/worker.ts';
 import { GatewayFlow } from '../../src/gateway/flow-control.ts';
 import {
   type Gateway,
-  type GatewayAnswer,
   GatewayError,
   type GatewayFailure,
   type InterfaceName,
@@ -25,6 +22,7 @@ import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import { HEALTHY_VALUES } from './healthy-answers.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export interface Answer {
@@ -47,13 +45,6 @@ export interface CompressedFleetOptions {
 
 export const HEALTHY: Behaviour = () => ({});
 const LATENCY_MS = 50;
-const VALUES: Record<InterfaceName, GatewayAnswer['value']> = {
-  realname: true,
-  flow: 0,
-  card_status: 'active',
-  stop: null,
-  start: null,
-};
 
 export class CompressedFleet {
   readonly time = new VirtualTime();
@@ -123,7 +114,7 @@ export class CompressedFleet {
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
       random: Math.random,
-      capacity: 20_000,
+      writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
     this.#services.push(scheduler, ...this.#workers(taskTypes, this.#writer, new ConfigMatcher(configs)));
@@ -145,23 +136,12 @@ export class CompressedFleet {
       read: async (ids: readonly number[]) => cardsOf(ids),
       forget: async () => {},
     } as unknown as CardReader;
-    const tasks = {
-      realname: new RealnameTask({ gateway }),
-      carddata: new CarddataTask({ gateway, calendar }),
-      package: new PackageTask({
-        gateway,
-        stops,
-        audit: { tell: () => {} },
-        reader,
-        calendar,
-        leaseMs: 15_000,
-        log,
-      }),
-    };
+    const audit = { tell: () => {} };
+    const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
     const workers: Worker[] = taskTypes.map(
       (taskType) =>
         new Worker({
-          task: tasks[taskType],
+          task: makeTask(taskType, deps),
           workerId: 'w',
           work: live.work,
           reader,
@@ -190,7 +170,7 @@ export class CompressedFleet {
           const durationMs = Math.min(delayMs, timeoutMs, 5_000);
           setTimeout(() => {
             if (failure !== undefined) reject(new GatewayError(failure, 'as the test says', details));
-            else resolve({ value: VALUES[name], durationMs });
+            else resolve({ value: HEALTHY_VALUES[name], durationMs });
           }, durationMs);
         }),
     };

@@ -40,7 +40,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       onFenced: onError,
       onError,
       random: Math.random,
-      capacity: 100,
+      writeBuffer: 100,
       retryBaseMs: 1_000,
     }),
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, onError),

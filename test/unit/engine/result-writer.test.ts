@@ -39,7 +39,7 @@ beforeEach(() => {
     onFenced: () => {},
     onError: () => {},
     random: () => 0,
-    capacity: 10_000,
+    writeBuffer: 10_000,
     retryBaseMs: 1_000,
   });
 });

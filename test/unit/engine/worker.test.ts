@@ -51,7 +51,7 @@ beforeEach(() => {
     onFenced: unexpected,
     onError: (_, error) => unexpected(error),
     random: () => 0.5,
-    capacity: 100,
+    writeBuffer: 100,
     retryBaseMs: 1_000,
   });
 });
