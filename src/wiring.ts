@@ -2,7 +2,6 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
 import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
@@ -162,7 +161,7 @@ export async function startDaemon(
   }
   teardown.add(async () => {
     // From here on readyz says that the instance stops.
-    const noticed = sleep(config.http.drainDelayMs);
+    const noticed = systemClock.sleep(config.http.drainDelayMs);
     await engine.stop();
     await noticed;
   });
@@ -216,6 +215,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
     await endsWithin(
       DIGEST_STOP_MS,
       digest.stop().catch((error) => onError(error, 0)),
+      systemClock,
     );
   });
   return digest;
@@ -357,7 +357,7 @@ async function watchHealth(
   teardown: Teardown,
 ): Promise<void> {
   const onError = new ErrorReporter(log, systemClock).for('health-watch');
-  const watch = new HealthWatch({ stats, health, onError });
+  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
 }

@@ -25,7 +25,7 @@ import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { FakeClock } from './fake-clock.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -56,7 +56,7 @@ const VALUES: Record<InterfaceName, GatewayAnswer['value']> = {
 };
 
 export class CompressedFleet {
-  readonly time = new VirtualTime();
+  readonly time = new FakeClock();
   readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
@@ -67,7 +67,6 @@ export class CompressedFleet {
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
     const fleet = new CompressedFleet();
-    fleet.time.install();
     await fleet.#start(options);
     return fleet;
   }
@@ -78,7 +77,6 @@ export class CompressedFleet {
     );
     await this.time.run(60_000);
     await stopped;
-    this.time.uninstall();
   }
 
   async #start(options: CompressedFleetOptions): Promise<void> {
@@ -122,6 +120,7 @@ export class CompressedFleet {
       onRefused: raise,
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
+      clock: time,
       random: Math.random,
       capacity: 20_000,
       retryBaseMs: 1_000,
@@ -166,7 +165,7 @@ export class CompressedFleet {
           work: live.work,
           reader,
           writer,
-          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, raise),
+          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: time, onError: raise }),
           flow,
           totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
           matcher: () => matcher,
@@ -183,16 +182,14 @@ export class CompressedFleet {
   #gateway(): Gateway {
     return {
       isStoppedStatus: () => false,
-      call: (name, card, timeoutMs) =>
-        new Promise((resolve, reject) => {
-          this.onCall(name, card.cardId);
-          const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
-          const durationMs = Math.min(delayMs, timeoutMs, 5_000);
-          setTimeout(() => {
-            if (failure !== undefined) reject(new GatewayError(failure, 'as the test says', details));
-            else resolve({ value: VALUES[name], durationMs });
-          }, durationMs);
-        }),
+      call: async (name, card, timeoutMs) => {
+        this.onCall(name, card.cardId);
+        const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
+        const durationMs = Math.min(delayMs, timeoutMs, 5_000);
+        await this.time.sleep(durationMs);
+        if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
+        return { value: VALUES[name], durationMs };
+      },
     };
   }
 }

@@ -6,8 +6,11 @@ import { type FinishedItem, ResultWriter } from '../../../src/engine/result-writ
 import { CardpollError } from '../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../src/store/ports/failure-log.ts';
 import type { Settlement } from '../../../src/store/ports/work-queue.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
+const GATHER_MS = 50;
+
+let clock: FakeClock;
 let writer: ResultWriter;
 let write: (outcomes: readonly PollOutcome[]) => Promise<{ staleUsage: readonly number[] }>;
 let writes: Array<readonly number[]>;
@@ -19,6 +22,7 @@ let noted: FailureNote[];
 beforeEach(() => {
   [writes, counted, settled, refused, noted] = [[], [], [], [], []];
   write = async () => ({ staleUsage: [] });
+  clock = new FakeClock();
   writer = new ResultWriter({
     work: {
       settle: async (_, settlements) => {
@@ -38,6 +42,7 @@ beforeEach(() => {
     onRefused: ({ cardId }) => void refused.push(cardId),
     onFenced: () => {},
     onError: () => {},
+    clock,
     random: () => 0,
     capacity: 10_000,
     retryBaseMs: 1_000,
@@ -68,18 +73,17 @@ it('settles what needs no write while every batch waits for the record store', a
     answer = resolve;
   });
   write = () => answered.then(() => ({ staleUsage: [] }));
+  // Two batches wait for the store, all further ones for them.
   for (const cardId of range(4)) {
-    const before = writes.length;
     finish(cardId);
-    // Two batches wait for the store, all further ones for them.
-    if (before < 2) await waitFor(() => writes.length > before, { what: 'the batch to be sent' });
+    await clock.run(GATHER_MS);
   }
   finish(10, { verdict: 'failed', outcome: null });
   finish(11, { verdict: 'returned', outcome: null });
   finish(12, { outcome: null });
   const ofTrigger = { cardId: 13, lane: 'manual', member: '13:t1', token: '1', failing: false } as const;
   finish(13, { verdict: 'failed', outcome: null, item: ofTrigger });
-  await waitFor(() => settled.length === 3, { what: 'items without a result to be settled' });
+  await clock.run(GATHER_MS);
   expect(settled).toEqual([
     [10, 'failed'],
     [11, 'returned'],
@@ -127,7 +131,9 @@ it('goes on halving a refused batch after an outage, without writing anything tw
     return { staleUsage: [] };
   };
   for (const cardId of range(8)) finish(cardId);
-  await writer.stop();
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
   expect(written).toEqual([1, 2, 4, 5, 6, 7, 8]);
   expect(refused).toEqual([3]);
 });
@@ -136,6 +142,7 @@ it('notes why a poll failed before its card may be asked again', async () => {
   const failure = { cardId: 20, reason: 'timeout', message: 'no answer within 200 ms', durationMs: 200 };
   finish(20, { verdict: 'failed', outcome: null, failure });
   finish(21, { verdict: 'failed', outcome: null });
-  await waitFor(() => settled.length === 2, { what: 'the failed cards to be settled' });
+  await clock.run(GATHER_MS);
+  expect(settled).toHaveLength(2);
   expect(noted).toEqual([failure]);
 });
