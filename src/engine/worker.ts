@@ -106,6 +106,8 @@ export class Worker extends LoopService {
   }
 
   override async start(): Promise<void> {
+    this.#draining = false;
+    this.#stopListening();
     this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
       this.#workCame = true;
       this.wake();
