@@ -39,11 +39,12 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       onRefused: onError,
       onFenced: onError,
       onError,
+      clock: systemClock,
       random: Math.random,
       writeBuffer: 100,
       retryBaseMs: 1_000,
     }),
-    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, onError),
+    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
     flow: {
       permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
       breakers: () => [],
