@@ -26,8 +26,6 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 
 /** Cards put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
-/** A caller waits this long for an exact count of the cards a condition selects. */
-const COUNT_WITHIN_MS = 1_000;
 
 export interface TriggerReport
   extends Pick<
@@ -100,8 +98,8 @@ export class TriggerOperations {
   /** How many cards a condition selects. */
   async count(selection: CardSelection): Promise<SelectionCount> {
     requireSelection(selection);
-    const { count, estimated } = await this.records.triggers.countSelected(selection, COUNT_WITHIN_MS);
-    return { matching: count, estimated };
+    const { rows, estimated } = await this.records.triggers.countSelected(selection);
+    return { matching: rows, estimated };
   }
 
   /** Throws `not_found` for an unknown id, `conflict` for a trigger that is over. What runs goes on. */
