@@ -118,7 +118,7 @@ export class TriggerOperations {
       note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
       return after;
     });
-    await this.live.work.removeManual(cancelled.taskType, triggerId);
+    await this.live.manual.remove(cancelled.taskType, triggerId);
     return this.#report(cancelled);
   }
 
@@ -164,7 +164,7 @@ export class TriggerOperations {
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
     if (entries.length === 0) return;
     try {
-      await this.live.work.pushManual(taskType, entries);
+      await this.live.manual.push(taskType, entries);
     } catch (error) {
       // The trigger is durable, so it is accepted: the leader finds its cards missing from the list and puts them there.
       if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
@@ -190,7 +190,7 @@ export class TriggerOperations {
     const open = triggers.filter(({ status }) => status !== 'completed');
     const running = new Map<string, number>();
     for (const taskType of TASK_TYPES.filter((type) => open.some((trigger) => trigger.taskType === type))) {
-      for (const entry of await this.live.work.runningManual(taskType)) {
+      for (const entry of await this.live.manual.running(taskType)) {
         const triggerId = triggerIdOf(entry);
         if (triggerId !== null) running.set(triggerId, (running.get(triggerId) ?? 0) + 1);
       }
