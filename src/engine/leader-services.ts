@@ -97,6 +97,7 @@ export function leaderServices(
     new TriggerFeeder({
       triggers: records.triggers,
       work: live.work,
+      manual: live.manual,
       fence,
       clock,
       log,

@@ -1,3 +1,6 @@
+-- Notifications that wait for delivery. The number of the attempt is the fence.
+
+-- name: webhook_outbox.claim
 -- Claims due notifications for one attempt each. $1 most now, $2 most under claim for one URL, $3 lease in ms.
 -- Two senders that choose the same row meet on its lock; the second finds it claimed and leaves it.
 WITH busy AS MATERIALIZED (
@@ -38,3 +41,22 @@ SELECT c.id AS delivery_id, c.attempts, c.event, c.message_id::text AS message_i
   (extract(epoch FROM h.resolved_at) * 1000)::bigint AS resolved_at_ms, h.resolution, h.resolved_value
 FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id
+
+-- name: webhook_outbox.settle
+-- $1 delivery, $2 its attempt, $3 status, $4 error or NULL, $5 ms until the next attempt or NULL. No row when the attempt is
+-- somebody else's by now.
+UPDATE webhook_outbox SET
+  status = $3, claimed_until = NULL, last_error = coalesce($4, last_error),
+  next_attempt_at = clock_timestamp() + coalesce($5::float8, 0) * interval '1 millisecond',
+  settled_at = CASE WHEN $3 <> 'pending' THEN clock_timestamp() END
+WHERE id = $1::bigint AND attempts = $2::integer AND status = 'pending'
+RETURNING id
+
+-- name: webhook_outbox.redeliver
+-- What failed is due again. $1 alert id. Returns a row a notification.
+UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
+WHERE alert_id = $1::bigint AND status = 'failed'
+RETURNING id
+
+-- name: webhook_outbox.pending
+SELECT count(*) AS count FROM webhook_outbox WHERE status = 'pending'

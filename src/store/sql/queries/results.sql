@@ -1,3 +1,6 @@
+-- Results of polls.
+
+-- name: results.write
 -- Writes a batch of poll outcomes in one statement, so that a batch is durable as a whole or not at all.
 --   $1-$4   polls:    card ids (distinct, ascending); realname, carddata, package poll times (epoch ms or NULL)
 --   $5-$7   flags:    card ids (distinct, ascending); verified; stopped (NULL keeps)
