@@ -27,6 +27,7 @@ const SAYS = 'cardpoll: gateway.url: this version wants another one';
 /** Everything that runs when the upgrade begins; the last two were started and never enabled. */
 const RUNNING = ['cardpoll.service', 'cardpoll-worker@1.service', 'cardpoll-cleanup.timer'];
 const CONFIG = '/etc/cardpoll/cardpoll.yaml';
+const SECRETS = ['cardpoll.admin_tokens', 'cardpoll.database_url'];
 const ADMINS_LINE = '# As I want it.';
 
 /** Where the machine finds the packages. */
@@ -62,7 +63,7 @@ const sh = (command: string) =>
 const apt = (words: string) =>
   sh(`DEBIAN_FRONTEND=noninteractive apt-get -q -y ${words} 2>&1 </dev/null; echo "apt-get ended with $?"`);
 const install = (deb: string) =>
-  apt(`install --allow-downgrades --no-install-recommends ${SHELF}/${basename(deb)}`);
+  apt(`install --reinstall --allow-downgrades --no-install-recommends ${SHELF}/${basename(deb)}`);
 const state = (unit: string) => sh(`systemctl is-active ${unit} || true`);
 const states = () => Promise.all(RUNNING.map(state));
 const UP = RUNNING.map(() => 'active');
@@ -213,5 +214,41 @@ describe('the Debian package', () => {
     expect(await install(debs.next)).toContain('apt-get ended with 0');
     expect(await states()).toEqual(UP);
     await furtherTurns(1);
+  });
+
+  it('says so when the configuration cannot work, and starts again when it is mended', async () => {
+    await sh(`echo 'nonsense: 1' >>${CONFIG}`);
+    expect(await install(debs.next)).toContain('cardpoll: not all that ran before runs again');
+    expect(await states()).toEqual(['failed', 'failed', 'active']);
+    expect(await sh('systemctl status --no-pager cardpoll.service || true')).toContain('nonsense');
+    await sh(`sed -i '/^nonsense/d' ${CONFIG}; systemctl start cardpoll.service cardpoll-worker@1.service`);
+    expect(await states()).toEqual(UP);
+  });
+
+  it('stops everything when it is removed, and keeps what is configured', async () => {
+    expect(await apt('remove cardpoll')).toContain('apt-get ended with 0');
+    expect(await sh("systemctl list-units --plain --no-legend 'cardpoll*'")).toBe('');
+    expect(await sh('pgrep --uid cardpoll --list-full || true')).toBe('');
+    for (const unit of ['cardpoll', 'cardpoll-worker@1']) {
+      expect(await sh(`tail -n 1 /var/log/${unit}.lives`), unit).toBe('success exited 0');
+    }
+    expect(
+      await sh(`grep -c '${ADMINS_LINE}' ${CONFIG}; ls /etc/credstore /var/log/cardpoll/worker.log`),
+    ).toBe(['1', '/var/log/cardpoll/worker.log', '', '/etc/credstore:', ...SECRETS].join('\n'));
+  });
+
+  it('leaves nothing of its own when it is purged', async () => {
+    expect(await apt('purge cardpoll')).toContain('apt-get ended with 0');
+    // The administrator's own files.
+    expect(
+      (await sh("find /etc /run /usr /var -name '*cardpoll*' -not -path '/var/lib/dpkg/*'"))
+        .split('\n')
+        .sort(),
+    ).toEqual([
+      '/etc/systemd/system/cardpoll-worker@.service.d',
+      '/etc/systemd/system/cardpoll.service.d',
+      '/var/log/cardpoll-worker@1.lives',
+      '/var/log/cardpoll.lives',
+    ]);
   });
 });
