@@ -1,7 +1,6 @@
 // The composition root of `cardpoll doctor`: opens what a daemon with this configuration would open, looks, and closes
 // it again. What is looked at, and what counts as wrong, is operations/doctor/.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/card.ts';
@@ -77,7 +76,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     ...stores,
     clock: systemClock,
     random: Math.random,
-    settle: () => sleep(SETTLE_MS),
+    settle: () => systemClock.sleep(SETTLE_MS),
     upkeep: { cleanupSchedule: config.cleanup.schedule },
     overview: daemonAnswers ? null : () => stats.overview(),
   });

@@ -2,7 +2,6 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
 import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
@@ -161,7 +160,7 @@ export async function startDaemon(
   }
   teardown.add(async () => {
     // From here on readyz says that the instance stops.
-    const noticed = sleep(config.api.drainDelayMs);
+    const noticed = systemClock.sleep(config.api.drainDelayMs);
     await engine.stop();
     await noticed;
   });
@@ -215,6 +214,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
     await endsWithin(
       DIGEST_STOP_MS,
       digest.stop().catch((error) => onError(error, 0)),
+      systemClock,
     );
   });
   return digest;
@@ -339,7 +339,7 @@ async function watchHealth(
   teardown: Teardown,
 ): Promise<void> {
   const onError = new ErrorReporter(log, systemClock).for('health-watch');
-  const watch = new HealthWatch({ stats, health, onError });
+  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
 }

@@ -6,6 +6,7 @@ import { nextEvent, RULE_TYPE_FACTS, type RuleType } from '../domain/alert-rule.
 import { ALERT_FIRED, ALERT_RESOLVED } from '../domain/log-phrases.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { AlertRecords, AlertTransition, AppliedTransition } from '../store/ports/alert-records.ts';
@@ -25,11 +26,12 @@ export class AlertEvaluator extends LoopService {
       readonly stops: Pick<StopRecords, 'unconfirmed'>;
       readonly fence: () => number | null;
       readonly intervalMs: number;
+      readonly clock: Clock;
       readonly log: Logger;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('alert-evaluator', deps.onError);
+    super('alert-evaluator', deps);
   }
 
   async runOnce(): Promise<number> {

@@ -62,7 +62,7 @@ export class ConcurrencyController extends LoopService {
   readonly #watched = new Map<TaskType, Watched>();
 
   constructor(private readonly deps: ConcurrencyControllerDeps) {
-    super('concurrency-controller', deps.onError);
+    super('concurrency-controller', deps);
   }
 
   async runOnce(): Promise<number> {

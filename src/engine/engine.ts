@@ -8,6 +8,7 @@ import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
+import type { LoopMeans } from '../platform/loop.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
@@ -53,16 +54,16 @@ export class Engine implements Service {
     this.#startedAtMs = clock.now();
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
+    this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
     this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
     this.#stats = new StatsRecorder(
       live.stats,
       settings.instanceId,
       deps.meter,
-      this.#errors.for('stats-recorder'),
+      this.#loopMeans('stats-recorder'),
     );
     this.#writer = this.#makeWriter();
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#loopMeans('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
@@ -157,12 +158,12 @@ export class Engine implements Service {
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain()))) {
+    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain(), this.deps.clock))) {
       const unsettled = this.#writer.reserved;
       this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
     }
-    if (!(await endsWithin(FAREWELL_MS, this.#leave()))) {
+    if (!(await endsWithin(FAREWELL_MS, this.#leave(), this.deps.clock))) {
       this.deps.log.warn('a store does not answer: ended without signing off');
     }
   }
@@ -198,17 +199,22 @@ export class Engine implements Service {
     }
   }
 
+  #loopMeans(name: string): LoopMeans {
+    return { clock: this.deps.clock, onError: this.#errors.for(name) };
+  }
+
   #inFlight(): number {
     return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, random, log } = this.deps;
+    const { live, records, clock, random, log } = this.deps;
     return new ResultWriter({
       work: this.#counts.counted(live.work),
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
+      clock,
       random,
       ...this.settings.polling,
       onWritten: (outcomes, stale) =>

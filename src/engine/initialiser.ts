@@ -57,7 +57,7 @@ export class Initialiser extends LoopService {
   readonly #reconciler: Reconciler;
 
   constructor(private readonly deps: InitialiserDeps) {
-    super('initialiser', deps.onError);
+    super('initialiser', deps);
     const requireLead = () => this.#requireLead();
     this.#sync = new CardSync({ ...deps, requireLead });
     this.#loader = new RingLoader({ ...deps, requireLead });

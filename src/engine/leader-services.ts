@@ -69,6 +69,7 @@ export function leaderServices(
       work: live.work,
       records: records.configs,
       fence,
+      clock,
       onError: errors.for('limit-keeper'),
     }),
     new ConcurrencyController({
@@ -96,6 +97,7 @@ export function leaderServices(
     new TriggerFeeder({
       triggers: records.triggers,
       work: live.work,
+      manual: live.manual,
       fence,
       clock,
       log,
@@ -111,13 +113,14 @@ export function leaderServices(
       onError: errors.for('reaper'),
     }),
     new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
-    new PauseLog({ work: live.work, fence, log, digest, onError: errors.for('pause-log') }),
+    new PauseLog({ work: live.work, fence, log, digest, clock, onError: errors.for('pause-log') }),
     new AlertEvaluator({
       live,
       alerts: records.alerts,
       stops: records.stops,
       fence,
       ...settings.alerts,
+      clock,
       log,
       onError: errors.for('alert-evaluator'),
     }),

@@ -80,7 +80,7 @@ export class Worker extends LoopService {
   #lastTurnAt: number;
 
   constructor(private readonly deps: WorkerDeps) {
-    super(`worker-${deps.task.taskType}`, deps.onError);
+    super(`worker-${deps.task.taskType}`, deps);
     this.#lastTurnAt = deps.clock.monotonic();
     this.#backpressure = new BackpressureWatch(deps.clock);
   }
@@ -105,6 +105,8 @@ export class Worker extends LoopService {
   }
 
   override async start(): Promise<void> {
+    this.#draining = false;
+    this.#stopListening();
     this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
       this.#workCame = true;
       this.wake();
@@ -303,6 +305,6 @@ export class Worker extends LoopService {
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
     });
-    if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
+    if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }

@@ -14,6 +14,7 @@ import type {
 } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
 import { isWithin } from './bounds.ts';
+import { dateOf } from './date-of.ts';
 import { sliceOf } from './page.ts';
 
 /** One alert; condition and name are those of the moment it fired. */
@@ -115,8 +116,4 @@ function reportOf({ firedAtMs, resolvedAtMs, acknowledgedAtMs, ...alert }: Alert
     resolvedAt: dateOf(resolvedAtMs),
     acknowledgedAt: dateOf(acknowledgedAtMs),
   };
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

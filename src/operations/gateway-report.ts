@@ -3,6 +3,7 @@
 import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
+import { dateOf } from './date-of.ts';
 
 export interface InterfaceReport {
   /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
@@ -38,7 +39,7 @@ function interfaceReportOf(name: InterfaceReport['interface'], all: WorkerInfo['
     breaker: shown.state,
     since: new Date(shown.sinceMs),
     reason: shown.reason,
-    nextProbeAt: shown.nextProbeAtMs === null ? null : new Date(shown.nextProbeAtMs),
+    nextProbeAt: dateOf(shown.nextProbeAtMs),
     instances: own.length,
   };
 }

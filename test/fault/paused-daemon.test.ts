@@ -67,7 +67,7 @@ const callsOf = (cardId: number) => gateway.callsOf.get(`realname ${demoIccid(ca
  */
 async function standStillHolding(cardIds: readonly number[]): Promise<number[]> {
   fleet.redisServer.pause();
-  const pushed = live.work.pushManual('realname', cardIds.map(String));
+  const pushed = live.manual.push('realname', cardIds.map(String));
   // An idle worker asks once a second; who answers after that has asked.
   await sleep(1_100);
   for (let turn = 0; turn < 2; turn += 1) await fetch(`${fleet.daemons[0]?.url}/livez`);
@@ -75,7 +75,7 @@ async function standStillHolding(cardIds: readonly number[]): Promise<number[]> 
   fleet.redisServer.resume();
   await pushed;
   await live.ping();
-  const held = (await live.work.runningManual('realname')).map(Number);
+  const held = (await live.manual.running('realname')).map(Number);
   if (held.length === 0) fleet.daemons[0]?.process.signal('SIGCONT');
   return held.filter((cardId) => callsOf(cardId) === 0);
 }

@@ -22,8 +22,8 @@ import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
-import { VirtualTime } from './virtual-time.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -47,7 +47,7 @@ export const HEALTHY: Behaviour = () => ({});
 const LATENCY_MS = 50;
 
 export class CompressedFleet {
-  readonly time = new VirtualTime();
+  readonly time = new FakeClock();
   readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
@@ -58,7 +58,6 @@ export class CompressedFleet {
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
     const fleet = new CompressedFleet();
-    fleet.time.install();
     await fleet.#start(options);
     return fleet;
   }
@@ -69,7 +68,6 @@ export class CompressedFleet {
     );
     await this.time.run(60_000);
     await stopped;
-    this.time.uninstall();
   }
 
   async #start(options: CompressedFleetOptions): Promise<void> {
@@ -113,6 +111,7 @@ export class CompressedFleet {
       onRefused: raise,
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
+      clock: time,
       random: Math.random,
       writeBuffer: 20_000,
       retryBaseMs: 1_000,
@@ -146,7 +145,7 @@ export class CompressedFleet {
           work: live.work,
           reader,
           writer,
-          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, raise),
+          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: time, onError: raise }),
           flow,
           totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
           matcher: () => matcher,
@@ -163,16 +162,14 @@ export class CompressedFleet {
   #gateway(): Gateway {
     return {
       isStoppedStatus: () => false,
-      call: (name, card, timeoutMs) =>
-        new Promise((resolve, reject) => {
-          this.onCall(name, card.cardId);
-          const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
-          const durationMs = Math.min(delayMs, timeoutMs, 5_000);
-          setTimeout(() => {
-            if (failure !== undefined) reject(new GatewayError(failure, 'as the test says', details));
-            else resolve({ value: HEALTHY_VALUES[name], durationMs });
-          }, durationMs);
-        }),
+      call: async (name, card, timeoutMs) => {
+        this.onCall(name, card.cardId);
+        const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
+        const durationMs = Math.min(delayMs, timeoutMs, 5_000);
+        await this.time.sleep(durationMs);
+        if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
+        return { value: HEALTHY_VALUES[name], durationMs };
+      },
     };
   }
 }

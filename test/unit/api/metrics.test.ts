@@ -105,7 +105,7 @@ describe('after polls', () => {
       reasons: { timeout: 1 },
     });
     await live.work.setMaxConcurrency('carddata', 4);
-    await live.work.pushManual('carddata', ['1', '2', '3']);
+    await live.manual.push('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     const now = Date.now();
     const worker = {

@@ -10,7 +10,7 @@ import { Deadline } from '../../../../src/engine/deadline.ts';
 import { PackageTask } from '../../../../src/engine/tasks/package.ts';
 import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 import type { StopRecords } from '../../../../src/store/ports/stop-records.ts';
@@ -41,7 +41,11 @@ let cardId = 0;
 let iccid = '';
 /** How far this process's clock is ahead: a pause. */
 let pausedMs = 0;
-const clock = { now: () => Date.now() + pausedMs, monotonic: () => performance.now() + pausedMs };
+const clock: Clock = {
+  ...systemClock,
+  now: () => Date.now() + pausedMs,
+  monotonic: () => performance.now() + pausedMs,
+};
 /** What the gateway shows of the card, and whether its stop interface does anything. */
 let running = true;
 let stopWorks = true;
