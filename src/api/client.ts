@@ -6,26 +6,43 @@ import type { Readable } from 'node:stream';
 import type { AlertState } from '../domain/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { AlertReport } from '../operations/alert-history.ts';
-import type { AlertRuleReport, WebhookTrial } from '../operations/alerts.ts';
-import type { AuditItem } from '../operations/audit.ts';
-import type { ImportFormat, ImportReport } from '../operations/card-import.ts';
-import type { CardListReport, CardReport } from '../operations/cards.ts';
-import type { CleanupPreview, CleanupProgress, Retention } from '../operations/cleanup.ts';
-import type { ConcurrencyLimit, SlotReset } from '../operations/concurrency.ts';
-import type { ConfigReport } from '../operations/configs.ts';
-import type { CardExplanation } from '../operations/explain.ts';
-import type { TaskFailures } from '../operations/failures.ts';
-import type { HealthReason } from '../operations/health-reasons.ts';
-import type { History } from '../operations/history.ts';
-import type { InitState } from '../operations/init.ts';
-import type { InitReport } from '../operations/init-report.ts';
-import type { PauseReport } from '../operations/pauses.ts';
-import type { SilenceReport } from '../operations/silences.ts';
-import type { Overview } from '../operations/stats.ts';
-import type { QueueStats, TaskStats } from '../operations/task-stats.ts';
-import type { BatchReport, SelectionCount, TriggerReport } from '../operations/triggers.ts';
+import type { ImportFormat } from '../operations/card-import.ts';
 import { CardpollError } from '../platform/errors.ts';
+import type {
+  AlertBody,
+  AlertRuleBody,
+  AlertRuleRequest,
+  AuditBody,
+  BatchBody,
+  CardBody,
+  CardListBody,
+  CardQuery,
+  CleanupPreviewBody,
+  CleanupProgressBody,
+  ConcurrencyBody,
+  ConfigBody,
+  ConfigRequest,
+  ExplanationBody,
+  FailuresBody,
+  HistoryBody,
+  ImportBody,
+  InitStateBody,
+  ItemsBody,
+  OverviewBody,
+  PageBody,
+  PauseBody,
+  QueueBody,
+  ResetBody,
+  RetentionBody,
+  Selection,
+  SelectionCountBody,
+  SilenceBody,
+  SilenceRequest,
+  TaskBody,
+  TriggerBody,
+  WebhookTrialBody,
+  WhoamiBody,
+} from './client-bodies.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
 import {
   exchange,
@@ -35,80 +52,6 @@ import {
   open,
   readBounded,
 } from './client-transport.ts';
-import type { Wire } from './wire.ts';
-
-export type OverviewBody = Wire<Overview>;
-export type QueueBody = Wire<QueueStats>;
-export type TaskBody = Wire<TaskStats>;
-export type HistoryBody = Wire<History>;
-export type FailuresBody = Wire<TaskFailures>;
-export type ExplanationBody = Wire<CardExplanation>;
-export type InitBody = Wire<InitReport>;
-export type InitStateBody = Wire<InitState>;
-export type ConcurrencyBody = Wire<ConcurrencyLimit>;
-type ResetBody = Wire<SlotReset>;
-export type PauseBody = Wire<PauseReport>;
-export type HealthReasonBody = Wire<HealthReason>;
-export type ConfigBody = Wire<ConfigReport>;
-export type AlertRuleBody = Wire<AlertRuleReport>;
-export type AlertBody = Wire<AlertReport>;
-export type SilenceBody = Wire<SilenceReport>;
-export type WebhookTrialBody = Wire<WebhookTrial>;
-export type RetentionBody = Wire<Retention>;
-export type CleanupPreviewBody = Wire<CleanupPreview>;
-export type CleanupProgressBody = Wire<CleanupProgress>;
-export type TriggerBody = Wire<TriggerReport>;
-export type BatchBody = Wire<BatchReport>;
-type SelectionCountBody = Wire<SelectionCount>;
-export type AuditBody = Wire<AuditItem>;
-export type CardBody = Wire<CardReport>;
-export type CardListBody = Wire<CardListReport>;
-export type ImportBody = Wire<ImportReport>;
-export interface ItemsBody<Item> {
-  readonly items: readonly Item[];
-}
-
-export interface PageBody<Item> extends ItemsBody<Item> {
-  readonly page: number;
-  readonly page_size: number;
-  readonly total: number;
-}
-
-/** A new alert rule; of a change, the fields it names. */
-export interface AlertRuleRequest
-  extends Pick<
-    AlertRuleBody,
-    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
-  > {
-  readonly webhook_url?: string | null;
-  readonly webhook_secret?: string | null;
-  readonly cooldown_seconds?: number;
-}
-
-/** A new polling config; of a change, the fields it names. */
-export type ConfigRequest = Pick<
-  ConfigBody,
-  'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'priority' | 'status'
->;
-
-/** Alerts that have all that is given are silenced for so many seconds. */
-interface SilenceRequest {
-  readonly rule_id?: number;
-  readonly rule_type?: AlertBody['rule_type'];
-  readonly task_type?: TaskType;
-  readonly seconds: number;
-  readonly reason: string;
-}
-
-/** Cards with these attributes; null leaves one open. */
-export interface Selection {
-  readonly carrier_id: number | null;
-  readonly status: number | null;
-}
-
-export interface CardQuery extends Selection {
-  readonly stopped: boolean | null;
-}
 
 export interface Answer<Body> {
   readonly body: Body;
@@ -134,11 +77,6 @@ interface Call {
   readonly headers?: Record<string, string>;
   /** Replaces the deadline of the options; null: none. */
   readonly timeoutMs?: number | null;
-}
-
-interface WhoamiBody {
-  readonly name: string;
-  readonly role: string;
 }
 
 const ADMIN = '/api/admin';

@@ -1,5 +1,5 @@
 // Lines typed at the bottom of the screen: what is asked, and what an answer becomes. Used by model.ts and the frame.
-import type { AlertBody, ConfigBody, TaskBody } from '../api/client.ts';
+import type { AlertBody, ConfigBody, TaskBody } from '../api/client-bodies.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';

@@ -2,7 +2,7 @@
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TriggerBody } from '../../src/api/client.ts';
+import type { TriggerBody } from '../../src/api/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/work-queue.ts';

@@ -1,5 +1,5 @@
 // `cardpoll alerts ack | redeliver | test`: what an on-call does about an alert, and how to try a webhook before there is one.
-import type { AlertBody, WebhookTrialBody } from '../../api/client.ts';
+import type { AlertBody, WebhookTrialBody } from '../../api/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { ALERT_ID_BOUNDS } from '../../domain/page.ts';
 import { ask, saidNo } from '../ask.ts';

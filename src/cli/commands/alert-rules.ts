@@ -1,5 +1,5 @@
 // `cardpoll alerts rules`: list, show, create, update and delete alert rules.
-import type { AlertRuleBody, AlertRuleRequest } from '../../api/client.ts';
+import type { AlertRuleBody, AlertRuleRequest } from '../../api/client-bodies.ts';
 import { duration, fraction, oneOf, text } from '../../config/kinds.ts';
 import {
   COMPARISONS,

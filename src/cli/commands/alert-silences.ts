@@ -1,5 +1,5 @@
 // `cardpoll alerts silence | silences | unsilence`: alerts nobody is told of for a time.
-import type { SilenceBody } from '../../api/client.ts';
+import type { SilenceBody } from '../../api/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../config/kinds.ts';
 import { RULE_TYPES, type RuleType } from '../../domain/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alert-silence.ts';

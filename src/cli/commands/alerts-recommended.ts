@@ -1,6 +1,7 @@
 // `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet
 // has. A rule is there when one has its name, whatever became of it since: what an operator has changed stays.
-import type { AlertRuleBody, ApiClient } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
+import type { AlertRuleBody } from '../../api/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
 import { recommendedAlerts } from '../../domain/recommended-alerts.ts';
 import { ask } from '../ask.ts';

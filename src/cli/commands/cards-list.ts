@@ -1,5 +1,5 @@
 // `cardpoll cards list` and `export`: cards in id order, a page of them or all.
-import type { CardListBody, CardQuery } from '../../api/client.ts';
+import type { CardListBody, CardQuery } from '../../api/client-bodies.ts';
 import { integer, oneOf } from '../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';

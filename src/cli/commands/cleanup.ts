@@ -1,5 +1,5 @@
 // `cardpoll cleanup`: how long data is kept, and the runs that remove what has expired.
-import type { RetentionBody } from '../../api/client.ts';
+import type { RetentionBody } from '../../api/client-bodies.ts';
 import { integer, text } from '../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { ask, saidNo } from '../ask.ts';

@@ -1,5 +1,5 @@
 // `cardpoll concurrency`: limits per task type, what is in force of them, and advice (output/concurrency-advice.ts).
-import type { ConcurrencyBody } from '../../api/client.ts';
+import type { ConcurrencyBody } from '../../api/client-bodies.ts';
 import { integer, oneOf } from '../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

@@ -1,5 +1,5 @@
 // `cardpoll configs`: which cards are polled how often.
-import type { ConfigBody, ConfigRequest } from '../../api/client.ts';
+import type { ConfigBody, ConfigRequest } from '../../api/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';

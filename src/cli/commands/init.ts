@@ -1,5 +1,5 @@
 // `cardpoll init`: how far the rings are loaded, and comparing them with the cards anew.
-import type { InitStateBody } from '../../api/client.ts';
+import type { InitStateBody } from '../../api/client-bodies.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';

@@ -1,5 +1,5 @@
 // `cardpoll pause` and `cardpoll resume`: hold polling back while the gateway's owner works on it, and let it go on.
-import type { PauseBody } from '../../api/client.ts';
+import type { PauseBody } from '../../api/client-bodies.ts';
 import { duration, oneOf, text } from '../../config/kinds.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSABLE, PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/pause.ts';
 import { ask } from '../ask.ts';

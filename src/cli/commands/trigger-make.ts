@@ -1,6 +1,6 @@
 // `cardpoll trigger single`, `batch` and `by-condition`: have cards polled now.
 import { readFile } from 'node:fs/promises';
-import type { BatchBody, Selection, TriggerBody } from '../../api/client.ts';
+import type { BatchBody, Selection, TriggerBody } from '../../api/client-bodies.ts';
 import { integer, listOf, oneOf, text } from '../../config/kinds.ts';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

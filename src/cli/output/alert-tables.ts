@@ -1,5 +1,5 @@
 // Alert rules and fired alerts as tables. Used by the alerts commands. Shows what the API says.
-import type { AlertBody, AlertRuleBody } from '../../api/client.ts';
+import type { AlertBody, AlertRuleBody } from '../../api/client-bodies.ts';
 import { RULE_TYPE_FACTS } from '../../domain/alert-rule.ts';
 import type { Cell, Style } from './style.ts';
 import { renderFields, renderTable } from './table.ts';

@@ -1,6 +1,6 @@
 // The audit trail as a table. Used by the audit command. Shows what the API says.
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditBody } from '../../api/client.ts';
+import type { AuditBody } from '../../api/client-bodies.ts';
 import type { Style } from './style.ts';
 import { renderTable } from './table.ts';
 

@@ -1,5 +1,5 @@
 // One card as fields: all that is known, and what a single poll has found out. Used by the cards and trigger commands.
-import type { CardBody, ExplanationBody } from '../../api/client.ts';
+import type { CardBody, ExplanationBody } from '../../api/client-bodies.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Cell, Style } from './style.ts';
 import { type Field, renderFields } from './table.ts';

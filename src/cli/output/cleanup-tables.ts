@@ -1,5 +1,5 @@
 // Retention, previews and progress of cleanups as tables. Used by the cleanup commands. Shows what the API says.
-import type { CleanupPreviewBody, CleanupProgressBody, RetentionBody } from '../../api/client.ts';
+import type { CleanupPreviewBody, CleanupProgressBody, RetentionBody } from '../../api/client-bodies.ts';
 import type { Style } from './style.ts';
 import { type Column, renderFields, renderTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 // What `cardpoll concurrency advise` says: the limit recommended (operations interface, section 8) for the measured
 // response time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
-import type { ConcurrencyBody, TaskBody } from '../../api/client.ts';
+import type { ConcurrencyBody, TaskBody } from '../../api/client-bodies.ts';
 import { recommendedConcurrency } from '../../domain/health.ts';
 import { sentenceLines } from './sentence.ts';
 import type { Style } from './style.ts';

@@ -1,5 +1,5 @@
 // Polling configs as tables. Used by the configs command. Shows what the API says; computes nothing.
-import type { ConfigBody } from '../../api/client.ts';
+import type { ConfigBody } from '../../api/client-bodies.ts';
 import { sentenceLines } from './sentence.ts';
 import type { Style } from './style.ts';
 import { renderTable } from './table.ts';

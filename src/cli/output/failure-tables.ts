@@ -1,5 +1,5 @@
 // Why polls fail, as tables. Used by the stats command. Shows what the API says.
-import type { FailuresBody } from '../../api/client.ts';
+import type { FailuresBody } from '../../api/client-bodies.ts';
 import type { Style } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 // The fleet at a glance: health with its causes and what to type, the gateway's first, then capacity and the task
 // types. Used by the stats command. Shows what the API says; computes nothing.
-import type { HealthReasonBody, OverviewBody } from '../../api/client.ts';
+import type { HealthReasonBody, OverviewBody } from '../../api/client-bodies.ts';
 import { sentenceLines } from './sentence.ts';
 import { taskTable } from './stats-tables.ts';
 import type { Style } from './style.ts';

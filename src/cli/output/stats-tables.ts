@@ -1,5 +1,5 @@
 // Statistics as tables. Used by the stats command. Shows what the API says; computes nothing.
-import type { InitBody, InitStateBody, OverviewBody, QueueBody, TaskBody } from '../../api/client.ts';
+import type { InitBody, InitStateBody, OverviewBody, QueueBody, TaskBody } from '../../api/client-bodies.ts';
 import type { Cell, Style } from './style.ts';
 import { type Column, renderFields, renderTable } from './table.ts';
 

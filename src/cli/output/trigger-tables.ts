@@ -1,5 +1,5 @@
 // Manual triggers as tables. Used by the trigger commands. Shows what the API says.
-import type { TriggerBody } from '../../api/client.ts';
+import type { TriggerBody } from '../../api/client-bodies.ts';
 import type { Cell, Colour, Style } from './style.ts';
 import { type Column, type Field, renderFields, renderTable } from './table.ts';
 

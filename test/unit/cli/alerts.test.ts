@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AlertBody, AlertRuleBody } from '../../../src/api/client.ts';
+import type { AlertBody, AlertRuleBody } from '../../../src/api/client-bodies.ts';
 import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 

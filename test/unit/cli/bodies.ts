@@ -1,5 +1,11 @@
 // What a daemon answers, as the contract has it. Shared by the tests of the command line.
-import type { CardBody, ConfigBody, InitStateBody, OverviewBody, TaskBody } from '../../../src/api/client.ts';
+import type {
+  CardBody,
+  ConfigBody,
+  InitStateBody,
+  OverviewBody,
+  TaskBody,
+} from '../../../src/api/client-bodies.ts';
 import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
 
 const CAPACITY = {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { TriggerBody } from '../../../src/api/client.ts';
+import type { TriggerBody } from '../../../src/api/client-bodies.ts';
 import { Interruption } from '../../../src/cli/io.ts';
 import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
