@@ -12,9 +12,9 @@ import type { TaskType } from './domain/task-type.ts';
 import { demoCards } from './gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';
 import type { Teardown } from './platform/service.ts';
-import { Hangups } from './signals.ts';
+import { Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/record-store.ts';
-import { run, startDaemon } from './wiring.ts';
+import { startDaemon } from './wiring.ts';
 
 /** What the gateway takes for an answer: enough to see calls in flight. */
 const LATENCY_MS = 20;

@@ -1,4 +1,5 @@
-// Process signals, for main and the composition root alone.
+// Process signals, and running until one comes; for main and the composition roots alone.
+import { Teardown } from './platform/service.ts';
 
 /** Installs a handler. @returns the function that removes it. */
 export function onSignal(signal: NodeJS.Signals, handler: () => void): () => void {
@@ -45,4 +46,30 @@ export class Hangups {
       this.#handler = null;
     };
   }
+}
+
+/**
+ * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
+ * @param stop ends it too.
+ */
+export async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
+  const stopSignal = Promise.race([untilStopped(), aborted(stop)]);
+  const teardown = new Teardown();
+  // SIGUSR1 would open Node's inspector on a port of its own.
+  teardown.add(onSignal('SIGUSR1', () => {}));
+  try {
+    await start(teardown);
+    await stopSignal;
+  } finally {
+    await teardown.run();
+  }
+  return 0;
+}
+
+/** Resolves when the signal is aborted; never without one. */
+function aborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

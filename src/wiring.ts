@@ -2,15 +2,12 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { AccessSettings } from './api/access.ts';
 import { Instruments } from './api/instruments.ts';
-import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
-import { openProbeServer } from './api/probe-server.ts';
-import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
+import { OwnNumbers } from './api/own-numbers.ts';
+import type { ApiServer } from './api/server.ts';
 import type { Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -22,16 +19,15 @@ import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { MeteredGateway } from './gateway/metered-gateway.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
-import { HealthWatch } from './operations/health-watch.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
-import type { StatsOperations } from './operations/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import { endsWithin } from './platform/ends-within.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
-import { Teardown } from './platform/service.ts';
+import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
-import { type LiveSettings, Reloader } from './reload.ts';
-import { type Hangups, onSignal, untilStopped } from './signals.ts';
+import { Reloader } from './reload.ts';
+import { accessOf, startServer, stateOf } from './serve.ts';
+import { type Hangups, run } from './signals.ts';
 import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
 import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
 import type { LiveStore } from './store/ports/live-store.ts';
@@ -62,32 +58,6 @@ export function runSimulator(options: SimulateOptions, listening: Listening): Pr
     const simulator = await startSimulator({ host: listen.host, port: listen.port, ...behaviour });
     teardown.add(() => simulator.close());
     listening(simulator.url);
-  });
-}
-
-/**
- * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
- * @param stop ends it too.
- */
-export async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
-  const stopSignal = Promise.race([untilStopped(), aborted(stop)]);
-  const teardown = new Teardown();
-  // SIGUSR1 would open Node's inspector on a port of its own.
-  teardown.add(onSignal('SIGUSR1', () => {}));
-  try {
-    await start(teardown);
-    await stopSignal;
-  } finally {
-    await teardown.run();
-  }
-  return 0;
-}
-
-/** Resolves when the signal is aborted; never without one. */
-function aborted(signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted === true) resolve();
-    signal?.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 
@@ -284,73 +254,4 @@ function buildEngine(
       log: logs.worker,
     },
   );
-}
-
-/** The admin API, or where another instance serves it, probes and metrics alone. */
-async function startServer(
-  config: DaemonConfig,
-  {
-    operations,
-    live,
-    instruments,
-  }: Pick<Stores, 'live'> & { readonly operations: Operations; readonly instruments: Instruments },
-  engine: Engine,
-  logs: Logs,
-  teardown: Teardown,
-  link: SupervisorLink | null,
-): Promise<ApiServer> {
-  const servesApi = config.roles.includes('api');
-  const options = {
-    logs,
-    readiness: async () => ({
-      problems: [...engine.problems(), ...(link?.others.problems ?? [])],
-      restraints: engine.restraints(),
-    }),
-    instance: () => stateOf(engine, logs),
-    instruments,
-    ...(link === null ? {} : { siblings: link }),
-    version: VERSION,
-  };
-  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
-  const { ports, ...usual } = USUAL_PROBE_LISTEN;
-  const server = servesApi
-    ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
-    : await openProbeServer({
-        ...options,
-        config: { ...(config.probeListen ?? usual), ...http },
-        addressFlag: '--probe-listen',
-        ports: config.probeListen === null ? ports : 1,
-        operations,
-      });
-  teardown.add(() => server.close());
-  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
-  logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
-  return server;
-}
-
-function stateOf({ leads, cardLookups, workTotals }: Engine, { droppedLines }: Logs): InstanceState {
-  return { leads, droppedLogLines: droppedLines, cardLookups, work: workTotals };
-}
-
-async function watchHealth(
-  stats: StatsOperations,
-  { health }: LiveStore,
-  log: Logger,
-  teardown: Teardown,
-): Promise<void> {
-  const onError = new ErrorReporter(log, systemClock).for('health-watch');
-  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
-  teardown.add(() => watch.stop());
-  await watch.start();
-}
-
-function accessOf({ adminTokens, rateLimitPerMinute, refusalLimitPerMinute }: LiveSettings): AccessSettings {
-  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
-}
-
-function boundsOf({ api }: DaemonConfig): ServerBounds {
-  return {
-    ...api,
-    trustedProxies: api.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
-  };
 }

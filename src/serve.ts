@@ -1,0 +1,98 @@
+// What an instance serves: the admin API, or where another instance serves it, probes and metrics alone. Put together
+// by wiring.ts for its daemon.
+import type { AccessSettings } from './api/access.ts';
+import type { Instruments } from './api/instruments.ts';
+import type { InstanceState } from './api/own-numbers.ts';
+import { openProbeServer } from './api/probe-server.ts';
+import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
+import { VERSION } from './cli/version.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
+import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
+import type { Engine } from './engine/engine.ts';
+import { ErrorReporter } from './engine/error-reporter.ts';
+import { HealthWatch } from './operations/health-watch.ts';
+import type { Operations } from './operations/operations.ts';
+import type { StatsOperations } from './operations/stats.ts';
+import { systemClock } from './platform/clock.ts';
+import type { Logger, Logs } from './platform/logger.ts';
+import type { Teardown } from './platform/service.ts';
+import type { LiveSettings } from './reload.ts';
+import type { LiveStore } from './store/ports/live-store.ts';
+import type { SupervisorLink } from './supervision/supervisor-link.ts';
+
+/** The admin API, or where another instance serves it, probes and metrics alone. */
+export async function startServer(
+  config: DaemonConfig,
+  {
+    operations,
+    live,
+    instruments,
+  }: {
+    readonly operations: Operations;
+    readonly live: LiveStore;
+    readonly instruments: Instruments;
+  },
+  engine: Engine,
+  logs: Logs,
+  teardown: Teardown,
+  link: SupervisorLink | null,
+): Promise<ApiServer> {
+  const servesApi = config.roles.includes('api');
+  const options = {
+    logs,
+    readiness: async () => ({
+      problems: [...engine.problems(), ...(link?.others.problems ?? [])],
+      restraints: engine.restraints(),
+    }),
+    instance: () => stateOf(engine, logs),
+    instruments,
+    ...(link === null ? {} : { siblings: link }),
+    version: VERSION,
+  };
+  const http = { ...accessOf(config), tls: config.tls, bounds: boundsOf(config) };
+  const { ports, ...usual } = USUAL_PROBE_LISTEN;
+  const server = servesApi
+    ? await openApiServer({ ...options, config: { ...config.listen, ...http }, operations })
+    : await openProbeServer({
+        ...options,
+        config: { ...(config.probeListen ?? usual), ...http },
+        addressFlag: '--probe-listen',
+        ports: config.probeListen === null ? ports : 1,
+        operations,
+      });
+  teardown.add(() => server.close());
+  if (servesApi) await watchHealth(operations.stats, live, logs.api, teardown);
+  logs.api.info({ address: server.address }, servesApi ? 'admin API listens' : 'probes and metrics listen');
+  return server;
+}
+
+export function stateOf({ leads, cardLookups, workTotals }: Engine, { droppedLines }: Logs): InstanceState {
+  return { leads, droppedLogLines: droppedLines, cardLookups, work: workTotals };
+}
+
+async function watchHealth(
+  stats: StatsOperations,
+  { health }: LiveStore,
+  log: Logger,
+  teardown: Teardown,
+): Promise<void> {
+  const onError = new ErrorReporter(log, systemClock).for('health-watch');
+  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
+  teardown.add(() => watch.stop());
+  await watch.start();
+}
+
+export function accessOf({
+  adminTokens,
+  rateLimitPerMinute,
+  refusalLimitPerMinute,
+}: LiveSettings): AccessSettings {
+  return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
+}
+
+function boundsOf({ api }: DaemonConfig): ServerBounds {
+  return {
+    ...api,
+    trustedProxies: api.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
+  };
+}
