@@ -47,7 +47,7 @@ export class TriggerFeeder extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('trigger-feeder', deps.onError);
+    super('trigger-feeder', deps);
   }
 
   async runOnce(): Promise<number> {

@@ -1,6 +1,7 @@
 // Manual triggers: make one for a card, a list or a condition, follow it, cancel it. Used by the admin API. What the
 // workers can begin at once is put into the manual list here; the rest, and whatever gets lost, is brought there by
 // whichever instance leads.
+
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import {
@@ -19,6 +20,7 @@ import type { RecordStore } from '../store/ports/record-store.ts';
 import type { NewTrigger } from '../store/ports/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { dateOf } from './date-of.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
@@ -211,7 +213,7 @@ function reportOf(
     waiting: trigger.status === 'cancelled' ? 0 : left - running,
     running,
     createdAt: new Date(createdAtMs),
-    finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
+    finishedAt: dateOf(finishedAtMs),
   };
 }
 

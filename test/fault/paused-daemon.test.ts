@@ -1,5 +1,6 @@
 // A daemon that stands still (SIGSTOP, a suspended machine) while its leases end and another instance takes its cards:
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TriggerBody } from '../../src/api/client.ts';
@@ -8,8 +9,9 @@ import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';
-import { HEALTHY, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
 const CARDS = 100;
 const LEASE_MS = 2_000;

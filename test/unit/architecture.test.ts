@@ -21,8 +21,8 @@ const MAY_IMPORT = table(`
   store pglite   -> store sql, store ports, domain, platform
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
-  gateway        -> domain, platform
-  engine         -> store ports, gateway, domain, platform
+  gateway        -> domain, platform, type of config
+  engine         -> store ports, gateway, domain, platform, type of config
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
   api            -> api client, operations, domain, platform
@@ -83,6 +83,26 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
   },
 ];
 
+/** Who rests rests by its clock. A timer of one's own is left to these, each for its reason. */
+const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
+  ['it is the clock', /^platform\/clock\.ts$/],
+  [
+    'a deadline for what somebody else answers, which has to end whatever our clock says',
+    /^(api\/(answer-in-time|body-time|client|http-server)|engine\/webhook-attempt|gateway\/exchange|operations\/card-total|store\/(redis\/client|postgres\/pool))\.ts$/,
+  ],
+  [
+    'tries a connection or a file again, under everything that knows a clock',
+    /^(store\/redis\/work-signal|platform\/line-file)\.ts$/,
+  ],
+  [
+    'holds a lease while it waits for an answer, and never the process',
+    /^operations\/repeatable-requests\.ts$/,
+  ],
+  ['plays a gateway, and its troubles', /^(gateway\/(simulated-gateway|delay-line)|demo)\.ts$/],
+  ['watches over processes', /^supervision\//],
+  ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/scan\/threads)\b/],
+];
+
 const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
 const tree = readSourceTree(ROOT);
 
@@ -101,6 +121,18 @@ describe('src', () => {
 
   it.each(RULES)('keeps to its place: $what', (rule) => {
     expect(tree.filter((file) => breaks(rule, file)).map((file) => file.path)).toEqual([]);
+  });
+
+  it('rests by its clock: no timer of its own beside the listed ones', () => {
+    const isListed = ({ path }: SourceFile) => OWN_TIMERS.some(([, files]) => files.test(path));
+    expect(tree.filter((file) => setsTimer(file) && !isListed(file)).map((file) => file.path)).toEqual([]);
+  });
+
+  it('lists no timer that is none any more', () => {
+    const unused = OWN_TIMERS.filter(
+      ([, files]) => !tree.some((file) => files.test(file.path) && setsTimer(file)),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('does no work at import', () => {
@@ -189,6 +221,20 @@ describe('the rules themselves', () => {
     expect(RULES.map((rule) => breaks(rule, domainFile(source))).indexOf(true)).toBe(index);
   });
 
+  it.each([
+    ["import { setTimeout as sleep } from 'node:timers/promises'; sleep(5);", true],
+    ["import { setInterval as every } from 'node:timers'; every(5);", true],
+    ["import { scheduler } from 'node:timers/promises'; scheduler.wait(5);", true],
+    ['const timer = setTimeout(() => {}, 5);', true],
+    ['const timer = globalThis.setInterval(() => {}, 5);', true],
+    ["import { setImmediate as nextTurn } from 'node:timers/promises'; nextTurn();", false],
+    ['await clock.sleep(5);', false],
+    ['socket.setTimeout(5);', false],
+    ['AbortSignal.timeout(5);', true],
+  ])('see a timer in %j: %j', (source, seen) => {
+    expect(setsTimer(domainFile(source))).toBe(seen);
+  });
+
   it('pass over comments', () => {
     const file = domainFile('// process.exit() and polling:queue: are\n/* FROM cards */ export const x = 1;');
     expect(RULES.some((rule) => breaks(rule, file))).toBe(false);
@@ -250,6 +296,15 @@ function strayPackages({ path, imports }: SourceFile): string[] {
 
 function breaks(rule: (typeof RULES)[number], { path, code }: SourceFile): boolean {
   return rule.pattern.test(code) && !rule.allowedIn.test(path);
+}
+
+/** A turn of the event loop is no timer: it takes no time. */
+function setsTimer({ code }: SourceFile): boolean {
+  const call =
+    /(?<!\.)\bset(Timeout|Interval)\(|\bglobalThis\.set(Timeout|Interval)\b|\bAbortSignal\.timeout\(/;
+  const imported =
+    /import \{[^}]*\b(setTimeout|setInterval|scheduler)\b[^}]*\} from ['"]node:timers(\/promises)?['"]/;
+  return call.test(code) || imported.test(code);
 }
 
 /** Statements at the left margin that declare nothing, and top-level await. Filling a constant just declared is fine. */

@@ -17,7 +17,7 @@ const REFUSED: StatsDelta = {
   backpressure: 50,
 };
 
-function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
+function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
   const live = openEmbeddedLiveStore({ clock });
   const log: Array<Record<string, unknown>> = [];
@@ -29,7 +29,7 @@ function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
     new ConcurrencyController({
       live,
       fence: () => (leads ? 1 : null),
-      adaptive: options.adaptive ?? true,
+      adaptiveConcurrency: options.adaptiveConcurrency ?? true,
       ceiling: options.ceiling ?? null,
       clock,
       digest: { note: (change) => notes.push(change) },
@@ -121,7 +121,7 @@ it('follows a configured limit at once, up where it is not reduced and down belo
 });
 
 it('switched off, removes what was lowered', async () => {
-  const fleet = leader({ adaptive: false });
+  const fleet = leader({ adaptiveConcurrency: false });
   await fleet.live.work.setEffectiveConcurrency('realname', 3);
   for (let i = 0; i < 4; i += 1) await fleet.pass({ realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);

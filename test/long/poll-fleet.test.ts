@@ -2,8 +2,7 @@
 // machine to keep the schedule; how much a fast one does is for the benches.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { TASK_COMPLETED } from '../../src/domain/log-phrases.ts';
-import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES, TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { SimulatedFleet } from '../../src/gateway/simulated-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
@@ -34,9 +33,9 @@ async function startFleet(daemons: number): Promise<Fleet> {
 
 /** Completed polls by type and card, as the worker logs tell, from `since` on. */
 async function completions(fleet: Fleet, since: number): Promise<Record<TaskType, Map<number, number[]>>> {
-  const found = { realname: new Map(), carddata: new Map(), package: new Map() };
+  const found = perTaskType(() => new Map<number, number[]>());
   for await (const line of fleet.logLines('worker.log')) {
-    const taskType = TASK_TYPES.find((type) => TASK_COMPLETED[type] === line.msg);
+    const taskType = TASK_TYPES.find((type) => TASKS[type].completed === line.msg);
     const at = Date.parse(String(line.time));
     if (taskType === undefined || at < since) continue;
     const cardId = Number(line.card_id);

@@ -169,10 +169,14 @@ it('is the gateway down, and since when', async () => {
   expect(Date.parse(down.since ?? '')).toBeGreaterThan(killedAt - 1_000);
   expect(Date.parse(down.since ?? '')).toBeLessThanOrEqual(Date.now());
   expect(down.reason).toMatch(/ECONNREFUSED|other side closed|ECONNRESET/);
-  expect(await explained('realname')).toMatchObject({
-    state: 'held',
-    text: expect.stringMatching(/^(the gateway|interface realname) is held back for \d+ (s|min): /),
-  });
+  const held = await waitFor(
+    async () => {
+      const task = await explained('realname');
+      return task.state === 'held' ? task : null;
+    },
+    { what: 'the card to be held back with its interface' },
+  );
+  expect(held.text).toMatch(/^(the gateway|interface realname) is held back for \d+ (s|min): /);
   const settings = ['--gateway-url', fleet.gatewayUrl];
   const { stdout, code } = await runCli(['doctor', ...settings], { env: { CARDPOLL_URL: url() } });
   expect(code).toBe(1);

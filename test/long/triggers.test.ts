@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BatchBody, PageBody, TriggerBody } from '../../src/api/client.ts';
-import { TASK_COMPLETED } from '../../src/domain/log-phrases.ts';
+import { TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
@@ -56,14 +56,11 @@ async function removeCards(first: number, last: number): Promise<void> {
 }
 
 /** Waits until the worker log tells exactly these completed polls of the type. */
-async function expectPolled(
-  taskType: keyof typeof TASK_COMPLETED,
-  cardIds: readonly number[],
-): Promise<void> {
+async function expectPolled(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
   const polled = async () => {
     const cards: number[] = [];
     for await (const line of fleet.logLines('worker.log')) {
-      if (line.msg === TASK_COMPLETED[taskType]) cards.push(Number(line.card_id));
+      if (line.msg === TASKS[taskType].completed) cards.push(Number(line.card_id));
     }
     return cards.sort((one, other) => one - other);
   };

@@ -1,5 +1,8 @@
 // The shipped unit under a real systemd, where one can be started in namespaces of its own: started, reloaded, killed, frozen,
 // stopped under load, and given a configuration that cannot work.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { freePort } from '../support/free-port.ts';
@@ -69,7 +72,7 @@ describe.runIf(systemd !== null)('cardpoll.service', () => {
   it('drains on stop', async () => {
     const cli = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: url } });
     for (const id of ['1', '2', '3', '4'])
-      await cli('configs', 'set', id, '--interval-seconds', '2', '--yes');
+      expect(await cli('configs', 'set', id, '--interval-seconds', '2')).toMatchObject({ code: 0 });
     const rows = Array.from({ length: 300 }, (_, n) => `${n + 1},${8986000000000000000n + BigInt(n)},1,1`);
     const input = `card_id,iccid,carrier_id,status\n${rows.join('\n')}\n`;
     expect(await runCli(['cards', 'import', '-'], { env: { CARDPOLL_URL: url }, input })).toMatchObject({
@@ -80,6 +83,22 @@ describe.runIf(systemd !== null)('cardpoll.service', () => {
     expect([await show('ActiveState'), await show('Result')]).toEqual(['inactive', 'success']);
     expect((await fleet.truth()).in_flight).toBe(0);
     expect(await inLog('drain took too long: leases will end by themselves')).toBe(0);
+  });
+
+  it('has not failed when a cleanup that is waited for is stopped, as by an upgrade', async () => {
+    let asked = false;
+    const daemon = createServer(() => {
+      asked = true;
+    }).listen(await freePort(), '127.0.0.1');
+    await once(daemon, 'listening');
+    const { port } = daemon.address() as AddressInfo;
+    await sh(`echo CARDPOLL_URL=http://127.0.0.1:${port} >/etc/default/cardpoll
+      systemctl start --no-block cardpoll-cleanup.service`);
+    await waitFor(() => asked, { what: 'the daemon to be asked' });
+    await sh('systemctl stop cardpoll-cleanup.service; rm /etc/default/cardpoll');
+    daemon.closeAllConnections();
+    daemon.close();
+    expect(await sh('systemctl show --value --property=Result cardpoll-cleanup.service')).toBe('success');
   });
 
   it('stays down with a configuration that cannot work', async () => {
