@@ -298,7 +298,7 @@ it('returns what it cannot read, and claims nothing for a second', async () => {
     },
   };
   const worker = makeWorker(work, { onError: (error) => void told.push(error) });
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   reading = () => {
     throw new Error('away');
   };
@@ -330,12 +330,12 @@ it('listens once however often it is started, and polls again after a stop', asy
   await worker.start();
   await worker.start();
   expect(listening).toBe(1);
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   await polled(1);
   await worker.stop();
   expect(listening).toBe(0);
   await worker.start();
-  await live.work.pushManual('realname', ['2']);
+  await live.manual.push('realname', ['2']);
   await polled(2);
   await worker.stop();
 });
