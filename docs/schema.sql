@@ -45,12 +45,10 @@ CREATE TABLE alert_rules (
   revision integer DEFAULT 1 NOT NULL,
   webhook_secrets text[] DEFAULT '{}'::text[] NOT NULL,
   CONSTRAINT alert_rules_pkey PRIMARY KEY (id),
+  CONSTRAINT alert_rules_rule_type_fkey FOREIGN KEY (rule_type, task_type) REFERENCES rule_types(rule_type, task_type),
   CONSTRAINT alert_rules_check CHECK (((webhook_url IS NOT NULL) OR (NOT ('webhook'::text = ANY (notify_channels))))),
   CONSTRAINT alert_rules_comparison_check CHECK ((comparison = ANY (ARRAY['>'::text, '<'::text]))),
   CONSTRAINT alert_rules_cooldown_seconds_check CHECK ((cooldown_seconds >= 0)),
-  CONSTRAINT alert_rules_rule_type_check CHECK ((rule_type = ANY (ARRAY['queue_backlog'::text, 'success_rate'::text, 'avg_duration'::text, 'stop_unconfirmed'::text]))),
-  CONSTRAINT alert_rules_stop_unconfirmed_check CHECK (((rule_type <> 'stop_unconfirmed'::text) OR (task_type = 'package'::text))),
-  CONSTRAINT alert_rules_task_type_check CHECK ((task_type = ANY (ARRAY['realname'::text, 'carddata'::text, 'package'::text]))),
   CONSTRAINT alert_rules_threshold_check CHECK ((threshold >= (0)::double precision))
 );
 
@@ -215,8 +213,8 @@ CREATE TABLE concurrency_configs (
   task_type text NOT NULL,
   max_concurrency integer NOT NULL,
   CONSTRAINT concurrency_configs_pkey PRIMARY KEY (task_type),
-  CONSTRAINT concurrency_configs_max_concurrency_check CHECK ((max_concurrency > 0)),
-  CONSTRAINT concurrency_configs_task_type_check CHECK ((task_type = ANY (ARRAY['realname'::text, 'carddata'::text, 'package'::text])))
+  CONSTRAINT concurrency_configs_task_type_fkey FOREIGN KEY (task_type) REFERENCES task_types(task_type),
+  CONSTRAINT concurrency_configs_max_concurrency_check CHECK ((max_concurrency > 0))
 );
 
 CREATE TABLE manual_trigger_cards (
@@ -246,10 +244,10 @@ CREATE TABLE manual_triggers (
   finished_at timestamp with time zone,
   CONSTRAINT manual_triggers_pkey PRIMARY KEY (trigger_id),
   CONSTRAINT manual_triggers_sequence_key UNIQUE (sequence),
+  CONSTRAINT manual_triggers_task_type_fkey FOREIGN KEY (task_type) REFERENCES task_types(task_type) NOT VALID,
   CONSTRAINT manual_triggers_check CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['queued'::text, 'running'::text])))),
   CONSTRAINT manual_triggers_kind_check CHECK ((kind = ANY (ARRAY['single'::text, 'batch'::text, 'by_condition'::text]))),
   CONSTRAINT manual_triggers_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text]))),
-  CONSTRAINT manual_triggers_task_type_check CHECK ((task_type = ANY (ARRAY['realname'::text, 'carddata'::text, 'package'::text]))),
   CONSTRAINT manual_triggers_total_check CHECK ((total >= 0)),
   CONSTRAINT manual_triggers_trigger_id_check CHECK (((trigger_id <> ''::text) AND (trigger_id !~ ':'::text)))
 ) WITH (fillfactor=50);
@@ -267,10 +265,22 @@ CREATE TABLE polling_configs (
   priority integer DEFAULT 0 NOT NULL,
   status smallint DEFAULT 1 NOT NULL,
   CONSTRAINT polling_configs_pkey PRIMARY KEY (id),
+  CONSTRAINT polling_configs_task_type_fkey FOREIGN KEY (task_type) REFERENCES task_types(task_type),
   CONSTRAINT polling_configs_card_condition_check CHECK ((card_condition = ANY (ARRAY['not_verified'::text, 'verified'::text, 'any'::text]))),
   CONSTRAINT polling_configs_interval_seconds_check CHECK ((interval_seconds > 0)),
-  CONSTRAINT polling_configs_status_check CHECK ((status = ANY (ARRAY[0, 1]))),
-  CONSTRAINT polling_configs_task_type_check CHECK ((task_type = ANY (ARRAY['realname'::text, 'carddata'::text, 'package'::text])))
+  CONSTRAINT polling_configs_status_check CHECK ((status = ANY (ARRAY[0, 1])))
+);
+
+CREATE TABLE rule_types (
+  rule_type text NOT NULL,
+  task_type text NOT NULL,
+  CONSTRAINT rule_types_pkey PRIMARY KEY (rule_type, task_type),
+  CONSTRAINT rule_types_task_type_fkey FOREIGN KEY (task_type) REFERENCES task_types(task_type)
+);
+
+CREATE TABLE task_types (
+  task_type text NOT NULL,
+  CONSTRAINT task_types_pkey PRIMARY KEY (task_type)
 );
 
 CREATE TABLE usage_records (

@@ -10,6 +10,7 @@ import usageTruth from './migrations/0008_usage_truth.sql';
 import audit from './migrations/0009_audit.sql';
 import alertCare from './migrations/0010_alert_care.sql';
 import openTriggers from './migrations/0011_open_triggers.sql';
+import types from './migrations/0012_types.sql';
 
 export interface Migration {
   readonly id: string;
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0009_audit', sql: audit },
   { id: '0010_alert_care', sql: alertCare },
   { id: '0011_open_triggers', sql: openTriggers },
+  { id: '0012_types', sql: types },
 ];

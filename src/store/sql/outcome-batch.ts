@@ -2,7 +2,7 @@
 // several outcomes of one card become one row; where a card has several readings, each further one needs a statement
 // after the first (the next round).
 import type { PollOutcome, UsageChange } from '../../domain/poll-outcome.ts';
-import type { TaskType } from '../../domain/task-type.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { monthStart } from './partitions.ts';
 import type { SqlValue } from './sql-client.ts';
 
@@ -54,10 +54,6 @@ function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
   return {
     months: [...new Set(readings.map(({ next }) => next.month))],
     params: [
-      polls.map((card) => card.cardId),
-      polls.map((card) => card.polledAtMs.realname ?? null),
-      polls.map((card) => card.polledAtMs.carddata ?? null),
-      polls.map((card) => card.polledAtMs.package ?? null),
       flags.map((card) => card.cardId),
       flags.map((card) => card.verified),
       flags.map((card) => card.stopped),
@@ -68,6 +64,8 @@ function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
       readings.map(({ next }) => next.suspectedMb),
       readings.map(({ next }) => next.readAtMs),
       readings.map(({ basedOnReadAtMs }) => basedOnReadAtMs),
+      polls.map((card) => card.cardId),
+      ...TASK_TYPES.map((type) => polls.map((card) => card.polledAtMs[type] ?? null)),
     ],
   };
 }

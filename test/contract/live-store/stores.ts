@@ -123,7 +123,7 @@ let claims = 0;
 export function claim(
   store: LiveStore,
   max: number,
-  { leaseMs = 60_000, workerId = 'worker-1' }: { leaseMs?: number; workerId?: string } = {},
+  { leaseMs = 600_000, workerId = 'worker-1' }: { leaseMs?: number; workerId?: string } = {},
 ): Promise<Claim> {
   claims += 1;
   return store.work.claim(REALNAME, { workerId, claimNumber: claims, max, leaseMs });

@@ -1,6 +1,6 @@
 // Alert rules, their state, their history.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AlertEvent, AlertRuleFields } from '../../../src/domain/alert-rule.ts';
+import type { AlertEvent, AlertRuleFields, AlertState } from '../../../src/domain/alert-rule.ts';
 import type { AlertTransition } from '../../../src/store/ports/alert-records.ts';
 import { type Context, describeRecordStore, range } from './stores.ts';
 
@@ -120,6 +120,34 @@ describeRecordStore('alerts', (db) => {
           ],
         },
       ]);
+    });
+
+    it('leave a history that is read by rule and by state, the newest first, in pages', async () => {
+      const { alerts } = db.store;
+      const [a, b] = [await alerts.createRule(FIELDS), await alerts.createRule({ ...FIELDS, name: 'b' })];
+      for (const { id } of [a, b, a]) {
+        await alerts.apply([await transition(db, id, { kind: 'fired', value: 60_000 })]);
+        if (id === b.id) continue;
+        await alerts.apply([await transition(db, id, RECOVERED)]);
+        await db.sql('UPDATE alert_rules SET last_fired_at = NULL');
+      }
+      const read = async (ruleId: number | null, state: AlertState | null, slice = ALL) => {
+        const { items, total } = await alerts.history({ ruleId, state }, slice);
+        return [
+          total,
+          ...items.map(
+            (item) => `${item.ruleName === 'b' ? 'b' : 'a'}${item.resolvedAtMs === null ? '!' : ''}`,
+          ),
+        ];
+      };
+      expect(await read(null, null)).toEqual([3, 'a', 'b!', 'a']);
+      expect(await read(null, 'firing')).toEqual([1, 'b!']);
+      expect(await read(null, 'resolved')).toEqual([2, 'a', 'a']);
+      expect(await read(a.id, null)).toEqual([2, 'a', 'a']);
+      expect(await read(a.id, 'firing')).toEqual([0]);
+      expect(await read(b.id, 'firing')).toEqual([1, 'b!']);
+      expect(await read(null, null, { offset: 1, limit: 1 })).toEqual([3, 'b!']);
+      expect(await read(null, 'firing', { offset: 1, limit: 1 })).toEqual([1]);
     });
 
     it('count once when two instances evaluate the same state at the same time', async () => {

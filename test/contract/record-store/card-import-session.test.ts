@@ -58,6 +58,22 @@ describeRecordStore('import session', (db) => {
     expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, iccid: iccidOf(9) }] });
   });
 
+  it('only tells what it would do when it is a dry run', async () => {
+    await addCards(db.store, 1, 2);
+    const mark = await db.store.cards.changeMark();
+    const session = await db.store.cards.openImport({ dryRun: true });
+    const rows = [row(1), row(2, { status: 9 }), row(3), row(4, { iccid: iccidOf(1) })];
+    expect(await session.write(rows)).toEqual({
+      inserted: 1,
+      updated: 1,
+      unchanged: 1,
+      conflicts: [{ cardId: 4, iccid: iccidOf(1) }],
+    });
+    await session.close();
+    expect((await followChanges(db.store, mark)).changed).toEqual([]);
+    expect(await db.store.cards.count()).toBe(2);
+  });
+
   it('gives cards new iccids, and freed ones to others, chunk by chunk', async () => {
     await addCards(db.store, 1);
     const session = await db.store.cards.openImport();

@@ -77,6 +77,8 @@ describeRecordStore('cleanup', (db) => {
         'concurrency_configs',
         'manual_trigger_cards', // go with the results
         'polling_configs',
+        'rule_types',
+        'task_types',
       ];
       const targets: string[] = (await db.store.cleanup.configs()).map((config) => config.target);
       const tables = await db.sql(

@@ -1,6 +1,7 @@
 // Migrations: once each, in order, by one migrator at a time, and never over a changed file.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
@@ -45,6 +46,42 @@ describe.each([
   it('adds what a later release brings', async () => {
     await new SqlMigrations(client, MIGRATIONS.slice(0, 2)).up();
     expect(await new SqlMigrations(client).up()).toEqual(ALL.slice(2));
+  });
+
+  it('makes tables of types of what was checked by lists, and keeps every row', async () => {
+    await new SqlMigrations(client, MIGRATIONS.slice(0, ALL.indexOf('0012_types'))).up();
+    const rule = (type: string, task: string) =>
+      client.query(`INSERT INTO alert_rules
+          (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, cooldown_seconds)
+        VALUES ('r', '${type}', '${task}', '>', 1, true, '{}', 0)`);
+    const trigger = (id: string, task: string) =>
+      client.query(`INSERT INTO manual_triggers (trigger_id, kind, task_type, total)
+        VALUES ('${id}', 'single', '${task}', 1)`);
+    await rule('queue_backlog', 'realname');
+    await rule('stop_unconfirmed', 'package');
+    for (const task of TASK_TYPES) await trigger(task, task);
+    const rows = async () =>
+      Promise.all(
+        ['alert_rules', 'manual_triggers', 'polling_configs', 'concurrency_configs'].map((table) =>
+          client.query(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY t`),
+        ),
+      );
+    const before = await rows();
+
+    expect(await new SqlMigrations(client).up()).toContain('0012_types');
+    expect(await rows()).toEqual(before);
+    // What the release before sends is taken as it was, and refused as it was.
+    await rule('avg_duration', 'carddata');
+    await trigger('next', 'package');
+    await client.query(`UPDATE manual_triggers SET succeeded = 1 WHERE trigger_id = 'realname'`);
+    for (const refused of [
+      () => rule('stop_unconfirmed', 'realname'),
+      () => rule('guess', 'realname'),
+      () => trigger('swap', 'swap'),
+      () => client.query(`UPDATE polling_configs SET task_type = 'swap'`),
+    ]) {
+      await expect(refused()).rejects.toMatchObject({ kind: 'invalid', code: 'value_refused' });
+    }
   });
 
   it('names what a later release brought, applies nothing for it, and goes on', async () => {

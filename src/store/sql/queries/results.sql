@@ -2,10 +2,11 @@
 
 -- name: results.write
 -- Writes a batch of poll outcomes in one statement, so that a batch is durable as a whole or not at all.
---   $1-$4   polls:    card ids (distinct, ascending); realname, carddata, package poll times (epoch ms or NULL)
---   $5-$7   flags:    card ids (distinct, ascending); verified; stopped (NULL keeps)
---   $8-$14  readings: card ids (distinct, ascending); month; used MB; reading MB; suspected MB or NULL; read at; based on
+--   $1-$3   flags:    card ids (distinct, ascending); verified; stopped (NULL keeps)
+--   $4-$10  readings: card ids (distinct, ascending); month; used MB; reading MB; suspected MB or NULL; read at; based on
 --           (epoch ms or NULL)
+--   $11-$14 polls:    card ids (distinct, ascending); when each was polled (epoch ms or NULL), an array a task type in the
+--           order of TASK_TYPES
 -- Returns the card ids whose reading was not accepted because a newer state exists. Cards that are gone are ignored.
 --
 -- A reading is accepted if the newest usage row of the card is the one it was computed from: in the same month by
@@ -14,7 +15,7 @@ WITH polled AS (
   INSERT INTO card_polls AS p (card_id, realname_at, carddata_at, package_at)
   SELECT o.card_id, to_timestamp(o.realname_ms / 1000.0), to_timestamp(o.carddata_ms / 1000.0),
     to_timestamp(o.package_ms / 1000.0)
-  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+  FROM unnest($11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
     AS o (card_id, realname_ms, carddata_ms, package_ms)
   WHERE EXISTS (SELECT FROM cards c WHERE c.card_id = o.card_id)
   ORDER BY o.card_id
@@ -26,12 +27,12 @@ WITH polled AS (
   UPDATE cards c SET
     real_name_verified = coalesce(f.verified, c.real_name_verified),
     stopped = coalesce(f.stopped, c.stopped)
-  FROM unnest($5::bigint[], $6::boolean[], $7::boolean[]) AS f (card_id, verified, stopped)
+  FROM unnest($1::bigint[], $2::boolean[], $3::boolean[]) AS f (card_id, verified, stopped)
   WHERE c.card_id = f.card_id AND (f.verified <> c.real_name_verified OR f.stopped <> c.stopped)
 ), reading AS MATERIALIZED (
   SELECT r.card_id, r.month, r.used_mb, r.reading_mb, r.suspected_mb,
     to_timestamp(r.read_ms / 1000.0) AS read_at, to_timestamp(r.based_on_ms / 1000.0) AS based_on
-  FROM unnest($8::bigint[], $9::date[], $10::float8[], $11::float8[], $12::float8[], $13::bigint[], $14::bigint[])
+  FROM unnest($4::bigint[], $5::date[], $6::float8[], $7::float8[], $8::float8[], $9::bigint[], $10::bigint[])
     AS r (card_id, month, used_mb, reading_mb, suspected_mb, read_ms, based_on_ms)
   WHERE EXISTS (SELECT FROM cards c WHERE c.card_id = r.card_id)
 ), grown AS (

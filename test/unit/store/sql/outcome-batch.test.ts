@@ -18,10 +18,6 @@ describe('outcomeRounds', () => {
       months: ['2026-11'],
       params: [
         [2, 9],
-        [20, null],
-        [null, 30],
-        [null, 31],
-        [2, 9],
         [true, null],
         [null, true],
         [9],
@@ -31,6 +27,10 @@ describe('outcomeRounds', () => {
         [null],
         [30],
         [null],
+        [2, 9],
+        [20, null],
+        [null, 30],
+        [null, 31],
       ],
     });
   });
@@ -41,10 +41,11 @@ describe('outcomeRounds', () => {
       { cardId: 1, taskType: 'carddata', polledAtMs: 10, usage: usage(1, 10, null) },
       { cardId: 2, taskType: 'carddata', polledAtMs: 10, usage: usage(5, 10, null) },
     ]);
-    expect(rounds.map((round) => round.params[7])).toEqual([[1, 2], [1]]);
-    expect(rounds.map((round) => round.params[12])).toEqual([[10, 10], [20]]);
+    expect(rounds.map((round) => round.params[3])).toEqual([[1, 2], [1]]);
+    expect(rounds.map((round) => round.params[8])).toEqual([[10, 10], [20]]);
     expect(rounds.map((round) => round.months)).toEqual([['2026-11'], ['2026-12']]);
-    expect(rounds[1]?.params.slice(0, 7)).toEqual([[], [], [], [], [], [], []]);
+    expect(rounds[1]?.params.slice(0, 3)).toEqual([[], [], []]);
+    expect(rounds[1]?.params.slice(10)).toEqual([[], [], [], []]);
   });
 
   it('makes a round of nothing', () => {
