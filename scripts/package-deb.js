@@ -88,12 +88,13 @@ function layOutService() {
     copy(`deploy/${name}/cardpoll.conf`, `usr/lib/${name}/cardpoll.conf`);
   }
   copy('deploy/logrotate.d/cardpoll', 'etc/logrotate.d/cardpoll');
-  copy('docs/cardpoll.sample.yaml', 'etc/cardpoll/cardpoll.yaml');
+  copy('deploy/debian/cardpoll.yaml', 'etc/cardpoll/cardpoll.yaml');
 }
 
 function layOutDocumentation() {
   const doc = 'usr/share/doc/cardpoll';
   for (const name of ['cron.d', 'grafana', 'prometheus']) copy(`deploy/${name}`, `${doc}/examples/${name}`);
+  copy('docs/cardpoll.sample.yaml', `${doc}/examples/cardpoll.sample.yaml`);
   compressed(`${doc}/changelog.gz`, readFileSync(join(ROOT, 'CHANGELOG.md')));
   const date = new Date(Number(epoch) * 1000).toUTCString().replace('GMT', '+0000');
   compressed(

@@ -6,7 +6,6 @@ import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/card.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/webhook-tester.ts';
-import { gatewayProfile } from './gateway/profile.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
@@ -45,14 +44,14 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
         : await diskFinding('data directory', stores.dataDir),
     ]);
   }
-  const { redisUrl, databaseUrl } = stores;
+  const { redisUrl, databaseUrl, databaseMaxConnections } = stores;
   return examine({
     openLive: () => openRedisLiveStore({ url: redisUrl }),
     openRecords: () => openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor' }),
     clock: systemClock,
     redisCli: redisCliOf(redisUrl),
     database: {
-      connectionsPerInstance: config.databaseMaxConnections,
+      connectionsPerInstance: databaseMaxConnections,
       timeZone: config.timeZone,
       psql: psqlOf(databaseUrl),
     },
@@ -88,7 +87,7 @@ async function gatewayFindings(
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const results = await probeProfile(gatewayProfile(gateway), await someCards(records), systemClock);
+    const results = await probeProfile(gateway, await someCards(records), systemClock);
     return results.map(({ interface: name, outcome, detail }) => {
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);

@@ -4,6 +4,7 @@
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -21,10 +22,7 @@ import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { StatsRecorder } from './stats-recorder.ts';
-import { CarddataTask } from './tasks/carddata.ts';
-import { PackageTask } from './tasks/package.ts';
-import { RealnameTask } from './tasks/realname.ts';
-import type { Task } from './tasks/task.ts';
+import { makeTask } from './tasks/make-task.ts';
 import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
@@ -57,7 +55,7 @@ export class Engine implements Service {
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
-    this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
+    this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
     this.#stats = new StatsRecorder(
       live.stats,
       settings.workerId,
@@ -136,7 +134,7 @@ export class Engine implements Service {
     if (this.#phase === 'running') return;
     const { live, records, log } = this.deps;
     await seedLimits(live.work, records.configs);
-    await seedCeiling(live.work, this.settings.gatewayMaxConcurrency);
+    await seedCeiling(live.work, this.settings.gateway.maxConcurrency);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -161,7 +159,7 @@ export class Engine implements Service {
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    if (!(await endsWithin(this.settings.drainTimeoutMs, this.#drain(), this.deps.clock))) {
+    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain(), this.deps.clock))) {
       const unsettled = this.#writer.reserved;
       this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
@@ -219,8 +217,7 @@ export class Engine implements Service {
       triggers: records.triggers,
       clock,
       random,
-      capacity: this.settings.writeBuffer,
-      retryBaseMs: this.settings.retryBaseMs,
+      ...this.settings.polling,
       onWritten: (outcomes, stale) =>
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
       onRefused: ({ cardId, taskType }, error) =>
@@ -236,26 +233,15 @@ export class Engine implements Service {
 
   #makeWorkers(): Worker[] {
     const { live, gateway, flow, clock, log, records, audit } = this.deps;
-    const { leaseMs, claimBatch, timeZone } = this.settings;
+    const { polling, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
-    const tasks: Task[] = [
-      new RealnameTask({ gateway }),
-      new CarddataTask({ gateway, calendar }),
-      new PackageTask({
-        gateway,
-        stops: records.stops,
-        audit,
-        reader: this.#reader,
-        calendar,
-        leaseMs,
-        log,
-      }),
-    ];
-    return tasks.map(
-      (task) =>
+    const { stops } = records;
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, ...polling, log };
+    return TASK_TYPES.map(
+      (taskType) =>
         new Worker({
-          task,
+          task: makeTask(taskType, taskDeps),
           workerId: this.settings.workerId,
           work,
           reader: this.#reader,
@@ -265,10 +251,9 @@ export class Engine implements Service {
           totalInFlight: () => this.#inFlight(),
           matcher: () => this.#configs.matcher,
           clock,
-          leaseMs,
-          claimBatch,
+          ...polling,
           log,
-          onError: this.#errors.for(`worker ${task.taskType}`),
+          onError: this.#errors.for(`worker ${taskType}`),
         }),
     );
   }

@@ -51,7 +51,8 @@ interface ResultWriterDeps {
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly capacity: number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
   readonly retryBaseMs: number;
 }
 
@@ -69,7 +70,7 @@ export class ResultWriter {
 
   /** Items that may still be claimed before the writer is full. */
   get room(): number {
-    return Math.max(0, this.deps.capacity - this.#reserved);
+    return Math.max(0, this.deps.writeBuffer - this.#reserved);
   }
 
   /** Claimed items that are not settled yet. */

@@ -5,11 +5,10 @@
 // own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached), for a
 // few tens of milliseconds (others hold the slots), or longer and longer, until the store tells of work (nothing due).
 import type { Card } from '../domain/card.ts';
-import { TASK_COMPLETED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { ConfigMatcher } from '../domain/polling-config.ts';
-import type { TaskType } from '../domain/task-type.ts';
-import { type FlowControl, GatewayError, TASK_INTERFACES } from '../gateway/gateway.ts';
+import { TASKS, type TaskType } from '../domain/task-type.ts';
+import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -119,7 +118,7 @@ export class Worker extends LoopService {
     const { work, task, writer, flow, clock } = this.deps;
     this.#workCame = false;
     const released = this.#releaseFreed();
-    const permit = flow.permit(TASK_INTERFACES[task.taskType], {
+    const permit = flow.permit(TASKS[task.taskType].interface, {
       inFlight: this.#inFlight,
       totalInFlight: this.deps.totalInFlight(),
     });
@@ -237,7 +236,7 @@ export class Worker extends LoopService {
       stats.countSucceeded(task.taskType, durationMs);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
-        TASK_COMPLETED[task.taskType],
+        TASKS[task.taskType].completed,
       );
       return { outcome: result.outcome };
     } catch (error) {

@@ -8,8 +8,9 @@ import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';
-import { HEALTHY, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
 const CARDS = 100;
 const LEASE_MS = 2_000;
@@ -66,10 +67,10 @@ async function standStillHolding(cardIds: readonly number[]): Promise<void> {
   await holder.connect();
   try {
     await holder.query('BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE');
-    await live.work.pushManual('realname', cardIds.map(String));
+    await live.manual.push('realname', cardIds.map(String));
     await waitFor(
       async () => {
-        const held = await live.work.runningManual('realname');
+        const held = await live.manual.running('realname');
         return cardIds.every((cardId) => held.includes(String(cardId)));
       },
       { what: 'the daemon to claim the cards' },

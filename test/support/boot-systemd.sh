@@ -1,6 +1,7 @@
 #!/bin/sh
 # Boots a private systemd on an overlay of this machine's root: run as PID 1 of new namespaces (private-systemd.ts says how).
-# $1 an empty directory, $2 the repository, $3 node. Nothing of it outlives the namespaces.
+# $1 an empty directory, $2 whether cardpoll is to be `installed`, from $3 the repository, for $4 node. Nothing of it outlives the
+# namespaces.
 set -e
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$1"
@@ -19,9 +20,6 @@ else
 fi
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/run"
-mkdir -p "$root/opt/cardpoll" "$root/etc/cardpoll"
-mount --bind "$2" "$root/opt/cardpoll"
-mount -o remount,bind,ro "$root/opt/cardpoll"
 # Units of this machine do not start, and nothing sets its kernel up anew.
 rm -rf "$root/etc/systemd/system"
 mkdir "$root/etc/systemd/system"
@@ -29,16 +27,29 @@ for unit in systemd-sysctl systemd-modules-load systemd-binfmt systemd-udevd sys
     systemd-random-seed systemd-update-utmp; do
     ln -s /dev/null "$root/etc/systemd/system/$unit.service"
 done
+# What a container's root says so that no package starts anything; here something can start it.
+rm -f "$root/usr/sbin/policy-rc.d"
+# A journal, where one is started, is that of the units alone.
+mkdir -p "$root/etc/systemd/journald.conf.d"
+printf '[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\n' >"$root/etc/systemd/journald.conf.d/private.conf"
+ln -s /dev/null "$root/etc/systemd/system/systemd-journald-audit.socket"
 printf '[Unit]\nDefaultDependencies=no\n' >"$root/etc/systemd/system/private.target"
-touch "$root/opt/node"
-mount --bind "$3" "$root/opt/node"
-printf '#!/bin/sh\nexec /opt/node /opt/cardpoll/bin/cardpoll.js "$@"\n' >"$root/usr/bin/cardpoll"
-chmod 755 "$root/usr/bin/cardpoll"
-cp "$2"/deploy/systemd/* "$root/etc/systemd/system/"
+if [ "$2" = installed ]; then
+    mkdir -p "$root/opt/cardpoll" "$root/etc/cardpoll"
+    mount --bind "$3" "$root/opt/cardpoll"
+    mount -o remount,bind,ro "$root/opt/cardpoll"
+    touch "$root/opt/node"
+    mount --bind "$4" "$root/opt/node"
+    printf '#!/bin/sh\nexec /opt/node /opt/cardpoll/bin/cardpoll.js "$@"\n' >"$root/usr/bin/cardpoll"
+    chmod 755 "$root/usr/bin/cardpoll"
+    cp "$3"/deploy/systemd/* "$root/etc/systemd/system/"
+fi
 # Not chroot: below one nobody may make user namespaces (PrivateUsers).
 cd "$root"
 mkdir old
 pivot_root . old
 umount -l /old
+# As every container manager leaves it: credentials of a unit are mounted by a process with a namespace of its own.
+mount --make-rshared /
 exec env -i container=private PATH=/usr/sbin:/usr/bin:/sbin:/bin \
     /lib/systemd/systemd --system --unit=private.target --log-target=console --show-status=0

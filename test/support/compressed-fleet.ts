@@ -9,14 +9,11 @@ import type { CardReader } from '../../src/engine/card-reader.ts';
 import { ResultWriter } from '../../src/engine/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
-import { CarddataTask } from '../../src/engine/tasks/carddata.ts';
-import { PackageTask } from '../../src/engine/tasks/package.ts';
-import { RealnameTask } from '../../src/engine/tasks/realname.ts';
+import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import { Worker } from '../../src/engine/worker.ts';
 import { GatewayFlow } from '../../src/gateway/flow-control.ts';
 import {
   type Gateway,
-  type GatewayAnswer,
   GatewayError,
   type GatewayFailure,
   type InterfaceName,
@@ -26,6 +23,7 @@ import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
 import { FakeClock } from './fake-clock.ts';
+import { HEALTHY_VALUES } from './healthy-answers.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -47,13 +45,6 @@ export interface CompressedFleetOptions {
 
 export const HEALTHY: Behaviour = () => ({});
 const LATENCY_MS = 50;
-const VALUES: Record<InterfaceName, GatewayAnswer['value']> = {
-  realname: true,
-  flow: 0,
-  card_status: 'active',
-  stop: null,
-  start: null,
-};
 
 export class CompressedFleet {
   readonly time = new FakeClock();
@@ -122,7 +113,7 @@ export class CompressedFleet {
       onError: (_, error) => raise(error),
       clock: time,
       random: Math.random,
-      capacity: 20_000,
+      writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
     this.#services.push(scheduler, ...this.#workers(taskTypes, this.#writer, new ConfigMatcher(configs)));
@@ -144,23 +135,12 @@ export class CompressedFleet {
       read: async (ids: readonly number[]) => cardsOf(ids),
       forget: async () => {},
     } as unknown as CardReader;
-    const tasks = {
-      realname: new RealnameTask({ gateway }),
-      carddata: new CarddataTask({ gateway, calendar }),
-      package: new PackageTask({
-        gateway,
-        stops,
-        audit: { tell: () => {} },
-        reader,
-        calendar,
-        leaseMs: 15_000,
-        log,
-      }),
-    };
+    const audit = { tell: () => {} };
+    const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
     const workers: Worker[] = taskTypes.map(
       (taskType) =>
         new Worker({
-          task: tasks[taskType],
+          task: makeTask(taskType, deps),
           workerId: 'w',
           work: live.work,
           reader,
@@ -188,7 +168,7 @@ export class CompressedFleet {
         const durationMs = Math.min(delayMs, timeoutMs, 5_000);
         await this.time.sleep(durationMs);
         if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
-        return { value: VALUES[name], durationMs };
+        return { value: HEALTHY_VALUES[name], durationMs };
       },
     };
   }

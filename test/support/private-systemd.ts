@@ -1,5 +1,6 @@
-// A systemd of its own for a test: PID 1 of new namespaces, on an overlay of this machine's root, with the shipped units. Needs
-// root, and a kernel that lets it: bootSystemd() resolves with null where that is not so.
+// A systemd of its own for a test: PID 1 of new namespaces, on an overlay of this machine's root, with this build and the shipped
+// units or, for a test that installs a package, without. Needs root, and a kernel that lets it: bootSystemd() resolves with null
+// where that is not so.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,10 @@ export interface PrivateSystemd {
   stop(): Promise<void>;
 }
 
-export async function bootSystemd(): Promise<PrivateSystemd | null> {
+/** @param cardpoll whether it finds this build installed, or nothing of cardpoll. */
+export async function bootSystemd(
+  cardpoll: 'installed' | 'absent' = 'installed',
+): Promise<PrivateSystemd | null> {
   if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd'))
     return without('it needs root, and the package systemd');
   const dir = mkdtempSync(join(tmpdir(), 'cardpoll-systemd-'));
@@ -32,7 +36,7 @@ export async function bootSystemd(): Promise<PrivateSystemd | null> {
     return without(String(error));
   }
   const enter = cgroups.map((cgroup) => `echo $$ >${cgroup}/cgroup.procs && `).join('');
-  const boot = [...NAMESPACES, '--fork', '--kill-child', 'sh', BOOT, dir, ROOT, process.execPath];
+  const boot = [...NAMESPACES, '--fork', '--kill-child', 'sh', BOOT, dir, cardpoll, ROOT, process.execPath];
   const child = spawnOwned('sh', ['-c', `${enter} exec unshare "$@"`, 'sh', ...boot], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

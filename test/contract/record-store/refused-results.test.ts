@@ -34,7 +34,7 @@ describeRecordStore('refused results', (db) => {
         throw error;
       },
       random: () => 0,
-      capacity: 10_000,
+      writeBuffer: 10_000,
       retryBaseMs: 1_000,
     });
     writer.reserve(outcomes.length);

@@ -4,11 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/instruments.ts';
+import { ALERTS, WEBHOOKS } from '../../../src/config/alert-settings.ts';
+import { POLLING } from '../../../src/config/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
 import type { Gateway } from '../../../src/gateway/gateway.ts';
-import { gatewayProfile } from '../../../src/gateway/profile.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -20,6 +21,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { Gate } from '../../support/gated-port.ts';
+import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const DRAIN_TIMEOUT_MS = 500;
@@ -34,7 +36,7 @@ beforeAll(async () => {
   records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
   teardown.add(() => records.close());
   await records.migrations.up();
-  const client = openGatewayClient(gatewayProfile({ url: 'http://127.0.0.1:9' }), {
+  const client = openGatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
     log,
     clock: systemClock,
   });
@@ -52,21 +54,11 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       version: '0',
       roles: ['worker', 'scheduler'],
       timeZone: 'Asia/Shanghai',
-      leaseMs: 15_000,
-      claimBatch: 200,
-      queueCap: 200_000,
-      adaptiveConcurrency: true,
-      gatewayMaxConcurrency: null,
-      writeBuffer: 20_000,
-      retryBaseMs: 1_000,
-      cardCacheTtlMs: 300_000,
-      initBatchCards: 100_000,
-      initPauseMs: 1_000,
-      drainTimeoutMs: DRAIN_TIMEOUT_MS,
-      cleanupSchedule: 'off',
-      cleanupPauseMs: 0,
-      alertIntervalMs: 5_000,
-      webhookSecrets: [],
+      gateway: { maxConcurrency: null },
+      polling: { ...defaultsOf(POLLING), drainTimeoutMs: DRAIN_TIMEOUT_MS },
+      alerts: defaultsOf(ALERTS),
+      webhooks: defaultsOf(WEBHOOKS),
+      cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
       ...{ live, records, gateway, log, clock },

@@ -39,7 +39,7 @@ beforeEach(() => {
 
 async function dieHolding(cards: readonly number[], leaseMs: number): Promise<void> {
   await live.coordination.heartbeat({ workerId: 'dead', roles: [] } as unknown as WorkerInfo, leaseMs);
-  await live.work.pushManual('realname', cards.map(String));
+  await live.manual.push('realname', cards.map(String));
   await live.work.claim('realname', { workerId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
 }
 

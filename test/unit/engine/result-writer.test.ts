@@ -56,7 +56,7 @@ beforeEach(() => {
     onError: (stage, _, retryInMs) => void told.push(`${stage} again in ${retryInMs}`),
     clock,
     random: () => 0,
-    capacity: 10_000,
+    writeBuffer: 10_000,
     retryBaseMs: 1_000,
   });
 });

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { AuditDigest } from '../../../src/engine/audit-digest.ts';
 import { ConfigWatch } from '../../../src/engine/config-watch.ts';
 import type { EngineDeps, EngineSettings } from '../../../src/engine/engine-settings.ts';
@@ -36,19 +37,7 @@ const LOOPS = classesThat('extends LoopService');
 
 /** Rests are shorter than a second, but for some outside of the leader's lease. */
 const STEP_MS = 500;
-const SETTINGS: Partial<EngineSettings> = {
-  workerId: 'w',
-  timeZone: 'UTC',
-  queueCap: 1_000,
-  adaptiveConcurrency: true,
-  gatewayMaxConcurrency: null,
-  initBatchCards: 1_000,
-  initPauseMs: 0,
-  cleanupSchedule: 'off',
-  cleanupPauseMs: 0,
-  alertIntervalMs: 1_000,
-  webhookSecrets: [],
-};
+let settings: EngineSettings;
 
 let records: RecordStore;
 let clock: FakeClock;
@@ -62,6 +51,9 @@ let stir: () => void;
 beforeAll(async () => {
   records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
   await records.migrations.up();
+  const env = { CARDPOLL_ALERTS_INTERVAL_MS: '1000', CARDPOLL_CLEANUP_SCHEDULE: 'off' };
+  const config = await loadDaemonConfig({ flags: { '--gateway-url': 'http://127.0.0.1:9' }, env });
+  settings = { ...config, workerId: 'w', hostname: 'h', pid: 1, version: '0.0.0' };
 });
 afterAll(() => records.close());
 
@@ -88,7 +80,7 @@ async function make(name: string): Promise<LoopService> {
   const digest = new AuditDigest({ audit: gate.around({ record: async () => {} }), ...means });
   const reporter = { for: () => means.onError } as unknown as ErrorReporter;
   const deps = { ...stores, ...{ clock, log, digest, meter } } as unknown as EngineDeps;
-  const led = leaderServices(SETTINGS as EngineSettings, deps, { configs, errors: reporter });
+  const led = leaderServices(settings, deps, { configs, errors: reporter });
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder(stores.live.stats, 'w', meter, means);
   const overview = async () => ({ healthReasons: [] }) as never;

@@ -57,7 +57,7 @@ beforeEach(() => {
     onError: (_, error) => unexpected(error),
     clock,
     random: () => 0.5,
-    capacity: 100,
+    writeBuffer: 100,
     retryBaseMs: 1_000,
   });
 });
@@ -121,12 +121,12 @@ function losingFirstAnswer(asked: number[]): Partial<WorkQueue> {
 it('repeats a claim that got no answer under its number, and gets what that one took', async () => {
   const asked: number[] = [];
   const worker = makeWorker(losingFirstAnswer(asked));
-  await live.work.pushManual('realname', ['1', '2']);
+  await live.manual.push('realname', ['1', '2']);
   await expect(worker.runOnce()).rejects.toThrow('no answer');
   expect(await slotsHeld()).toBe(2);
   await worker.runOnce();
   await polled(2);
-  await live.work.pushManual('realname', ['3']);
+  await live.manual.push('realname', ['3']);
   await worker.runOnce();
   await polled(3);
   expect(asked).toEqual([1, 1, 2]);
@@ -136,14 +136,14 @@ it('repeats a claim that got no answer under its number, and gets what that one 
 
 it('counts the time for a repeated claim from its first attempt: half a lease', async () => {
   const worker = makeWorker(losingFirstAnswer([]));
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   await expect(worker.runOnce()).rejects.toThrow('no answer');
   clock.advance(2_000);
   await worker.runOnce();
   await polled(1);
   expect(polls[0]?.remainingMs).toBe(LEASE_MS / 2 - 2_000);
   clock.advance(100);
-  await live.work.pushManual('realname', ['2']);
+  await live.manual.push('realname', ['2']);
   await worker.runOnce();
   await polled(2);
   expect(polls[1]?.remainingMs, 'an answered claim is not the first attempt of the next').toBe(LEASE_MS / 2);
@@ -152,7 +152,7 @@ it('counts the time for a repeated claim from its first attempt: half a lease', 
 
 it('begins no call without time for it: the card is returned', async () => {
   const worker = makeWorker();
-  await live.work.pushManual('realname', ['1', '2']);
+  await live.manual.push('realname', ['1', '2']);
   // As after SIGSTOP, or a record store that took its time.
   reading = () => clock.advance(LEASE_MS / 2);
   await worker.runOnce();
@@ -167,7 +167,7 @@ it('begins no call without time for it: the card is returned', async () => {
 
 it('lets calls end when it is stopped, begins no other, and gives all slots back', async () => {
   const worker = makeWorker();
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -179,7 +179,7 @@ it('lets calls end when it is stopped, begins no other, and gives all slots back
   reading = () => {
     stopped = worker.stop();
   };
-  await live.work.pushManual('realname', ['2']);
+  await live.manual.push('realname', ['2']);
   await worker.runOnce();
   await waitFor(() => stopped !== null, { everyMs: 1, what: 'the worker to be stopped' });
   expect(await slotsHeld()).toBe(2);
@@ -204,7 +204,7 @@ it('gives slots back again when that failed, with the next pass', async () => {
       await live.work.release(type, items);
     },
   });
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   await worker.runOnce();
   await waitFor(() => worker.inFlight === 0, { everyMs: 1, what: 'the call to end' });
   await expect(worker.runOnce()).rejects.toThrow('away');
@@ -298,7 +298,7 @@ it('returns what it cannot read, and claims nothing for a second', async () => {
     },
   };
   const worker = makeWorker(work, { onError: (error) => void told.push(error) });
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   reading = () => {
     throw new Error('away');
   };
@@ -330,12 +330,12 @@ it('listens once however often it is started, and polls again after a stop', asy
   await worker.start();
   await worker.start();
   expect(listening).toBe(1);
-  await live.work.pushManual('realname', ['1']);
+  await live.manual.push('realname', ['1']);
   await polled(1);
   await worker.stop();
   expect(listening).toBe(0);
   await worker.start();
-  await live.work.pushManual('realname', ['2']);
+  await live.manual.push('realname', ['2']);
   await polled(2);
   await worker.stop();
 });

@@ -1,0 +1,56 @@
+// The simulated gateway in the test's own process, with a record of every call in the order of arrival: what `gateway simulate`
+// counts, kept card by card. For tests that ask whether each card got its turn.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
+import {
+  type SimulatedBehaviour,
+  SimulatedGateway,
+  type SimulatorStats,
+} from '../../src/gateway/simulated-gateway.ts';
+
+export interface RecordingGateway {
+  readonly url: string;
+  /** The iccids that were asked about, in the order of the calls. */
+  readonly calls: Readonly<Record<InterfaceName, readonly string[]>>;
+  stats(): SimulatorStats;
+  close(): Promise<void>;
+}
+
+export async function startRecordingGateway(behaviour: SimulatedBehaviour): Promise<RecordingGateway> {
+  const gateway = new SimulatedGateway(behaviour);
+  const calls = Object.fromEntries(INTERFACE_NAMES.map((name) => [name, [] as string[]])) as Record<
+    InterfaceName,
+    string[]
+  >;
+  const byPath = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, calls[name]]));
+  const record = (request: IncomingMessage) => {
+    let body = '';
+    request.on('data', (chunk: string) => {
+      body += chunk;
+    });
+    request.on('end', () =>
+      byPath.get(request.url ?? '')?.push((JSON.parse(body) as { iccid: string }).iccid),
+    );
+  };
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
+    record(request);
+    gateway.receive(request, response);
+  });
+  server.on('connection', (socket) => gateway.accept(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    stats: () => gateway.stats(),
+    close: async () => {
+      gateway.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
