@@ -131,6 +131,7 @@ export class Engine implements Service {
   }
 
   async start(): Promise<void> {
+    if (this.#phase === 'running') return;
     const { live, records, log } = this.deps;
     await seedLimits(live.work, records.configs);
     await seedCeiling(live.work, this.settings.gateway.maxConcurrency);

@@ -1,6 +1,5 @@
 // Stores and gateway that go away while the daemon polls: it never ends, nothing is lost, and work goes on when
 // they return, without anybody's help.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
@@ -63,7 +62,7 @@ describe('Redis', () => {
         what: 'the API to say that Redis is gone',
       },
     );
-    await sleep(3_000);
+    for (const part of ['worker', 'scheduler', 'heartbeat']) await fails(fleet, part);
     isAlive(fleet);
     await fleet.redisServer.start();
     await polls(fleet, 50);
@@ -75,7 +74,7 @@ describe('Redis', () => {
   it('hangs and answers again', async () => {
     const fleet = await pollingFleet();
     fleet.redisServer.pause();
-    await sleep(8_000);
+    for (const part of ['worker', 'scheduler', 'heartbeat']) await fails(fleet, part);
     isAlive(fleet);
     fleet.redisServer.resume();
     await polls(fleet, 50);
@@ -89,7 +88,8 @@ describe('PostgreSQL', () => {
     servers.push(postgres);
     const fleet = await pollingFleet({ postgres });
     await postgres.kill('SIGQUIT');
-    await sleep(4_000);
+    // What was polled waits to be written, and nobody else gets any further either.
+    for (const part of ['result-writer write', 'config-watch']) await fails(fleet, part);
     isAlive(fleet);
     await postgres.start();
     await polls(fleet, 50);
@@ -142,6 +142,13 @@ describe('the gateway', () => {
     }
   });
 });
+
+/** Waits until a part of the engine has run into the outage and told. */
+async function fails(fleet: Fleet, part: string): Promise<void> {
+  const isTold = (line: Record<string, unknown>) =>
+    line.msg === 'part of the engine failed' && String(line.part).startsWith(part);
+  await waitFor(() => logged(fleet, isTold), { what: `${part} to fail` });
+}
 
 async function logged(fleet: Fleet, wanted: (line: Record<string, unknown>) => boolean): Promise<boolean> {
   for await (const line of fleet.logLines('worker.log')) if (wanted(line)) return true;

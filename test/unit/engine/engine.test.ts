@@ -1,39 +1,52 @@
-// An engine whose live store does not answer any more still ends in the time it was given.
+// The engine as one service: started and stopped in every order, and ended in the time it was given by a store that does
+// not answer any more. What its parts do when they are started and stopped: service-lifecycle.test.ts.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { afterAll, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../src/config/alert-settings.ts';
 import { POLLING } from '../../../src/config/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import type { Gateway } from '../../../src/gateway/gateway.ts';
+import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { Gate } from '../../support/gated-port.ts';
 import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const DRAIN_TIMEOUT_MS = 500;
+const FAREWELL_MS = 3_000;
 
 const teardown = new Teardown();
-afterAll(() => teardown.run());
+const log = pino({ level: 'silent' });
+let records: RecordStore;
+let gateway: Gateway;
 
-it('stops within the drain timeout and three seconds while Redis hangs', async () => {
-  const log = pino({ level: 'silent' });
-  const redis = await freshRedis();
-  const records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
+beforeAll(async () => {
+  records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
   teardown.add(() => records.close());
   await records.migrations.up();
-  const live = await openRedisLiveStore({ url: redis.url });
-  teardown.add(() => redis.resume());
-  teardown.add(() => live.close());
-  const gateway = openGatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
+  const client = openGatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
     log,
     clock: systemClock,
   });
-  teardown.add(() => gateway.close());
-  const flow = new GatewayFlow({ clock: systemClock, random: Math.random, onChange: () => {} });
-  const engine = new Engine(
+  teardown.add(() => client.close());
+  gateway = client;
+});
+afterAll(() => teardown.run());
+
+function makeEngine(live: LiveStore, clock: Clock): Engine {
+  return new Engine(
     {
       instanceId: 'w1',
       hostname: 'h',
@@ -42,24 +55,102 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       roles: ['worker', 'scheduler'],
       timeZone: 'Asia/Shanghai',
       gateway: { maxConcurrency: null },
-      polling: { ...defaultsOf(POLLING), drainTimeoutMs: 500 },
+      polling: { ...defaultsOf(POLLING), drainTimeoutMs: DRAIN_TIMEOUT_MS },
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
-      ...{ live, records, gateway, flow, log },
+      ...{ live, records, gateway, log, clock },
+      flow: new GatewayFlow({ clock, random: Math.random, onChange: () => {} }),
       meter: new Instruments(),
       probeAddress: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
-      clock: systemClock,
       random: Math.random,
     },
   );
+}
+
+it('stops within the drain timeout and three seconds while Redis hangs', async () => {
+  const redis = await freshRedis();
+  const live = await openRedisLiveStore({ url: redis.url });
+  teardown.add(() => redis.resume());
+  teardown.add(() => live.close());
+  const engine = makeEngine(live, systemClock);
   await engine.start();
   redis.pause();
   // Without a bound it would wait for the frozen server, and this test with it.
   await engine.stop();
+});
+
+describe('on a clock of its own', () => {
+  let clock: FakeClock;
+  let gate: Gate;
+  let engine: Engine;
+  let live: LiveStore;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    gate = new Gate();
+    live = openEmbeddedLiveStore({ clock });
+    engine = makeEngine(gate.around(live), clock);
+  });
+
+  const runs = () => waitFor(async () => (await live.coordination.workers()).length === 1 && engine.leads);
+
+  /** Nothing of it is left, and it signed off. */
+  async function isOver(): Promise<void> {
+    expect(clock.sleepers, 'rests after the stop').toBe(0);
+    expect(engine.leads).toBe(false);
+    expect(await live.coordination.workers()).toEqual([]);
+    const { calls } = gate;
+    clock.advance(3_600_000);
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(gate.calls, 'calls after the stop').toBe(calls);
+  }
+
+  it('runs once when it is started twice, and two stops at once end it', async () => {
+    await engine.start();
+    await engine.start();
+    await runs();
+    await Promise.all([engine.stop(), engine.stop()]);
+    await isOver();
+    await engine.stop();
+    await isOver();
+  });
+
+  it('takes a stop before its start, and starts all the same', async () => {
+    await engine.stop();
+    await isOver();
+    expect(engine.problems()).toEqual(['draining']);
+    await engine.start();
+    await runs();
+    expect(engine.problems()).toEqual([]);
+    await engine.stop();
+    await isOver();
+  });
+
+  it('ends with the drain timeout and the farewell while its store answers nothing, and not before', async () => {
+    await engine.start();
+    await runs();
+    gate.close();
+    await waitFor(
+      () => {
+        clock.advance(100);
+        return gate.waiting >= 3;
+      },
+      { what: 'the workers to wait for the store' },
+    );
+    let ended = false;
+    const stopping = engine.stop().finally(() => {
+      ended = true;
+    });
+    await clock.run(DRAIN_TIMEOUT_MS + FAREWELL_MS - 1);
+    expect(ended).toBe(false);
+    await clock.run(1);
+    await stopping;
+    gate.open();
+  });
 });
