@@ -1,13 +1,11 @@
 // The composition root of `cardpoll doctor`: opens what a daemon with this configuration would open, looks, and closes
 // it again. What is looked at, and what counts as wrong, is operations/doctor/.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/card.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/webhook-tester.ts';
-import { gatewayProfile } from './gateway/profile.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
@@ -46,14 +44,14 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
         : await diskFinding('data directory', stores.dataDir),
     ]);
   }
-  const { redisUrl, databaseUrl } = stores;
+  const { redisUrl, databaseUrl, databaseMaxConnections } = stores;
   return examine({
     openLive: () => openRedisLiveStore({ url: redisUrl }),
     openRecords: () => openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor' }),
     clock: systemClock,
     redisCli: redisCliOf(redisUrl),
     database: {
-      connectionsPerInstance: config.databaseMaxConnections,
+      connectionsPerInstance: databaseMaxConnections,
       timeZone: config.timeZone,
       psql: psqlOf(databaseUrl),
     },
@@ -78,7 +76,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     ...stores,
     clock: systemClock,
     random: Math.random,
-    settle: () => sleep(SETTLE_MS),
+    settle: () => systemClock.sleep(SETTLE_MS),
     upkeep: { cleanupSchedule: config.cleanup.schedule },
     overview: daemonAnswers ? null : () => stats.overview(),
   });
@@ -89,7 +87,7 @@ async function gatewayFindings(
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const results = await probeProfile(gatewayProfile(gateway), await someCards(records), systemClock);
+    const results = await probeProfile(gateway, await someCards(records), systemClock);
     return results.map(({ interface: name, outcome, detail }) => {
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);

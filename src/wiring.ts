@@ -2,7 +2,6 @@
 // reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccessSettings } from './api/access.ts';
 import { Instruments } from './api/instruments.ts';
 import { type InstanceState, OwnNumbers } from './api/own-numbers.ts';
@@ -21,7 +20,6 @@ import { openGatewayClient } from './gateway/client.ts';
 import { GatewayFlow } from './gateway/flow-control.ts';
 import { GuardedGateway } from './gateway/guarded-gateway.ts';
 import { MeteredGateway } from './gateway/metered-gateway.ts';
-import { gatewayProfile } from './gateway/profile.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
 import { HealthWatch } from './operations/health-watch.ts';
@@ -162,7 +160,7 @@ export async function startDaemon(
   }
   teardown.add(async () => {
     // From here on readyz says that the instance stops.
-    const noticed = sleep(config.http.drainDelayMs);
+    const noticed = systemClock.sleep(config.api.drainDelayMs);
     await engine.stop();
     await noticed;
   });
@@ -172,8 +170,8 @@ export async function startDaemon(
 }
 
 /** How long a daemon may take to end. */
-export function endsWithinMs({ polling, http }: DaemonConfig): number {
-  return Math.max(polling.drainTimeoutMs, http.drainDelayMs) + ENDING_MS;
+export function endsWithinMs({ polling, api }: DaemonConfig): number {
+  return Math.max(polling.drainTimeoutMs, api.drainDelayMs) + ENDING_MS;
 }
 
 function conditionOf(engine: Engine): Condition {
@@ -202,7 +200,7 @@ function buildOperations(
         logs.audit.info(entry, message);
       },
     },
-    limits: config.http,
+    limits: config.api,
     exactTotals: config.roles.includes('api'),
   });
 }
@@ -216,6 +214,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
     await endsWithin(
       DIGEST_STOP_MS,
       digest.stop().catch((error) => onError(error, 0)),
+      systemClock,
     );
   });
   return digest;
@@ -233,7 +232,7 @@ async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown)
       ? await openPostgresRecordStore({
           url: stores.databaseUrl,
           applicationName: APPLICATION_NAME,
-          maxConnections: config.databaseMaxConnections,
+          maxConnections: stores.databaseMaxConnections,
         })
       : await openEmbedded(stores.dataDir);
   teardown.add(() => records.close());
@@ -256,9 +255,8 @@ function buildEngine(
   teardown: Teardown,
   probeAddress: () => string | null,
 ): Engine {
-  const { polling } = config;
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const client = openGatewayClient(gatewayProfile(config.gateway), { log: logs.worker, clock: systemClock });
+  const client = openGatewayClient(config.gateway, { log: logs.worker, clock: systemClock });
   teardown.add(() => client.close());
   const flow = new GatewayFlow({
     clock: systemClock,
@@ -269,27 +267,11 @@ function buildEngine(
   const gateway = new GuardedGateway(new MeteredGateway(client, parts.meter, systemClock), flow);
   return new Engine(
     {
+      ...config,
       workerId: `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
       hostname: hostname(),
       pid: process.pid,
       version: VERSION,
-      roles: config.roles,
-      timeZone: config.timeZone,
-      leaseMs: polling.leaseMs,
-      claimBatch: polling.claimBatch,
-      queueCap: polling.queueCap,
-      adaptiveConcurrency: polling.adaptiveConcurrency,
-      gatewayMaxConcurrency: polling.gatewayMaxConcurrency,
-      writeBuffer: polling.writeBuffer,
-      retryBaseMs: polling.retryBaseMs,
-      cardCacheTtlMs: polling.cardCacheTtlSeconds * 1000,
-      initBatchCards: polling.initBatch,
-      initPauseMs: polling.initPauseMs,
-      drainTimeoutMs: polling.drainTimeoutMs,
-      alertIntervalMs: config.alerts.intervalMs,
-      webhookSecrets: config.webhooks.secrets,
-      cleanupSchedule: config.cleanup.schedule,
-      cleanupPauseMs: config.cleanup.pauseMs,
     },
     {
       ...parts,
@@ -357,7 +339,7 @@ async function watchHealth(
   teardown: Teardown,
 ): Promise<void> {
   const onError = new ErrorReporter(log, systemClock).for('health-watch');
-  const watch = new HealthWatch({ stats, health, onError });
+  const watch = new HealthWatch({ stats, health, clock: systemClock, onError });
   teardown.add(() => watch.stop());
   await watch.start();
 }
@@ -366,9 +348,9 @@ function accessOf({ adminTokens, rateLimitPerMinute, refusalLimitPerMinute }: Li
   return { tokens: adminTokens, rateLimitPerMinute, refusalLimitPerMinute };
 }
 
-function boundsOf({ http }: DaemonConfig): ServerBounds {
+function boundsOf({ api }: DaemonConfig): ServerBounds {
   return {
-    ...http,
-    trustedProxies: http.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
+    ...api,
+    trustedProxies: api.trustedProxies.map(({ address, prefix }) => `${address}/${prefix}`),
   };
 }

@@ -1,6 +1,5 @@
 // Waits for long work of the daemon: reads its progress again and again until it is done. Used by commands with
 // --wait. A daemon that restarts meanwhile is waited for, within limits: its work goes on by itself.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../api/client.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
@@ -47,7 +46,7 @@ async function untilDone<Body>(
       absentSinceMs ??= io.clock.monotonic();
       if (io.clock.monotonic() - absentSinceMs > ABSENCE_MS) throw error;
     }
-    await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => {});
+    await io.clock.sleep(READ_EVERY_MS, signal);
     signal.throwIfAborted();
   }
 }

@@ -8,9 +8,9 @@ import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts'
 /** Settings every command takes as flags. */
 export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
   CONFIG_FILE,
-  SETTINGS.clientUrl,
-  SETTINGS.clientToken,
-  SETTINGS.clientTimeoutMs,
+  SETTINGS.client.url,
+  SETTINGS.client.token,
+  SETTINGS.client.timeoutMs,
 ];
 
 /** Its words depend on the command: program.ts checks them, `formatsOf` tells them to help and completion. */

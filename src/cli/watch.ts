@@ -1,6 +1,5 @@
 // Shows what the daemon says again and again: --watch. On a terminal each answer is drawn over the one before, behind a
 // pipe they follow each other. A daemon that goes away is waited for: its last answer stays, marked as old.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../api/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -50,7 +49,7 @@ export async function watch(
       absentSinceMs ??= io.clock.now();
       await miss(error, absentSinceMs, last);
     }
-    await sleep(everySeconds * 1_000, undefined, { signal }).catch(() => {});
+    await io.clock.sleep(everySeconds * 1_000, signal);
     signal.throwIfAborted();
   }
 }

@@ -1,13 +1,13 @@
-// Settings about alerts and the webhooks they call. A part of the table in settings.ts.
+// Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
 import type { AddressRange } from '../platform/ssrf-guard.ts';
 import { duration, listOf } from './kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { withDefault } from './setting.ts';
 import { addressRange, webhookSecrets } from './webhook-kinds.ts';
 
 const daemon = ['daemon'] as const;
 
 export const ALERTS = {
-  alertIntervalMs: withDefault({
+  intervalMs: withDefault({
     env: 'CARDPOLL_ALERTS_INTERVAL_MS',
     yaml: 'alerts.interval_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
@@ -15,17 +15,24 @@ export const ALERTS = {
     doc: 'Pause between two evaluations of the alert rules.',
     scopes: daemon,
   }),
-  webhookAllowCidrs: optional<readonly AddressRange[]>({
+} as const;
+
+export const WEBHOOKS = {
+  allowCidrs: withDefault<readonly AddressRange[]>({
     env: 'CARDPOLL_WEBHOOKS_ALLOW_CIDRS',
     yaml: 'webhooks.allow_cidrs',
     kind: listOf(addressRange()),
+    default: [],
+    defaultText: 'none',
     doc: 'Address ranges that webhooks may call although they are not public.',
     scopes: daemon,
   }),
-  webhookSecrets: optional<readonly string[]>({
+  secrets: withDefault<readonly string[]>({
     env: 'CARDPOLL_WEBHOOKS_SECRET',
     file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
     kind: webhookSecrets(),
+    default: [],
+    defaultText: 'none',
     doc: 'Key with which webhooks of rules without their own are signed (Standard Webhooks); two while it is changed.',
     scopes: daemon,
   }),

@@ -1,13 +1,25 @@
-// Settings of the HTTP server: how much it bears, how long it waits, whom it believes. Part of the settings table
+// Settings of the HTTP server: whom it lets in, how much it bears, how long it waits. Part of the settings table
 // (settings.ts).
 import type { AddressRange } from '../platform/ssrf-guard.ts';
+import { type AdminToken, adminTokens } from './admin-tokens.ts';
 import { duration, integer, listOf, text } from './kinds.ts';
 import { optional, withDefault } from './setting.ts';
 import { addressRange } from './webhook-kinds.ts';
 
 const daemon = ['daemon'] as const;
 
-export const API = {
+/** May change while the daemon runs. */
+export const ACCESS = {
+  /** Empty: the API is open, and only on a loopback address. */
+  adminTokens: withDefault<readonly AdminToken[]>({
+    env: 'CARDPOLL_ADMIN_TOKENS',
+    file: { flag: null, env: 'CARDPOLL_ADMIN_TOKENS_FILE', credential: 'admin_tokens' },
+    kind: adminTokens(),
+    default: [],
+    defaultText: 'none',
+    doc: 'Who may use the admin API: [name:]role:token entries, roles viewer, operator and admin.',
+    scopes: daemon,
+  }),
   rateLimitPerMinute: withDefault({
     env: 'CARDPOLL_API_RATE_LIMIT_PER_MINUTE',
     yaml: 'api.rate_limit_per_minute',
@@ -24,7 +36,11 @@ export const API = {
     doc: 'Requests without a valid token or to paths that do not exist that each address may send a minute; 0: any number.',
     scopes: daemon,
   }),
-  tlsCert: optional({
+} as const;
+
+/** Files, which tls-files.ts reads. */
+export const TLS = {
+  cert: optional({
     flag: '--tls-cert',
     env: 'CARDPOLL_TLS_CERT',
     yaml: 'api.tls_cert',
@@ -33,7 +49,7 @@ export const API = {
     doc: 'PEM file with the certificate, and its chain, for HTTPS. Needs the key too; SIGHUP reads both again.',
     scopes: daemon,
   }),
-  tlsKey: optional({
+  key: optional({
     flag: '--tls-key',
     env: 'CARDPOLL_TLS_KEY',
     yaml: 'api.tls_key',
@@ -42,10 +58,15 @@ export const API = {
     doc: 'PEM file with the private key of the certificate, which not everybody may read.',
     scopes: daemon,
   }),
-  trustedProxies: optional<readonly AddressRange[]>({
+} as const;
+
+export const API = {
+  trustedProxies: withDefault<readonly AddressRange[]>({
     env: 'CARDPOLL_API_TRUSTED_PROXIES',
     yaml: 'api.trusted_proxies',
     kind: listOf(addressRange()),
+    default: [],
+    defaultText: 'none',
     doc: 'Addresses of reverse proxies whose X-Forwarded-For is believed. Needs admin tokens.',
     scopes: daemon,
   }),

@@ -6,7 +6,7 @@ import { withDefault } from './setting.ts';
 const daemon = ['daemon'] as const;
 
 export const CLEANUP = {
-  cleanupSchedule: withDefault({
+  schedule: withDefault({
     env: 'CARDPOLL_CLEANUP_SCHEDULE',
     yaml: 'cleanup.schedule',
     kind: cronSchedule(),
@@ -14,7 +14,7 @@ export const CLEANUP = {
     doc: 'When expired data is removed, in the configured time zone. A time at which no instance runs is not made up for.',
     scopes: daemon,
   }),
-  cleanupPauseMs: withDefault({
+  pauseMs: withDefault({
     env: 'CARDPOLL_CLEANUP_PAUSE_MS',
     yaml: 'cleanup.pause_ms',
     kind: duration('ms', { min: 0, max: 60_000 }),

@@ -1,21 +1,12 @@
 // Makes checked configurations out of flags, environment and config file. Called by the commands, each for its own
 // scope. Knows the settings and the shapes; the rules between settings are rules.ts.
-import { availableParallelism, homedir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
-import type {
-  DaemonConfig,
-  GatewayConfig,
-  GatewayInterfaceConfig,
-  MigrateConfig,
-  StoresConfig,
-} from './daemon-config.ts';
-import {
-  GATEWAY_INTERFACES,
-  type GatewayInterfaceName,
-  type InterfaceSettings,
-} from './gateway-interfaces.ts';
+import type { DaemonConfig, GatewayConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
+import { INTERFACE_SETTINGS } from './gateway-settings.ts';
 import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules } from './rules.ts';
@@ -26,52 +17,16 @@ import { readTlsFiles } from './tls-files.ts';
 export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
   const reader = await SettingReader.open(inputs);
   const config: DaemonConfig = {
-    listen: reader.read(SETTINGS.listen),
-    probeListen: reader.read(SETTINGS.probeListen),
-    roles: reader.read(SETTINGS.roles),
-    processes: readProcesses(reader),
+    ...reader.readAll(SETTINGS.instance),
+    ...reader.readAll(SETTINGS.access),
     stores: readStores(reader, inputs.env),
-    databaseMaxConnections: reader.read(SETTINGS.databaseMaxConnections),
-    timeZone: reader.read(SETTINGS.timeZone),
-    logDir: reader.read(SETTINGS.logDir),
-    logLevel: reader.read(SETTINGS.logLevel),
-    adminTokens: reader.read(SETTINGS.adminTokens) ?? [],
-    rateLimitPerMinute: reader.read(SETTINGS.rateLimitPerMinute),
-    refusalLimitPerMinute: reader.read(SETTINGS.refusalLimitPerMinute),
     tls: readTlsFiles(reader),
-    http: {
-      trustedProxies: reader.read(SETTINGS.trustedProxies) ?? [],
-      maxConnections: reader.read(SETTINGS.maxConnections),
-      headerTimeoutMs: reader.read(SETTINGS.headerTimeoutMs),
-      bodyTimeoutMs: reader.read(SETTINGS.bodyTimeoutMs),
-      idleTimeoutMs: reader.read(SETTINGS.idleTimeoutMs),
-      drainDelayMs: reader.read(SETTINGS.drainDelayMs),
-      maxOpenTriggers: reader.read(SETTINGS.maxOpenTriggers),
-      maxAlertRules: reader.read(SETTINGS.maxAlertRules),
-    },
+    api: reader.readAll(SETTINGS.api),
     gateway: readGateway(reader),
-    polling: {
-      leaseMs: reader.read(SETTINGS.leaseMs),
-      claimBatch: reader.read(SETTINGS.claimBatch),
-      queueCap: reader.read(SETTINGS.queueCap),
-      adaptiveConcurrency: reader.read(SETTINGS.adaptiveConcurrency),
-      gatewayMaxConcurrency: reader.read(SETTINGS.gatewayMaxConcurrency),
-      writeBuffer: reader.read(SETTINGS.writeBuffer),
-      retryBaseMs: reader.read(SETTINGS.retryBaseMs),
-      cardCacheTtlSeconds: reader.read(SETTINGS.cardCacheTtlSeconds),
-      initBatch: reader.read(SETTINGS.initBatch),
-      initPauseMs: reader.read(SETTINGS.initPauseMs),
-      drainTimeoutMs: reader.read(SETTINGS.drainTimeoutMs),
-    },
-    alerts: { intervalMs: reader.read(SETTINGS.alertIntervalMs) },
-    webhooks: {
-      allowCidrs: reader.read(SETTINGS.webhookAllowCidrs) ?? [],
-      secrets: reader.read(SETTINGS.webhookSecrets) ?? [],
-    },
-    cleanup: {
-      schedule: reader.read(SETTINGS.cleanupSchedule),
-      pauseMs: reader.read(SETTINGS.cleanupPauseMs),
-    },
+    polling: reader.readAll(SETTINGS.polling),
+    alerts: reader.readAll(SETTINGS.alerts),
+    webhooks: reader.readAll(SETTINGS.webhooks),
+    cleanup: reader.readAll(SETTINGS.cleanup),
   };
   checkDaemonRules(reader, config);
   reader.finish();
@@ -81,8 +36,8 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
 /** Only the database matters here; a Redis URL beside it is neither needed nor wrong. */
 export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateConfig> {
   const reader = await SettingReader.open(inputs);
-  const databaseUrl = reader.read(SETTINGS.databaseUrl);
-  const dataDir = reader.read(SETTINGS.dataDir) ?? defaultDataDir(inputs.env);
+  const databaseUrl = reader.read(SETTINGS.stores.databaseUrl);
+  const dataDir = reader.read(SETTINGS.stores.dataDir) ?? defaultDataDir(inputs.env);
   reader.finish();
   return deepFreeze({
     database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
@@ -93,12 +48,12 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
 export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConfig> {
   const reader = await SettingReader.open(inputs);
   // The token of a context is shown to its daemon only, never to one that --url or CARDPOLL_URL names.
-  const context = reader.isSet(SETTINGS.clientUrl) ? null : await currentContext(inputs.env);
+  const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
   const config = {
-    url: context?.url ?? reader.read(SETTINGS.clientUrl),
+    url: context?.url ?? reader.read(SETTINGS.client.url),
     context: context?.name ?? null,
-    token: reader.read(SETTINGS.clientToken) ?? readTokenFile(reader, context),
-    timeoutMs: reader.read(SETTINGS.clientTimeoutMs),
+    token: reader.read(SETTINGS.client.token) ?? readTokenFile(reader, context),
+    timeoutMs: reader.read(SETTINGS.client.timeoutMs),
   };
   reader.finish();
   return Object.freeze(config);
@@ -110,8 +65,8 @@ async function currentContext(env: ConfigInputs['env']): Promise<Context | null>
 }
 
 function readTokenFile(reader: SettingReader, context: Context | null): string | null {
-  if (context === null || context.tokenFile === null || reader.isSet(SETTINGS.clientToken)) return null;
-  return reader.readFile(SETTINGS.clientToken, context.tokenFile, `context ${context.name}`);
+  if (context === null || context.tokenFile === null || reader.isSet(SETTINGS.client.token)) return null;
+  return reader.readFile(SETTINGS.client.token, context.tokenFile, `context ${context.name}`);
 }
 
 /** What `cardpoll logs` takes from the configuration. */
@@ -119,7 +74,7 @@ export interface LogsConfig {
   /** Where the daemon logs to; null: standard output. */
   readonly logDir: string | null;
   /** By what else a line belongs to an interface. */
-  readonly interfaces: Readonly<Partial<Record<GatewayInterfaceName, SignsConfig>>>;
+  readonly interfaces: Readonly<Partial<Record<InterfaceName, SignsConfig>>>;
 }
 
 interface SignsConfig {
@@ -134,7 +89,10 @@ export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> 
   const interfaces = Object.entries(LOG_SEARCH)
     .map(([name, settings]) => [name, readSigns(reader, settings)] as const)
     .filter(([, signs]) => Object.keys(signs).length > 0);
-  const config = { logDir: reader.read(SETTINGS.logDir), interfaces: Object.fromEntries(interfaces) };
+  const config = {
+    logDir: reader.read(SETTINGS.instance.logDir),
+    interfaces: Object.fromEntries(interfaces),
+  };
   reader.finish();
   return config;
 }
@@ -147,18 +105,11 @@ function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettin
   };
 }
 
-function readProcesses(reader: SettingReader): number {
-  const processes = reader.read(SETTINGS.processes);
-  return processes === 'auto' ? availableParallelism() : processes;
-}
-
 function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {
-  const redisUrl = reader.read(SETTINGS.redisUrl);
-  const databaseUrl = reader.read(SETTINGS.databaseUrl);
-  const dataDir = reader.read(SETTINGS.dataDir) ?? defaultDataDir(env);
+  const { redisUrl, databaseUrl, databaseMaxConnections, dataDir } = reader.readAll(SETTINGS.stores);
   return redisUrl !== null && databaseUrl !== null
-    ? { kind: 'external', redisUrl, databaseUrl }
-    : { kind: 'embedded', dataDir };
+    ? { kind: 'external', redisUrl, databaseUrl, databaseMaxConnections }
+    : { kind: 'embedded', dataDir: dataDir ?? defaultDataDir(env) };
 }
 
 function defaultDataDir(env: ConfigInputs['env']): string {
@@ -166,30 +117,17 @@ function defaultDataDir(env: ConfigInputs['env']): string {
 }
 
 function readGateway(reader: SettingReader): GatewayConfig {
-  const names = Object.keys(GATEWAY_INTERFACES) as GatewayInterfaceName[];
-  const interfaces = names
-    .map((name) => [name, readInterface(reader, GATEWAY_INTERFACES[name])] as const)
-    .filter(([, call]) => Object.keys(call).length > 0);
-  return {
-    // The rules refuse a missing URL before anybody sees this.
-    url: reader.read(SETTINGS.gatewayUrl) ?? '',
-    timeoutMs: reader.read(SETTINGS.gatewayTimeoutMs),
-    maxConnections: reader.read(SETTINGS.gatewayMaxConnections),
-    ...given('maxResponseBytes', reader.read(SETTINGS.gatewayMaxResponseBytes)),
-    ...given('maxRetryAfterSeconds', reader.read(SETTINGS.gatewayMaxRetryAfterSeconds)),
-    ...given('stoppedStatuses', reader.read(SETTINGS.gatewayStoppedStatuses)),
-    ...given('token', reader.read(SETTINGS.gatewayToken)),
-    ...given('hmacKey', reader.read(SETTINGS.gatewayHmacKey)),
-    interfaces: Object.fromEntries(interfaces),
-  };
-}
-
-function readInterface(reader: SettingReader, settings: InterfaceSettings): GatewayInterfaceConfig {
-  return {
-    ...given('method', reader.read(settings.method)),
-    ...given('path', reader.read(settings.path)),
-    ...given('field', settings.field === null ? null : reader.read(settings.field)),
-  };
+  const values = reader.readAll(SETTINGS.gateway);
+  const interfaces = perInterface((name) => {
+    const { method, path, field } = INTERFACE_SETTINGS[name];
+    return {
+      method: reader.read(method),
+      path: reader.read(path),
+      field: field === null ? null : reader.read(field),
+    };
+  });
+  // The rules refuse a missing URL before anybody sees this.
+  return { ...values, url: values.url ?? '', interfaces };
 }
 
 function given<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {

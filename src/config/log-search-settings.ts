@@ -1,5 +1,5 @@
 // Settings about `cardpoll logs`: by what else a line belongs to an interface. A part of the table in settings.ts.
-import { GATEWAY_INTERFACES, type GatewayInterfaceName } from './gateway-interfaces.ts';
+import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import { type Kind, listOf } from './kinds.ts';
 import { optional, type Setting } from './setting.ts';
 
@@ -61,9 +61,5 @@ function pathSegments(): Kind<string> {
   };
 }
 
-const NAMES = Object.keys(GATEWAY_INTERFACES) as GatewayInterfaceName[];
-
 /** By interface. */
-export const LOG_SEARCH = Object.fromEntries(NAMES.map((name) => [name, signSettings(name)])) as Readonly<
-  Record<GatewayInterfaceName, SignSettings>
->;
+export const LOG_SEARCH: Readonly<Record<InterfaceName, SignSettings>> = perInterface(signSettings);

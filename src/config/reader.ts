@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
-import { nameOf, type Setting } from './setting.ts';
+import { nameOf, type Section, type Setting, type Values } from './setting.ts';
 import { ALL_SETTINGS, CONFIG_FILE } from './settings.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -50,6 +50,12 @@ export class SettingReader {
   /** The effective value; the default when what was given is wrong (then `finish` throws). */
   read<V>(setting: Setting<V>): V {
     return this.#parse(setting, this.#find(setting));
+  }
+
+  /** The effective values of a section. */
+  readAll<S extends Section>(section: S): Values<S> {
+    const values = Object.entries(section).map(([name, setting]) => [name, this.read(setting)]);
+    return Object.fromEntries(values) as Values<S>;
   }
 
   /** A secret in a file that something else names. @param origin what does. */

@@ -19,7 +19,7 @@ export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): v
 }
 
 function checkStores(reader: SettingReader): void {
-  const pair = [SETTINGS.redisUrl, SETTINGS.databaseUrl] as const;
+  const pair = [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl] as const;
   const [set, missing] = reader.isSet(pair[0]) ? pair : [pair[1], pair[0]];
   if (!reader.isSet(set) || reader.isSet(missing)) return;
   reader.report({
@@ -29,10 +29,10 @@ function checkStores(reader: SettingReader): void {
 }
 
 function checkGatewayUrl(reader: SettingReader): void {
-  if (reader.isSet(SETTINGS.gatewayUrl)) return;
+  if (reader.isSet(SETTINGS.gateway.url)) return;
   reader.report({
-    field: nameOf(SETTINGS.gatewayUrl),
-    message: `the gateway URL is missing: give ${waysToSet(SETTINGS.gatewayUrl)} (to try cardpoll without a gateway, run cardpoll demo)`,
+    field: nameOf(SETTINGS.gateway.url),
+    message: `the gateway URL is missing: give ${waysToSet(SETTINGS.gateway.url)} (to try cardpoll without a gateway, run cardpoll demo)`,
   });
 }
 
@@ -45,28 +45,28 @@ function checkAccess(reader: SettingReader, config: DaemonConfig): void {
 
 /** Behind a proxy everybody comes from its address, which without tokens would be let in. */
 function checkProxies(reader: SettingReader): void {
-  if (!reader.isSet(SETTINGS.trustedProxies) || reader.isSet(SETTINGS.adminTokens)) return;
+  if (!reader.isSet(SETTINGS.api.trustedProxies) || reader.isSet(SETTINGS.access.adminTokens)) return;
   reader.report({
-    field: nameOf(SETTINGS.adminTokens),
-    message: `${nameOf(SETTINGS.trustedProxies)} would open the admin API to whoever reaches the proxy: give ${waysToSet(SETTINGS.adminTokens)}`,
+    field: nameOf(SETTINGS.access.adminTokens),
+    message: `${nameOf(SETTINGS.api.trustedProxies)} would open the admin API to whoever reaches the proxy: give ${waysToSet(SETTINGS.access.adminTokens)}`,
   });
 }
 
 function refuseOpen(reader: SettingReader, { host }: HostPort, what: string): void {
-  if (isLoopback(host) || reader.isSet(SETTINGS.adminTokens)) return;
+  if (isLoopback(host) || reader.isSet(SETTINGS.access.adminTokens)) return;
   reader.report({
-    field: nameOf(SETTINGS.adminTokens),
-    message: `listening on ${host} would open ${what} to the network without tokens: give ${waysToSet(SETTINGS.adminTokens)}, or listen on 127.0.0.1`,
+    field: nameOf(SETTINGS.access.adminTokens),
+    message: `listening on ${host} would open ${what} to the network without tokens: give ${waysToSet(SETTINGS.access.adminTokens)}, or listen on 127.0.0.1`,
   });
 }
 
 function checkLease(reader: SettingReader, config: DaemonConfig): void {
-  const involved: Setting<unknown>[] = [SETTINGS.leaseMs, SETTINGS.gatewayTimeoutMs];
+  const involved: Setting<unknown>[] = [SETTINGS.polling.leaseMs, SETTINGS.gateway.timeoutMs];
   if (involved.some((setting) => reader.isUnusable(setting))) return;
   const least = 2 * config.gateway.timeoutMs + LEASE_MARGIN_MS;
   if (config.polling.leaseMs >= least) return;
   reader.report({
-    field: nameOf(SETTINGS.leaseMs),
+    field: nameOf(SETTINGS.polling.leaseMs),
     message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice gateway.timeout_ms (${config.gateway.timeoutMs}) and ${LEASE_MARGIN_MS}`,
   });
 }
@@ -75,8 +75,11 @@ function checkProcesses(reader: SettingReader, { processes, stores, roles }: Dae
   if (processes === 1) return;
   const why =
     stores.kind === 'embedded'
-      ? `the embedded stores live in one: give ${waysToSet(SETTINGS.redisUrl)}, and the database URL`
+      ? `the embedded stores live in one: give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`
       : 'only those with the role worker gain by it';
   if (stores.kind === 'external' && roles.includes('worker')) return;
-  reader.report({ field: nameOf(SETTINGS.processes), message: `processes is ${processes}, but ${why}` });
+  reader.report({
+    field: nameOf(SETTINGS.instance.processes),
+    message: `processes is ${processes}, but ${why}`,
+  });
 }

@@ -31,6 +31,14 @@ export interface Setting<V> {
   readonly scopes: readonly Scope[];
 }
 
+/** Settings that are read together, by the names their readers know them under. */
+export type Section = Readonly<Record<string, Setting<unknown>>>;
+
+/** What reading a section gives. */
+export type Values<S extends Section> = {
+  readonly [Name in keyof S]: S[Name] extends Setting<infer V> ? V : never;
+};
+
 type Declared<V> = Pick<Setting<V>, 'kind' | 'doc' | 'scopes'> & Partial<Setting<V>>;
 
 const NOWHERE = { flag: null, env: null, yaml: null, file: null } as const;

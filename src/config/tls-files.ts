@@ -16,7 +16,7 @@ export interface TlsFiles {
 
 /** @returns null where neither is set, or what is set cannot work (then `reader.finish` throws). */
 export function readTlsFiles(reader: SettingReader): TlsFiles | null {
-  const { tlsCert, tlsKey } = SETTINGS;
+  const { cert: tlsCert, key: tlsKey } = SETTINGS.tls;
   const [certPath, keyPath] = [reader.read(tlsCert), reader.read(tlsKey)];
   if (certPath === null && keyPath === null) return null;
   if (certPath === null || keyPath === null) {

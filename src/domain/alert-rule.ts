@@ -5,20 +5,80 @@
 // longer; each way makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
 // its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample nothing is known and
 // nothing changes.
+import { AVG_DURATION_MS, QUEUE_LENGTH, SUCCESS_RATE } from './health.ts';
 import type { PollRates } from './task-metrics.ts';
 import type { TaskType } from './task-type.ts';
-
-/** Those of the operations interface, section 2.3; they have recommended conditions. */
-export const SPECIFIED_RULE_TYPES = ['queue_backlog', 'success_rate', 'avg_duration'] as const;
-export type SpecifiedRuleType = (typeof SPECIFIED_RULE_TYPES)[number];
-export const RULE_TYPES = [...SPECIFIED_RULE_TYPES, 'stop_unconfirmed'] as const;
-export type RuleType = (typeof RULE_TYPES)[number];
 
 /** Unconfirmed stops are counted up to here: the count stays cheap when a whole fleet's stops are without effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
 export const COMPARISONS = ['>', '<'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
+
+/** What rules watch, of one task type. */
+interface RuleMetrics {
+  readonly queueLength: number;
+  readonly rates: PollRates;
+  /** Null where nobody asked for it. */
+  readonly unconfirmedStops: number | null;
+}
+
+interface RuleTypeFacts {
+  /** Name of the rules recommended for each task type (operations interface, section 2.3); null: none is. */
+  readonly recommended: string | null;
+  /** What a rule watches for unless its author says otherwise. */
+  readonly usual: { readonly comparison: Comparison; readonly threshold: number };
+  /** Bounds of a threshold; `max` null: none. */
+  readonly bounds: { readonly min: number; readonly max: number | null };
+  /** Stands behind a threshold. */
+  readonly unit: '' | ' %' | ' ms';
+  /** The only task type it can watch; null: any. */
+  readonly onlyFor: TaskType | null;
+  /** The metric it watches; null without a sample. */
+  readonly sample: (metrics: RuleMetrics) => number | null;
+}
+
+const TABLE = {
+  queue_backlog: {
+    recommended: 'Queue backlog',
+    usual: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
+    bounds: { min: 0, max: null },
+    unit: '',
+    onlyFor: null,
+    sample: ({ queueLength }) => queueLength,
+  },
+  success_rate: {
+    recommended: 'Success rate',
+    usual: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
+    bounds: { min: 0, max: 100 },
+    unit: ' %',
+    onlyFor: null,
+    sample: ({ rates }) => rates.successRate,
+  },
+  avg_duration: {
+    recommended: 'Average duration',
+    usual: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
+    bounds: { min: 0, max: null },
+    unit: ' ms',
+    onlyFor: null,
+    sample: ({ rates }) => rates.avgDurationMs,
+  },
+  // Any unconfirmed stop is one too many, and only package polls stop cards.
+  stop_unconfirmed: {
+    recommended: null,
+    usual: { comparison: '>', threshold: 0 },
+    bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
+    unit: '',
+    onlyFor: 'package',
+    sample: ({ unconfirmedStops }) => unconfirmedStops,
+  },
+} as const satisfies Readonly<Record<string, RuleTypeFacts>>;
+
+export type RuleType = keyof typeof TABLE;
+
+/** THE table of rule types. */
+export const RULE_TYPE_FACTS: Readonly<Record<RuleType, RuleTypeFacts>> = TABLE;
+export const RULE_TYPES = Object.keys(TABLE) as readonly RuleType[];
 
 export const NOTIFY_CHANNELS = ['webhook'] as const;
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
@@ -61,43 +121,9 @@ export const RULE_NAME_MAX_LENGTH = 100;
 export const DEFAULT_COOLDOWN_SECONDS = 300;
 export const COOLDOWN_SECONDS_BOUNDS = { min: 0, max: 604_800 } as const;
 
-/** Bounds of a threshold; `max` null: none. */
-export function thresholdBounds(ruleType: RuleType): { readonly min: number; readonly max: number | null } {
-  switch (ruleType) {
-    case 'success_rate':
-      return { min: 0, max: 100 };
-    case 'stop_unconfirmed':
-      return { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 };
-    default:
-      return { min: 0, max: null };
-  }
-}
-
-/** Only package polls stop cards. */
 export function ruleTypeFits(ruleType: RuleType, taskType: TaskType): boolean {
-  return ruleType !== 'stop_unconfirmed' || taskType === 'package';
-}
-
-/** What rules watch, of one task type. */
-interface RuleMetrics {
-  readonly queueLength: number;
-  readonly rates: PollRates;
-  /** Null where nobody asked for it. */
-  readonly unconfirmedStops: number | null;
-}
-
-/** The metric a rule type watches; null without a sample. */
-export function sampleOf(ruleType: RuleType, metrics: RuleMetrics): number | null {
-  switch (ruleType) {
-    case 'queue_backlog':
-      return metrics.queueLength;
-    case 'success_rate':
-      return metrics.rates.successRate;
-    case 'avg_duration':
-      return metrics.rates.avgDurationMs;
-    case 'stop_unconfirmed':
-      return metrics.unconfirmedStops;
-  }
+  const { onlyFor } = RULE_TYPE_FACTS[ruleType];
+  return onlyFor === null || onlyFor === taskType;
 }
 
 export function holds({ comparison, threshold }: AlertCondition, sample: number): boolean {

@@ -2,7 +2,7 @@
 //
 // Water-filling: everybody gets the same until his need is met, what he leaves goes to the others. Nobody gets less
 // than 1, whatever he needs, so that a type that has nothing to do now is not shut out when it has.
-import { TASK_TYPES, type TaskType } from './task-type.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from './task-type.ts';
 
 export type PerType = Readonly<Record<TaskType, number>>;
 
@@ -18,7 +18,7 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType 
     const short = TASK_TYPES.some((type) => needs[type] > present[type]);
     if (!short && sum <= ceiling && TASK_TYPES.every((type) => present[type] >= 1)) return present;
   }
-  const shares = { realname: 0, carddata: 0, package: 0 };
+  const shares = perTaskType(() => 0);
   let left = ceiling;
   let open = [...TASK_TYPES];
   for (;;) {

@@ -1,15 +1,80 @@
-// The interfaces of the gateway profile (contract, "Gateway profile"): the calls cardpoll makes upstream.
-import type { TaskType } from './task-type.ts';
+// THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. Settings,
+// client, simulator, statistics and log search derive from it what they hold for each of them.
 
-export const INTERFACE_NAMES = ['realname', 'flow', 'card_status', 'stop', 'start'] as const;
-export type InterfaceName = (typeof INTERFACE_NAMES)[number];
+export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
+export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
 
-/** The interface each task type calls to look at a card. */
-export const TASK_INTERFACES: Record<TaskType, InterfaceName> = {
-  realname: 'realname',
-  carddata: 'flow',
-  package: 'card_status',
-};
+/** By what a log line belongs to an interface, besides the field of its answer (operations interface, section 1.2). */
+interface Signs {
+  /** One or more whole segments of a request path, `verify` or `auth/check`; case, `-` and `_` do not matter. */
+  readonly paths: readonly string[];
+  /** Parts of such a segment, for a call whose names vary too much. */
+  readonly pathParts?: readonly string[];
+  readonly phrases: readonly string[];
+}
+
+interface InterfaceFacts {
+  readonly method: GatewayMethod;
+  /** Below the base URL. */
+  readonly path: string;
+  /** What is read of the answer's data, under which name it comes and is logged; null: nothing. */
+  readonly answer: { readonly field: string; readonly kind: AnswerKind } | null;
+  /** Further names that a log search takes. */
+  readonly aliases: readonly string[];
+  readonly signs: Signs;
+}
+
+export type AnswerKind = 'verified' | 'megabytes' | 'status';
+
+const TABLE = {
+  realname: {
+    method: 'POST',
+    path: '/card/realname',
+    answer: { field: 'realStatus', kind: 'verified' },
+    aliases: [],
+    signs: { paths: [], pathParts: ['realname'], phrases: ['实名'] },
+  },
+  flow: {
+    method: 'POST',
+    path: '/card/flow',
+    answer: { field: 'used', kind: 'megabytes' },
+    aliases: ['carddata'],
+    signs: { paths: ['flow', 'cardflow', 'carddata', 'traffic'], phrases: ['流量'] },
+  },
+  card_status: {
+    method: 'POST',
+    path: '/card/status',
+    answer: { field: 'cardStatus', kind: 'status' },
+    aliases: [],
+    signs: { paths: ['status', 'cardstatus'], phrases: ['卡状态'] },
+  },
+  stop: {
+    method: 'POST',
+    path: '/card/stop',
+    answer: null,
+    aliases: [],
+    signs: { paths: ['stop', 'cardstop', 'suspend'], phrases: ['停机', '停卡'] },
+  },
+  start: {
+    method: 'POST',
+    path: '/card/start',
+    answer: null,
+    aliases: ['resume'],
+    signs: { paths: ['start', 'cardstart', 'resume'], phrases: ['复机', '恢复'] },
+  },
+} as const satisfies Readonly<Record<string, InterfaceFacts>>;
+
+export type InterfaceName = keyof typeof TABLE;
+
+export const INTERFACES: Readonly<Record<InterfaceName, InterfaceFacts>> = TABLE;
+export const INTERFACE_NAMES = Object.keys(TABLE) as readonly InterfaceName[];
+/** Every name that a log search takes. */
+export const INTERFACE_ALIASES = INTERFACE_NAMES.flatMap((name) => [name, ...INTERFACES[name].aliases]);
+
+/** Builds a record with one entry for every interface. */
+export function perInterface<T>(make: (name: InterfaceName) => T): Record<InterfaceName, T> {
+  return Object.fromEntries(INTERFACE_NAMES.map((name) => [name, make(name)])) as Record<InterfaceName, T>;
+}
 
 /** Stands beside the interfaces where something concerns the gateway as a whole. */
 export const WHOLE_GATEWAY = 'gateway';

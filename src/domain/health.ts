@@ -1,6 +1,5 @@
 // Operations interface, section 8, as code: thresholds of the four metrics and the concurrency recommended by gateway
 // response time. The only place where these numbers stand.
-import type { AlertCondition, RuleType, SpecifiedRuleType } from './alert-rule.ts';
 
 export type Health = 'normal' | 'warning' | 'alert';
 
@@ -17,25 +16,10 @@ export interface HealthInputs {
   readonly concurrencyPercent: number;
 }
 
-const QUEUE_LENGTH = { normalBelow: 10_000, alertAbove: 50_000 };
-const SUCCESS_RATE = { normalAbove: 95, alertBelow: 90 };
-const AVG_DURATION_MS = { normalBelow: 500, alertAbove: 2_000 };
+export const QUEUE_LENGTH = { normalBelow: 10_000, alertAbove: 50_000 };
+export const SUCCESS_RATE = { normalAbove: 95, alertBelow: 90 };
+export const AVG_DURATION_MS = { normalBelow: 500, alertAbove: 2_000 };
 const CONCURRENCY_PERCENT = { alertAbove: 95 };
-
-type Limit = Pick<AlertCondition, 'comparison' | 'threshold'>;
-
-/** The rules recommended in operations interface, section 2.3: one a metric, at its alert threshold. */
-export const RECOMMENDED_CONDITIONS: Record<SpecifiedRuleType, Limit> = {
-  queue_backlog: { comparison: '>', threshold: QUEUE_LENGTH.alertAbove },
-  success_rate: { comparison: '<', threshold: SUCCESS_RATE.alertBelow },
-  avg_duration: { comparison: '>', threshold: AVG_DURATION_MS.alertAbove },
-};
-
-/** What a rule watches for unless its author says otherwise: any unconfirmed stop is one too many. */
-export const DEFAULT_CONDITIONS: Record<RuleType, Limit> = {
-  ...RECOMMENDED_CONDITIONS,
-  stop_unconfirmed: { comparison: '>', threshold: 0 },
-};
 
 function rising(value: number, normalBelow: number, alertAbove: number): Health {
   if (value > alertAbove) return 'alert';

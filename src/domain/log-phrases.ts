@@ -1,14 +1,8 @@
 // The exact log messages others search for (operations interface, section 1.2; contract, "Logs").
-// Never edit one in passing.
-import type { TaskType } from './task-type.ts';
+// Never edit one in passing. That of a poll stands with its task type (task-type.ts).
 
 export const WORKER_STARTED = '轮询调度器启动';
 export const INITIALISING = '渐进式初始化';
-export const TASK_COMPLETED: Record<TaskType, string> = {
-  realname: '实名检查完成',
-  carddata: '流量检查完成',
-  package: '套餐检查完成',
-};
 export const CARD_STOPPED = '停机';
 export const CARD_RESUMED = '复机';
 export const STOP_UNCONFIRMED = 'stop_unconfirmed';

@@ -1,12 +1,28 @@
-// The three kinds of polling task (operations interface, section 1). Everything per-type in the product is keyed by
-// these.
+// THE table of task types (operations interface, section 1). Everything per type in the product is keyed by these; how
+// a type polls is engine/tasks/.
+import type { InterfaceName } from './gateway-interface.ts';
 
-export const TASK_TYPES = ['realname', 'carddata', 'package'] as const;
-export type TaskType = (typeof TASK_TYPES)[number];
+interface TaskTypeFacts {
+  /** The interface it calls to look at a card. */
+  readonly interface: InterfaceName;
+  /** The exact log message of a poll, which others search for (operations interface, section 1.2). Never edited in passing. */
+  readonly completed: string;
+}
+
+const TABLE = {
+  realname: { interface: 'realname', completed: '实名检查完成' },
+  carddata: { interface: 'flow', completed: '流量检查完成' },
+  package: { interface: 'card_status', completed: '套餐检查完成' },
+} as const satisfies Readonly<Record<string, TaskTypeFacts>>;
+
+export type TaskType = keyof typeof TABLE;
+
+export const TASKS: Readonly<Record<TaskType, TaskTypeFacts>> = TABLE;
+export const TASK_TYPES = Object.keys(TABLE) as readonly TaskType[];
 
 /** Builds one value per task type. */
 export function perTaskType<T>(make: (taskType: TaskType) => T): Record<TaskType, T> {
-  return { realname: make('realname'), carddata: make('carddata'), package: make('package') };
+  return Object.fromEntries(TASK_TYPES.map((taskType) => [taskType, make(taskType)])) as Record<TaskType, T>;
 }
 
 /** Asks for one value per task type, all at once. */

@@ -2,10 +2,11 @@
 // once for all of them from the live store, and writes every transition in one statement. What a rule does is decided in
 // domain/alert-rule.ts; telling others is webhook-sender.ts. Keeps no state of its own, so that another leader, or the
 // next start, goes on with the same alerts.
-import { nextEvent, type RuleType, sampleOf } from '../domain/alert-rule.ts';
+import { nextEvent, RULE_TYPE_FACTS, type RuleType } from '../domain/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../domain/log-phrases.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { AlertRecords, AlertTransition, AppliedTransition } from '../store/ports/alert-records.ts';
@@ -25,11 +26,12 @@ export class AlertEvaluator extends LoopService {
       readonly stops: Pick<StopRecords, 'unconfirmed'>;
       readonly fence: () => number | null;
       readonly intervalMs: number;
+      readonly clock: Clock;
       readonly log: Logger;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('alert-evaluator', deps.onError);
+    super('alert-evaluator', deps);
   }
 
   async runOnce(): Promise<number> {
@@ -61,7 +63,7 @@ export class AlertEvaluator extends LoopService {
     const byType = new Map(metrics);
     return (taskType, ruleType) => {
       const found = byType.get(taskType);
-      return found === undefined ? null : sampleOf(ruleType, found);
+      return found === undefined ? null : RULE_TYPE_FACTS[ruleType].sample(found);
     };
   }
 

@@ -30,7 +30,7 @@ export class AuditDigest extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('audit-digest', deps.onError);
+    super('audit-digest', deps);
   }
 
   note(change: AuditChange): void {

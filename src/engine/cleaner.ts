@@ -43,7 +43,7 @@ export class Cleaner extends LoopService {
   #timeouts = 0;
 
   constructor(private readonly deps: CleanerDeps) {
-    super('cleaner', deps.onError);
+    super('cleaner', deps);
   }
 
   async runOnce(): Promise<number> {

@@ -26,7 +26,7 @@ interface ConcurrencyControllerDeps {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
   readonly fence: () => number | null;
   /** false: only the ceiling counts. */
-  readonly adaptive: boolean;
+  readonly adaptiveConcurrency: boolean;
   /** Calls one gateway may get from all task types together; null: no ceiling. */
   readonly ceiling: number | null;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export class ConcurrencyController extends LoopService {
   readonly #watched = new Map<TaskType, Watched>();
 
   constructor(private readonly deps: ConcurrencyControllerDeps) {
-    super('concurrency-controller', deps.onError);
+    super('concurrency-controller', deps);
   }
 
   async runOnce(): Promise<number> {
@@ -72,7 +72,10 @@ export class ConcurrencyController extends LoopService {
     }
     if (!(await this.#isTime())) return LOOK_MS;
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (this.deps.adaptive && TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)) {
+    if (
+      this.deps.adaptiveConcurrency &&
+      TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)
+    ) {
       for (const taskType of TASK_TYPES) this.#joinTrial(taskType, sights[taskType]);
     }
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
@@ -109,7 +112,7 @@ export class ConcurrencyController extends LoopService {
     watched.atMs = nowMs;
     if (tick === null) return sight;
     this.#addPoint(sight, tick);
-    if (this.deps.adaptive) {
+    if (this.deps.adaptiveConcurrency) {
       watched.reason = watched.limit.observe(tick, this.#situation(taskType, sight)) ?? watched.reason;
     }
     return sight;
@@ -118,7 +121,7 @@ export class ConcurrencyController extends LoopService {
   /** A new leader goes on with what the one before him knew. */
   async #takeOver(taskType: TaskType, nowMs: number): Promise<Watched> {
     const record = await this.deps.live.work.limitRecord(taskType);
-    const known = this.deps.adaptive && record !== null ? record : { limit: null, normalMs: null };
+    const known = this.deps.adaptiveConcurrency && record !== null ? record : { limit: null, normalMs: null };
     const watched: Watched = {
       limit: new EffectiveLimit(known, nowMs),
       curve: record?.curve ?? [],

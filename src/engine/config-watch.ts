@@ -1,7 +1,7 @@
 // Follows the polling configs in the record store, so that a change by anyone (API, another instance, plain SQL)
 // takes effect on every instance well within a second. Keeps the last known configs while the store is away.
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { ConfigRecords } from '../store/ports/config-records.ts';
 
 const REFRESH_EVERY_MS = 300;
@@ -12,9 +12,9 @@ export class ConfigWatch extends LoopService {
 
   constructor(
     private readonly records: ConfigRecords,
-    onError: LoopErrorHandler,
+    means: LoopMeans,
   ) {
-    super('config-watch', onError);
+    super('config-watch', means);
   }
 
   get configs(): readonly PollingConfig[] {

@@ -1,5 +1,6 @@
-// What an engine is built from: settings as plain values, and what it works with. Filled in by wiring; the parts of the
-// engine take what they need of it.
+// What an engine is built from: sections of the configuration, and what it works with. Filled in by wiring; the parts
+// of the engine take what they need of it, under the names of the settings table.
+import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -10,34 +11,14 @@ import type { LiveStore } from '../store/ports/live-store.ts';
 import type { RecordStore } from '../store/ports/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
-export interface EngineSettings {
+type Sections = Pick<DaemonConfig, 'roles' | 'timeZone' | 'polling' | 'alerts' | 'webhooks' | 'cleanup'>;
+
+export interface EngineSettings extends Sections {
+  readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'>;
   readonly workerId: string;
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
-  readonly roles: readonly string[];
-  readonly timeZone: string;
-  readonly leaseMs: number;
-  readonly claimBatch: number;
-  readonly queueCap: number;
-  /** The leader lowers limits that the gateway cannot take. */
-  readonly adaptiveConcurrency: boolean;
-  /** Calls the gateway may get from all task types together; null: no ceiling. */
-  readonly gatewayMaxConcurrency: number | null;
-  /** Results that may wait for the stores before claiming stops. */
-  readonly writeBuffer: number;
-  readonly retryBaseMs: number;
-  readonly cardCacheTtlMs: number;
-  readonly initBatchCards: number;
-  readonly initPauseMs: number;
-  readonly drainTimeoutMs: number;
-  readonly alertIntervalMs: number;
-  /** Sign the webhooks of rules without their own, the newest first; none: they are not signed. */
-  readonly webhookSecrets: readonly string[];
-  /** Cron expression, or `off`. */
-  readonly cleanupSchedule: string;
-  /** Rest between two batches. */
-  readonly cleanupPauseMs: number;
 }
 
 export interface EngineDeps {

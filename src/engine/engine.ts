@@ -4,9 +4,11 @@
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
+import type { LoopMeans } from '../platform/loop.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
@@ -20,10 +22,7 @@ import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limit-keeper.ts';
 import { ResultWriter } from './result-writer.ts';
 import { StatsRecorder } from './stats-recorder.ts';
-import { CarddataTask } from './tasks/carddata.ts';
-import { PackageTask } from './tasks/package.ts';
-import { RealnameTask } from './tasks/realname.ts';
-import type { Task } from './tasks/task.ts';
+import { makeTask } from './tasks/make-task.ts';
 import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
@@ -55,16 +54,16 @@ export class Engine implements Service {
     this.#startedAtMs = clock.now();
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    this.#configs = new ConfigWatch(records.configs, this.#errors.for('config-watch'));
-    this.#reader = new CardReader(live.cards, records.cards, settings.cardCacheTtlMs);
+    this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
+    this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
     this.#stats = new StatsRecorder(
       live.stats,
       settings.workerId,
       deps.meter,
-      this.#errors.for('stats-recorder'),
+      this.#loopMeans('stats-recorder'),
     );
     this.#writer = this.#makeWriter();
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#errors.for('heartbeat'));
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#loopMeans('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
@@ -134,7 +133,7 @@ export class Engine implements Service {
   async start(): Promise<void> {
     const { live, records, log } = this.deps;
     await seedLimits(live.work, records.configs);
-    await seedCeiling(live.work, this.settings.gatewayMaxConcurrency);
+    await seedCeiling(live.work, this.settings.gateway.maxConcurrency);
     await this.#configs.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
@@ -159,12 +158,12 @@ export class Engine implements Service {
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    if (!(await endsWithin(this.settings.drainTimeoutMs, this.#drain()))) {
+    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain(), this.deps.clock))) {
       const unsettled = this.#writer.reserved;
       this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
     }
-    if (!(await endsWithin(FAREWELL_MS, this.#leave()))) {
+    if (!(await endsWithin(FAREWELL_MS, this.#leave(), this.deps.clock))) {
       this.deps.log.warn('a store does not answer: ended without signing off');
     }
   }
@@ -200,20 +199,24 @@ export class Engine implements Service {
     }
   }
 
+  #loopMeans(name: string): LoopMeans {
+    return { clock: this.deps.clock, onError: this.#errors.for(name) };
+  }
+
   #inFlight(): number {
     return this.#workers.reduce((sum, worker) => sum + worker.inFlight, 0);
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, random, log } = this.deps;
+    const { live, records, clock, random, log } = this.deps;
     return new ResultWriter({
       work: this.#counts.counted(live.work),
       failures: live.failures,
       results: records.results,
       triggers: records.triggers,
+      clock,
       random,
-      capacity: this.settings.writeBuffer,
-      retryBaseMs: this.settings.retryBaseMs,
+      ...this.settings.polling,
       onWritten: (outcomes, stale) =>
         this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
       onRefused: ({ cardId, taskType }, error) =>
@@ -229,26 +232,15 @@ export class Engine implements Service {
 
   #makeWorkers(): Worker[] {
     const { live, gateway, flow, clock, log, records, audit } = this.deps;
-    const { leaseMs, claimBatch, timeZone } = this.settings;
+    const { polling, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
-    const tasks: Task[] = [
-      new RealnameTask({ gateway }),
-      new CarddataTask({ gateway, calendar }),
-      new PackageTask({
-        gateway,
-        stops: records.stops,
-        audit,
-        reader: this.#reader,
-        calendar,
-        leaseMs,
-        log,
-      }),
-    ];
-    return tasks.map(
-      (task) =>
+    const { stops } = records;
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, ...polling, log };
+    return TASK_TYPES.map(
+      (taskType) =>
         new Worker({
-          task,
+          task: makeTask(taskType, taskDeps),
           workerId: this.settings.workerId,
           work,
           reader: this.#reader,
@@ -258,10 +250,9 @@ export class Engine implements Service {
           totalInFlight: () => this.#inFlight(),
           matcher: () => this.#configs.matcher,
           clock,
-          leaseMs,
-          claimBatch,
+          ...polling,
           log,
-          onError: this.#errors.for(`worker ${task.taskType}`),
+          onError: this.#errors.for(`worker ${taskType}`),
         }),
     );
   }

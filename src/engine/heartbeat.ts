@@ -1,5 +1,5 @@
 // Announces this instance in the worker registry.
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination, WorkerInfo } from '../store/ports/coordination.ts';
 
 const BEAT_EVERY_MS = 2_000;
@@ -9,9 +9,9 @@ export class Heartbeat extends LoopService {
   constructor(
     private readonly coordination: Coordination,
     private readonly describe: () => WorkerInfo,
-    onError: LoopErrorHandler,
+    means: LoopMeans,
   ) {
-    super('heartbeat', onError);
+    super('heartbeat', means);
   }
 
   async runOnce(): Promise<number> {

@@ -29,7 +29,7 @@ export class HistorySampler extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('history-sampler', deps.onError);
+    super('history-sampler', deps);
   }
 
   async runOnce(): Promise<number> {

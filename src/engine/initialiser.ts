@@ -42,8 +42,8 @@ export interface InitialiserDeps {
   readonly fence: () => number | null;
   readonly clock: Clock;
   /** Cards a batch and the pause between batches (operations interface, section 8). */
-  readonly batchCards: number;
-  readonly pauseMs: number;
+  readonly initBatch: number;
+  readonly initPauseMs: number;
   readonly onProgress: (progress: InitProgress) => void;
   /** All rings are compared with the cards from now on, as fast as they are initialised. */
   readonly onReconcile: (reason: ReconciliationReason) => void;
@@ -57,7 +57,7 @@ export class Initialiser extends LoopService {
   readonly #reconciler: Reconciler;
 
   constructor(private readonly deps: InitialiserDeps) {
-    super('initialiser', deps.onError);
+    super('initialiser', deps);
     const requireLead = () => this.#requireLead();
     this.#sync = new CardSync({ ...deps, requireLead });
     this.#loader = new RingLoader({ ...deps, requireLead });
@@ -150,7 +150,7 @@ export class Initialiser extends LoopService {
       loaded: 0,
       lastCardId: 0,
       batch: 0,
-      batches: Math.ceil(total / this.deps.batchCards),
+      batches: Math.ceil(total / this.deps.initBatch),
       startedAtMs: now,
       updatedAtMs: now,
       finishedAtMs: null,
@@ -167,10 +167,10 @@ export class Initialiser extends LoopService {
   }
 
   async #loadBatch(progress: InitProgress, rings: readonly RingState[], view: RingView): Promise<number> {
-    const { batchCards, pauseMs, clock } = this.deps;
+    const { initBatch, initPauseMs, clock } = this.deps;
     const loading = rings.filter((ring) => ring.building !== null || !ring.loaded);
-    const { count, lastCardId } = await this.#loader.load(progress.lastCardId, batchCards, loading, view);
-    const last = count < batchCards;
+    const { count, lastCardId } = await this.#loader.load(progress.lastCardId, initBatch, loading, view);
+    const last = count < initBatch;
     if (last) await this.#activate(loading);
     const loaded = progress.loaded + count;
     const batch = progress.batch + (count > 0 ? 1 : 0);
@@ -187,7 +187,7 @@ export class Initialiser extends LoopService {
       updatedAtMs: now,
       finishedAtMs: last ? now : null,
     });
-    return last ? SYNC_EVERY_MS : pauseMs;
+    return last ? SYNC_EVERY_MS : initPauseMs;
   }
 
   async #activate(rings: readonly RingState[]): Promise<void> {
@@ -204,12 +204,12 @@ export class Initialiser extends LoopService {
     rings: readonly RingState[],
     view: RingView,
   ): Promise<number> {
-    const looked = await this.#reconciler.look(reconciliation, view, this.deps.batchCards);
+    const looked = await this.#reconciler.look(reconciliation, view, this.deps.initBatch);
     const { mark: changeMark, caughtUp } = await this.#follow(progress, rings);
     const healed = looked !== null && caughtUp ? await this.#reconciler.heal(looked) : null;
     await this.#saveCompared({ ...progress, changeMark }, progress, looked, healed);
     await this.#resize(rings);
-    return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.deps.pauseMs;
+    return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.deps.initPauseMs;
   }
 
   /** A fast pass is told as initialisation is; a continuous one goes unnoticed. */
@@ -222,7 +222,7 @@ export class Initialiser extends LoopService {
     const isFast = looked !== null && looked.state.reason !== 'continuous';
     const goesOn = healed !== null && healed.reason !== 'continuous';
     if (looked !== null && healed !== null && (isFast || goesOn)) {
-      const { batchCards, clock, records } = this.deps;
+      const { initBatch, clock, records } = this.deps;
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
       const estimate = isFirst && goesOn ? await records.cards.estimate() : now.total;
@@ -232,8 +232,8 @@ export class Initialiser extends LoopService {
         reason: goesOn ? healed.reason : looked.state.reason,
         total: goesOn ? Math.max(estimate, checked) : checked,
         loaded: checked,
-        batch: Math.ceil(checked / batchCards),
-        batches: Math.ceil((goesOn ? Math.max(estimate, checked) : checked) / batchCards),
+        batch: Math.ceil(checked / initBatch),
+        batches: Math.ceil((goesOn ? Math.max(estimate, checked) : checked) / initBatch),
         startedAtMs,
         updatedAtMs: clock.now(),
         finishedAtMs: goesOn ? null : clock.now(),

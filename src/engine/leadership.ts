@@ -22,7 +22,7 @@ export class Leadership extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('leadership', deps.onError);
+    super('leadership', deps);
   }
 
   /** The fencing token while this instance leads for certain, else null. */

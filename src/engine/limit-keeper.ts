@@ -1,6 +1,7 @@
 // Keeps a concurrency limit in force for every task type: a live store that lost its data would run with the built-in
 // default instead of the operator's limits. Runs on the leader; changes no limit that is set (operations/concurrency.ts).
 import { TASK_TYPES } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { ConfigRecords } from '../store/ports/config-records.ts';
 import type { WorkQueue } from '../store/ports/work-queue.ts';
@@ -13,10 +14,11 @@ export class LimitKeeper extends LoopService {
       readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
       readonly records: Pick<ConfigRecords, 'concurrency'>;
       readonly fence: () => number | null;
+      readonly clock: Clock;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('limit-keeper', deps.onError);
+    super('limit-keeper', deps);
   }
 
   async runOnce(): Promise<number> {

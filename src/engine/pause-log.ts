@@ -2,6 +2,7 @@
 // gateway asked for (operators' pauses are there already): runs on the leader. A pause that is
 // prolonged is the same pause; a new leader tells of those in force again.
 
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Pause, WorkQueue } from '../store/ports/work-queue.ts';
@@ -18,10 +19,11 @@ export class PauseLog extends LoopService {
       readonly fence: () => number | null;
       readonly log: Logger;
       readonly digest: Pick<AuditDigest, 'note'>;
+      readonly clock: Clock;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('pause-log', deps.onError);
+    super('pause-log', deps);
   }
 
   async runOnce(): Promise<number> {

@@ -27,7 +27,7 @@ export class Reaper extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('reaper', deps.onError);
+    super('reaper', deps);
   }
 
   async runOnce(): Promise<number> {

@@ -9,10 +9,10 @@
 // its card, and the rest is written. `room` is what backpressure is made of: reserved items that are not settled yet
 // count, so workers stop claiming long before memory does. Both stages retry for ever with growing pauses; a settle that
 // comes after its lease ran out is fenced by the store and counted.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type TriggerResult, triggerIdOf } from '../domain/manual-trigger.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { FailureLog, FailureNote } from '../store/ports/failure-log.ts';
 import type { ResultRecords } from '../store/ports/result-records.ts';
@@ -49,23 +49,28 @@ interface ResultWriterDeps {
   readonly onRefused: (outcome: PollOutcome, error: CardpollError) => void;
   readonly onFenced: (taskType: TaskType, count: number) => void;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
+  readonly clock: Clock;
   readonly random: () => number;
-  readonly capacity: number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
   readonly retryBaseMs: number;
 }
 
 export class ResultWriter {
-  readonly #recorded = new BatchLane<FinishedItem>((batch) => this.#end(batch, this.#record(batch)));
-  readonly #plain = new BatchLane<FinishedItem>((batch) => this.#end(batch, this.#settle(batch)));
+  readonly #recorded: BatchLane<FinishedItem>;
+  readonly #plain: BatchLane<FinishedItem>;
   #reserved = 0;
   #abandoned = false;
   #idle: Array<() => void> = [];
 
-  constructor(private readonly deps: ResultWriterDeps) {}
+  constructor(private readonly deps: ResultWriterDeps) {
+    this.#recorded = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#record(batch)));
+    this.#plain = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#settle(batch)));
+  }
 
   /** Items that may still be claimed before the writer is full. */
   get room(): number {
-    return Math.max(0, this.deps.capacity - this.#reserved);
+    return Math.max(0, this.deps.writeBuffer - this.#reserved);
   }
 
   /** Claimed items that are not settled yet. */
@@ -195,7 +200,7 @@ export class ResultWriter {
       } catch (error) {
         const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
         this.deps.onError(stage, error, retryInMs);
-        await sleep(retryInMs);
+        await this.deps.clock.sleep(retryInMs);
       }
     }
     return null;

@@ -30,7 +30,7 @@ export class Scheduler extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('scheduler', deps.onError);
+    super('scheduler', deps);
   }
 
   async runOnce(signal?: AbortSignal): Promise<number> {

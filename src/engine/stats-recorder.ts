@@ -2,7 +2,7 @@
 // sent is sent again under the same flush number, so it counts exactly once.
 import { bucketOf } from '../domain/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
-import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Meter } from '../platform/meter.ts';
 import type { PollStats, StatsDelta } from '../store/ports/poll-stats.ts';
 
@@ -39,9 +39,9 @@ export class StatsRecorder extends LoopService {
     private readonly stats: PollStats,
     private readonly workerId: string,
     private readonly meter: Pick<Meter, 'poll'>,
-    onError: LoopErrorHandler,
+    means: LoopMeans,
   ) {
-    super('stats-recorder', onError);
+    super('stats-recorder', means);
   }
 
   countSucceeded(taskType: TaskType, durationMs: number): void {

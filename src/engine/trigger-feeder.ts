@@ -13,6 +13,7 @@ import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
+import type { ManualList } from '../store/ports/manual-list.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/trigger-records.ts';
 import type { WorkQueue } from '../store/ports/work-queue.ts';
 
@@ -38,14 +39,15 @@ export class TriggerFeeder extends LoopService {
   constructor(
     private readonly deps: {
       readonly triggers: TriggerRecords;
-      readonly work: WorkQueue;
+      readonly work: Pick<WorkQueue, 'counts'>;
+      readonly manual: ManualList;
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly log: Logger;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('trigger-feeder', deps.onError);
+    super('trigger-feeder', deps);
   }
 
   async runOnce(): Promise<number> {
@@ -87,11 +89,9 @@ export class TriggerFeeder extends LoopService {
     const now = this.deps.clock.monotonic();
     if (now - this.#tookBackAt < TAKE_BACK_EVERY_MS) return;
     for (const { triggerId, taskType } of cancelled) {
-      const { work, triggers } = this.deps;
-      await work.removeManual(taskType, triggerId);
-      const running = (await work.runningManual(taskType)).filter(
-        (entry) => triggerIdOf(entry) === triggerId,
-      );
+      const { manual, triggers } = this.deps;
+      await manual.remove(taskType, triggerId);
+      const running = (await manual.running(taskType)).filter((entry) => triggerIdOf(entry) === triggerId);
       await triggers.takeBack(triggerId, running.map(cardIdOf));
     }
     this.#tookBackAt = now;
@@ -111,12 +111,12 @@ export class TriggerFeeder extends LoopService {
 
   /** @returns how many cards were put into the list again. */
   async #putBackLost(taskType: TaskType): Promise<number> {
-    const { triggers, work } = this.deps;
+    const { triggers, manual } = this.deps;
     let lost = 0;
     let after: OwedCard | null = null;
     do {
       const owed: readonly OwedCard[] = await triggers.owed(taskType, ON_ITS_WAY_MS, after, OWED_A_CALL);
-      const missing = new Set(await work.missingManual(taskType, owed.map(entryOf)));
+      const missing = new Set(await manual.missing(taskType, owed.map(entryOf)));
       const candidates = owed.filter((card) => missing.has(entryOf(card)));
       // Some of them were accounted for while the list was searched.
       const again = candidates.length === 0 ? [] : await triggers.handOutAgain(candidates);
@@ -128,7 +128,7 @@ export class TriggerFeeder extends LoopService {
   }
 
   async #push(taskType: TaskType, cards: readonly OwedCard[]): Promise<void> {
-    if (cards.length > 0) await this.deps.work.pushManual(taskType, cards.map(entryOf));
+    if (cards.length > 0) await this.deps.manual.push(taskType, cards.map(entryOf));
   }
 }
 

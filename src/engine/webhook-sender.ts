@@ -42,7 +42,7 @@ export class WebhookSender extends LoopService {
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('webhook-sender', deps.onError);
+    super('webhook-sender', deps);
   }
 
   async runOnce(signal: AbortSignal): Promise<number> {

@@ -5,11 +5,10 @@
 // own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached), for a
 // few tens of milliseconds (others hold the slots), or longer and longer, until the store tells of work (nothing due).
 import type { Card } from '../domain/card.ts';
-import { TASK_COMPLETED } from '../domain/log-phrases.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { ConfigMatcher } from '../domain/polling-config.ts';
-import type { TaskType } from '../domain/task-type.ts';
-import { type FlowControl, GatewayError, TASK_INTERFACES } from '../gateway/gateway.ts';
+import { TASKS, type TaskType } from '../domain/task-type.ts';
+import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -81,7 +80,7 @@ export class Worker extends LoopService {
   #lastTurnAt: number;
 
   constructor(private readonly deps: WorkerDeps) {
-    super(`worker-${deps.task.taskType}`, deps.onError);
+    super(`worker-${deps.task.taskType}`, deps);
     this.#lastTurnAt = deps.clock.monotonic();
     this.#backpressure = new BackpressureWatch(deps.clock);
   }
@@ -106,6 +105,8 @@ export class Worker extends LoopService {
   }
 
   override async start(): Promise<void> {
+    this.#draining = false;
+    this.#stopListening();
     this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
       this.#workCame = true;
       this.wake();
@@ -117,7 +118,7 @@ export class Worker extends LoopService {
     const { work, task, writer, flow, clock } = this.deps;
     this.#workCame = false;
     const released = this.#releaseFreed();
-    const permit = flow.permit(TASK_INTERFACES[task.taskType], {
+    const permit = flow.permit(TASKS[task.taskType].interface, {
       inFlight: this.#inFlight,
       totalInFlight: this.deps.totalInFlight(),
     });
@@ -235,7 +236,7 @@ export class Worker extends LoopService {
       stats.countSucceeded(task.taskType, durationMs);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
-        TASK_COMPLETED[task.taskType],
+        TASKS[task.taskType].completed,
       );
       return { outcome: result.outcome };
     } catch (error) {
@@ -298,6 +299,6 @@ export class Worker extends LoopService {
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
     });
-    if (this.#freed.length === 1) setTimeout(() => this.wake(), GATHER_MS);
+    if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }
 }

@@ -1,16 +1,10 @@
 // Judges what the gateway sent: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
 // Pure: no I/O, no clock; the client decides deadlines and logs.
+import { type AnswerKind, INTERFACES } from '../domain/gateway-interface.ts';
 import { GatewayError, type InterfaceName } from './gateway.ts';
 
-/** Fixed by the interface, whatever the field is called upstream; also the name under which the value is logged. */
-export const LOG_FIELDS: Record<InterfaceName, 'realStatus' | 'used' | 'cardStatus' | null> = {
-  realname: 'realStatus',
-  flow: 'used',
-  card_status: 'cardStatus',
-  stop: null,
-  start: null,
-};
-
+/** The envelope's `code` that means success. */
+const SUCCESS_CODE = 200;
 const MAX_REASON_CHARS = 200;
 const MAX_STATUS_CHARS = 64;
 /** A million terabytes: a reading above is garbage, and it would poison a month's usage for good. */
@@ -106,45 +100,51 @@ function cardStatus(raw: unknown): string | null {
   return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
 }
 
-function checkField(interfaceName: InterfaceName, raw: unknown): { value: unknown; expected: string } {
-  if (interfaceName === 'realname')
-    return { value: typeof raw === 'boolean' ? raw : null, expected: 'a boolean' };
-  if (interfaceName === 'flow') return { value: usedMb(raw), expected: 'a number of MB, 0 or more' };
-  return { value: cardStatus(raw), expected: `a string of 1 to ${MAX_STATUS_CHARS} characters` };
+type AnswerValue = boolean | number | string;
+
+function checkField(kind: AnswerKind, raw: unknown): { value: AnswerValue | null; expected: string } {
+  switch (kind) {
+    case 'verified':
+      return { value: typeof raw === 'boolean' ? raw : null, expected: 'a boolean' };
+    case 'megabytes':
+      return { value: usedMb(raw), expected: 'a number of MB, 0 or more' };
+    case 'status':
+      return { value: cardStatus(raw), expected: `a string of 1 to ${MAX_STATUS_CHARS} characters` };
+  }
 }
 
 /**
  * Reads the body of a 2xx answer.
  * @param field the field of `data` to read; null reads nothing and returns null.
- * Throws GatewayError: `malformed`, or `business` when `code` is not `successCode`.
+ * Throws GatewayError: `malformed`, or `business` when `code` is not 200.
  */
 export function readAnswer(
   interfaceName: InterfaceName,
   field: string | null,
-  successCode: number,
   body: string,
-): boolean | number | string | null {
+): AnswerValue | null {
   const envelope = parseEnvelope(body);
   if (typeof envelope.code !== 'number') throw new GatewayError('malformed', 'code is not a number');
-  if (envelope.code !== successCode) {
+  if (envelope.code !== SUCCESS_CODE) {
     const message = typeof envelope.msg === 'string' ? cleanText(envelope.msg) : '';
     throw new GatewayError(
       'business',
       message === '' ? `code ${envelope.code}` : `code ${envelope.code}: ${message}`,
     );
   }
-  if (field === null) return null;
+  const { answer } = INTERFACES[interfaceName];
+  if (field === null || answer === null) return null;
   const data = envelope.data;
   const raw =
     typeof data === 'object' && data !== null && Object.hasOwn(data, field)
       ? (data as Record<string, unknown>)[field]
       : undefined;
-  const { value, expected } = checkField(interfaceName, raw);
+  const { value, expected } = checkField(answer.kind, raw);
   if (value === null) {
     throw new GatewayError(
       'malformed',
       `data.${field} is ${raw === undefined ? 'missing' : 'not'} ${expected}`,
     );
   }
-  return value as boolean | number | string;
+  return value;
 }

@@ -1,20 +1,15 @@
 // The gateway client: one HTTP call for one card, bounded in time and size, logged, with an honest error. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 import { Pool } from 'undici';
+import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
+import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { LOG_FIELDS, readAnswer, statusError } from './answer.ts';
+import { readAnswer, statusError } from './answer.ts';
 import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
-import {
-  type CalledCard,
-  type Gateway,
-  type GatewayAnswer,
-  GatewayError,
-  type InterfaceName,
-} from './gateway.ts';
-import type { GatewayInterface, GatewayProfile } from './profile.ts';
+import { type CalledCard, type Gateway, type GatewayAnswer, GatewayError } from './gateway.ts';
 
 const GATEWAY_CALL = '网关调用';
 
@@ -27,7 +22,7 @@ interface GatewayClientDeps {
 type LogFields = Record<string, unknown>;
 
 /** Opens a client; connections are made when needed and kept alive. */
-export function openGatewayClient(profile: GatewayProfile, deps: GatewayClientDeps): GatewayClient {
+export function openGatewayClient(profile: GatewayConfig, deps: GatewayClientDeps): GatewayClient {
   return new GatewayClient(profile, deps);
 }
 
@@ -49,10 +44,10 @@ export class GatewayClient implements Gateway {
   readonly #stopped: ReadonlySet<string>;
 
   constructor(
-    private readonly profile: GatewayProfile,
+    private readonly profile: GatewayConfig,
     private readonly deps: GatewayClientDeps,
   ) {
-    const { origin } = new URL(profile.baseUrl);
+    const { origin } = new URL(profile.url);
     // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
     this.#pool = new Pool(origin, {
       connections: profile.maxConnections,
@@ -62,13 +57,7 @@ export class GatewayClient implements Gateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    this.#routes = {
-      realname: this.#route('realname'),
-      flow: this.#route('flow'),
-      card_status: this.#route('card_status'),
-      stop: this.#route('stop'),
-      start: this.#route('start'),
-    };
+    this.#routes = perInterface((name) => this.#route(name));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -91,8 +80,8 @@ export class GatewayClient implements Gateway {
         };
         try {
           const value = this.#judge(route, ended);
-          const logged = LOG_FIELDS[route.name];
-          if (logged !== null) fields[logged] = value;
+          const { answer } = INTERFACES[route.name];
+          if (answer !== null) fields[answer.field] = value;
           route.log.info(fields, GATEWAY_CALL);
           resolve({ value, durationMs });
         } catch (error) {
@@ -116,7 +105,7 @@ export class GatewayClient implements Gateway {
 
   #route(name: InterfaceName): Route {
     const call = this.profile.interfaces[name];
-    const base = new URL(this.profile.baseUrl).pathname.replace(/\/+$/, '');
+    const base = new URL(this.profile.url).pathname.replace(/\/+$/, '');
     const headers = fixedHeaders(this.profile);
     if (call.method !== 'GET') headers.push('content-type', 'application/json');
     return {
@@ -134,9 +123,9 @@ export class GatewayClient implements Gateway {
     const separator = route.path.includes('?') ? '&' : '?';
     const path = inQuery ? `${route.path}${separator}iccid=${encodeURIComponent(iccid)}` : route.path;
     const body = inQuery ? '' : JSON.stringify({ iccid });
-    const { hmacKey } = this.profile.auth;
+    const { hmacKey } = this.profile;
     const headers =
-      hmacKey === undefined
+      hmacKey === null
         ? (route.headers as string[])
         : [
             ...route.headers,
@@ -154,7 +143,7 @@ export class GatewayClient implements Gateway {
       throw statusError(status, ended.retryAfter, this.deps.clock.now(), maxRetryAfterMs);
     }
     if (error !== null) throw error;
-    return readAnswer(route.name, route.call.field, this.profile.successCode, ended.body);
+    return readAnswer(route.name, route.call.field, ended.body);
   }
 
   #logged(error: unknown, route: Route, fields: LogFields, durationMs: number): GatewayError {

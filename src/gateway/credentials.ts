@@ -4,7 +4,7 @@
 // HMAC-SHA256 under the shared key of "<t>.<METHOD>.<path as sent, with query>.<body>". The gateway should refuse a `t`
 // more than five minutes away from its own clock, so that a recorded call cannot be replayed. Both may be configured.
 import { createHmac } from 'node:crypto';
-import type { GatewayProfile } from './profile.ts';
+import type { GatewayConfig } from '../config/daemon-config.ts';
 
 export const SIGNATURE_HEADER = 'x-cardpoll-signature';
 
@@ -22,9 +22,8 @@ export function signatureOf(key: string, request: SignedRequest, atMs: number): 
 }
 
 /** Headers that are the same for every call, as name, value, name, value ... */
-export function fixedHeaders(profile: GatewayProfile): string[] {
+export function fixedHeaders({ token }: Pick<GatewayConfig, 'token'>): string[] {
   const headers = ['accept', 'application/json', 'user-agent', 'cardpoll'];
-  const { bearerToken } = profile.auth;
-  if (bearerToken !== undefined) headers.push('authorization', `Bearer ${bearerToken}`);
+  if (token !== null) headers.push('authorization', `Bearer ${token}`);
   return headers;
 }

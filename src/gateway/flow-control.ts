@@ -3,7 +3,7 @@
 // gateway nor pauses the fleet (429 and 503 do that, through the live store).
 
 import type { BreakerReport } from '../domain/breaker.ts';
-import { WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import { perInterface, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
 import { Breaker, type BreakerDeps, type BreakerPhase, NONE } from './breaker.ts';
 import {
   type FlowControl,
@@ -11,7 +11,6 @@ import {
   INTERFACE_NAMES,
   type InterfaceName,
   type Permit,
-  perInterface,
 } from './gateway.ts';
 
 interface GatewayFlowDeps extends Omit<BreakerDeps, 'onChange'> {

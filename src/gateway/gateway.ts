@@ -1,14 +1,9 @@
 // What the engine needs of the upstream gateway: one call for one card, with an honest error. The client (client.ts)
 // never retries by itself: retries go through the queue.
 import type { BreakerReport } from '../domain/breaker.ts';
-import { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
+import type { InterfaceName } from '../domain/gateway-interface.ts';
 
-export { INTERFACE_NAMES, type InterfaceName, TASK_INTERFACES } from '../domain/gateway-interface.ts';
-
-/** Builds a record with one entry for every interface. */
-export function perInterface<T>(make: (name: InterfaceName) => T): Record<InterfaceName, T> {
-  return Object.fromEntries(INTERFACE_NAMES.map((name) => [name, make(name)])) as Record<InterfaceName, T>;
-}
+export { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
 
 export interface GatewayAnswer {
   /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */

@@ -1,6 +1,7 @@
 // The gateway as the engine's tasks see it: every call is reported to flow control, for the interface that was called,
 // and calls that follow from a poll (stop, start) are held back while the breaker of their interface is open. Calls that
 // begin a poll were permitted before their card was claimed. Opened by wiring around the client.
+import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { GatewayFlow } from './flow-control.ts';
 import {
   type CalledCard,
@@ -10,7 +11,10 @@ import {
   type InterfaceName,
 } from './gateway.ts';
 
-const ASKED_AT_THE_CALL: ReadonlySet<InterfaceName> = new Set(['stop', 'start']);
+/** Workers have a permit for the interfaces that polls begin with; others are asked for at the call. */
+const PERMITTED: ReadonlySet<InterfaceName> = new Set(
+  TASK_TYPES.map((taskType) => TASKS[taskType].interface),
+);
 
 export class GuardedGateway implements Gateway {
   /** Calls in flight to the interfaces that are asked for at the call. */
@@ -22,7 +26,7 @@ export class GuardedGateway implements Gateway {
   ) {}
 
   async call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
-    if (!ASKED_AT_THE_CALL.has(interfaceName)) return this.#reported(interfaceName, card, timeoutMs);
+    if (PERMITTED.has(interfaceName)) return this.#reported(interfaceName, card, timeoutMs);
     const inFlight = this.#inFlight.get(interfaceName) ?? 0;
     if (!this.flow.admit(interfaceName, inFlight)) {
       throw new GatewayError('held', `calls to ${interfaceName} are held back: it fails at the gateway`, {

@@ -1,13 +1,14 @@
 // Whether the gateway speaks the configured profile: a call of every interface that only reads, for a card. Used by the
 // doctor. Stops no card, and shows no credentials.
+import type { GatewayConfig } from '../config/daemon-config.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { openGatewayClient } from './client.ts';
-import { type CalledCard, GatewayError, type InterfaceName } from './gateway.ts';
-import type { GatewayProfile } from './profile.ts';
+import { type CalledCard, GatewayError } from './gateway.ts';
 
-const READING: readonly InterfaceName[] = ['realname', 'flow', 'card_status'];
+const READING = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
 
 interface ProbeResult {
   readonly interface: InterfaceName;
@@ -22,7 +23,7 @@ const NOBODYS_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000' };
 
 /** @param cards of the fleet, asked about in turn until the gateway knows one of them */
 export async function probeProfile(
-  profile: GatewayProfile,
+  profile: GatewayConfig,
   cards: readonly CalledCard[],
   clock: Clock,
 ): Promise<ProbeResult[]> {
@@ -32,7 +33,7 @@ export async function probeProfile(
     return await Promise.all(
       READING.map(async (name): Promise<ProbeResult> => {
         const { method, path } = profile.interfaces[name];
-        const what = `${method} ${profile.baseUrl.replace(/\/+$/, '')}${path}`;
+        const what = `${method} ${profile.url}${path}`;
         let last: unknown = null;
         for (const card of known ? cards : [NOBODYS_CARD]) {
           try {

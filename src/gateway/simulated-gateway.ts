@@ -7,9 +7,13 @@
 // as with a real gateway. Calls answered 429 or 500 have no effect.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import {
+  INTERFACE_NAMES,
+  INTERFACES,
+  type InterfaceName,
+  perInterface,
+} from '../domain/gateway-interface.ts';
 import { DelayLine } from './delay-line.ts';
-import { INTERFACE_NAMES, type InterfaceName } from './gateway.ts';
-import { DEFAULT_INTERFACES } from './profile.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 export interface SimulatedBehaviour {
@@ -60,7 +64,7 @@ const SLOW_TIMES = 10;
 /** Which kind of odd card is asked for: one kind says nothing about the other. */
 const FAILING = 0xfa11;
 const SLOW = 0x510;
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, name]));
+const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
 
 interface Reply {
   readonly status: number;
@@ -72,9 +76,7 @@ const UNKNOWN_CARD = '{"code":404,"msg":"unknown card","data":null}';
 const FAILED: Reply = { status: 500, body: '{"code":500,"msg":"simulated failure","data":null}' };
 const BUSY: Reply = { status: 429, body: '{"code":429,"msg":"too many calls in flight","data":null}' };
 
-function zeroPerInterface(): Record<InterfaceName, number> {
-  return { realname: 0, flow: 0, card_status: 0, stop: 0, start: 0 };
-}
+const zeroPerInterface = () => perInterface(() => 0);
 
 /** A call from its head to its end; ends once, by its response or by its connection. */
 interface Call {

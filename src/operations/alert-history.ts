@@ -1,5 +1,6 @@
 // What alert rules fired, and what an on-call does about it: say that he is at it, have a notification that was given up
 // tried again. Used by the admin API.
+
 import type { AlertCondition, Resolution } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -12,6 +13,7 @@ import type {
   SliceOf,
 } from '../store/ports/alert-records.ts';
 import type { Audit } from './audit.ts';
+import { dateOf } from './date-of.ts';
 import { type PageRequest, sliceOf } from './page.ts';
 
 /** One alert; condition and name are those of the moment it fired. */
@@ -119,8 +121,4 @@ function reportOf({ firedAtMs, resolvedAtMs, acknowledgedAtMs, ...alert }: Alert
     resolvedAt: dateOf(resolvedAtMs),
     acknowledgedAt: dateOf(acknowledgedAtMs),
   };
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

@@ -9,8 +9,8 @@ import {
   DEFAULT_COOLDOWN_SECONDS,
   type NotifyChannel,
   RULE_NAME_MAX_LENGTH,
+  RULE_TYPE_FACTS,
   ruleTypeFits,
-  thresholdBounds,
 } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
@@ -246,11 +246,13 @@ function nameProblem(name: string): string | null {
 }
 
 function taskTypeProblem({ ruleType, taskType }: AlertCondition): string | null {
-  return ruleTypeFits(ruleType, taskType) ? null : `must be package for ${ruleType}`;
+  return ruleTypeFits(ruleType, taskType)
+    ? null
+    : `must be ${RULE_TYPE_FACTS[ruleType].onlyFor} for ${ruleType}`;
 }
 
 function thresholdProblem({ ruleType, threshold }: AlertCondition): string | null {
-  const { min, max } = thresholdBounds(ruleType);
+  const { min, max } = RULE_TYPE_FACTS[ruleType].bounds;
   if (Number.isFinite(threshold) && threshold >= min && (max === null || threshold <= max)) return null;
   return max === null
     ? `must be at least ${min} for ${ruleType}`

@@ -1,5 +1,6 @@
 // One card in full, and bulk import. Used by the admin API. When a card is polled next is computed from its rings,
 // never looked up in the queue.
+
 import type { Readable } from 'node:stream';
 import type { Actor } from '../domain/audit.ts';
 import type { CardMembership } from '../domain/card.ts';
@@ -18,6 +19,7 @@ import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
 import type { CardTotal } from './card-total.ts';
+import { dateOf } from './date-of.ts';
 
 export interface CardReport {
   readonly cardId: number;
@@ -155,8 +157,4 @@ export class CardOperations {
     if (retry !== null) return retry.atMs;
     return runs && member === true ? nextDueAt(ring, cardId) : undefined;
   }
-}
-
-function dateOf(ms: number | undefined): Date | null {
-  return ms === undefined ? null : new Date(ms);
 }

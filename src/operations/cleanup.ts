@@ -1,5 +1,6 @@
 // Cleanup: retention, what a run would remove, begin one, follow it. Used by the admin API. A run that was begun is
 // carried out by whichever instance leads; nothing here removes a row.
+
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import {
@@ -16,6 +17,7 @@ import type { LiveStore } from '../store/ports/live-store.ts';
 import type { RecordStore } from '../store/ports/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { dateOf } from './date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** Stands as the error of the targets that were still to be cleaned. */
@@ -175,7 +177,7 @@ export class CleanupOperations {
       deleted: items.reduce((sum, item) => sum + item.deleted, 0),
       batches,
       startedAt: new Date(startedAtMs),
-      finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
+      finishedAt: dateOf(finishedAtMs),
     };
   }
 
@@ -203,5 +205,5 @@ function unknown(id: number): CardpollError {
 }
 
 function toRetention({ lastRunAtMs, ...config }: CleanupConfig): Retention {
-  return { ...config, lastRunAt: lastRunAtMs === null ? null : new Date(lastRunAtMs) };
+  return { ...config, lastRunAt: dateOf(lastRunAtMs) };
 }

@@ -1,9 +1,9 @@
 // Looks up why a card is or is not polled. Used by the admin API. A fixed number of look-ups by key, however many cards
 // there are; what they mean is task-explanation.ts.
-import { TASK_INTERFACES, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import { WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
 import { manualEntry } from '../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
 import type { NotedFailure } from '../store/ports/failure-log.ts';
@@ -148,7 +148,7 @@ function failureOf({ atMs, reason, message, durationMs, inARow }: NotedFailure) 
 
 /** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */
 function holdingAll(taskType: TaskType, polling: readonly WorkerInfo[]): InterfaceReport[] {
-  const concerned: readonly string[] = [WHOLE_GATEWAY, TASK_INTERFACES[taskType]];
+  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return gatewayReportOf(polling).interfaces.filter(
     (one) => concerned.includes(one.interface) && one.breaker === 'open' && one.instances === polling.length,
   );

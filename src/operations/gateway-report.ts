@@ -1,13 +1,9 @@
 // How the gateway looks to the fleet: each instance has breakers of its own and tells those that hold calls back with
 // its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
-import {
-  INTERFACE_NAMES,
-  type InterfaceName,
-  TASK_INTERFACES,
-  WHOLE_GATEWAY,
-} from '../domain/gateway-interface.ts';
-import type { TaskType } from '../domain/task-type.ts';
+import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { WorkerInfo } from '../store/ports/coordination.ts';
+import { dateOf } from './date-of.ts';
 
 export interface InterfaceReport {
   /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
@@ -43,7 +39,7 @@ function interfaceReportOf(name: InterfaceReport['interface'], all: WorkerInfo['
     breaker: shown.state,
     since: new Date(shown.sinceMs),
     reason: shown.reason,
-    nextProbeAt: shown.nextProbeAtMs === null ? null : new Date(shown.nextProbeAtMs),
+    nextProbeAt: dateOf(shown.nextProbeAtMs),
     instances: own.length,
   };
 }
@@ -54,7 +50,7 @@ export function breakersOf(
   { interfaces }: GatewayReport,
 ): ReadonlyArray<{ name: string; reason: string | null; instances: number }> {
   // Only a card over its package is stopped: a breaker of `stop` holds no task type back.
-  const concerned: readonly string[] = [WHOLE_GATEWAY, TASK_INTERFACES[taskType]];
+  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return interfaces
     .filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface))
     .map(({ interface: name, reason, instances }) => ({ name, reason, instances }));

@@ -3,9 +3,11 @@
 //
 // The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
 // tell: polling that is held back, that does not happen, or that is slower than configured.
+
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { adviceOf, type Remedy } from './capacity.ts';
+import { dateOf } from './date-of.ts';
 import { spanWords } from './span-words.ts';
 
 export interface HealthReason {
@@ -100,7 +102,7 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
 
 function dated(cause: Cause, taskType: TaskType | null, since: ReasonsSince): HealthReason {
   const sinceMs = since.get(reasonName({ taskType, code: cause.code }));
-  return { ...cause, taskType, since: sinceMs === undefined ? null : new Date(sinceMs) };
+  return { ...cause, taskType, since: dateOf(sinceMs) };
 }
 
 interface FleetHealthInputs {

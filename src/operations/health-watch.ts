@@ -1,5 +1,6 @@
 // Notes what is wrong every few seconds, so that everybody can tell since when it is. Started by wiring where the API is
 // served; several that watch note the same. The reasons are health-reasons.ts, their beginning is the live store's to keep.
+import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { HealthLog } from '../store/ports/health-log.ts';
 import { reasonName } from './health-reasons.ts';
@@ -14,10 +15,11 @@ export class HealthWatch extends LoopService {
     private readonly deps: {
       readonly stats: Pick<StatsOperations, 'overview'>;
       readonly health: Pick<HealthLog, 'note'>;
+      readonly clock: Clock;
       readonly onError: LoopErrorHandler;
     },
   ) {
-    super('health-watch', deps.onError);
+    super('health-watch', deps);
   }
 
   async runOnce(): Promise<number> {

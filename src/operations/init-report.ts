@@ -4,6 +4,7 @@
 import { rounded } from '../domain/rounded.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../store/ports/coordination.ts';
+import { dateOf } from './date-of.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
@@ -79,8 +80,4 @@ function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
   if (progress.startedAtMs === null || progress.loaded === 0) return null;
   const msPerCard = Math.max(0, nowMs - progress.startedAtMs) / progress.loaded;
   return Math.ceil((Math.max(0, progress.total - progress.loaded) * msPerCard) / 1000);
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

@@ -1,10 +1,12 @@
 // Initialisation as an operator acts on it: its progress with what reconciliation did, and comparing everything anew.
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
+
 import type { Actor } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Reconciliation } from '../store/ports/coordination.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
 import type { Audit } from './audit.ts';
+import { dateOf } from './date-of.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
 
 /** The comparison of rings and cards (docs/decisions/0014). */
@@ -64,8 +66,8 @@ function reconciliationReportOf(state: Reconciliation): ReconciliationReport {
   return {
     reason,
     checked,
-    startedAt: state.startedAtMs === null ? null : new Date(state.startedAtMs),
-    sweptAt: state.sweptAtMs === null ? null : new Date(state.sweptAtMs),
+    startedAt: dateOf(state.startedAtMs),
+    sweptAt: dateOf(state.sweptAtMs),
     healedMissing,
     healedForeign,
     healedDouble,

@@ -1,5 +1,6 @@
 // Why one card is or is not polled for one task type, from what was looked up about it. Used by explainer.ts. Pure; the
 // sentences stand here and nowhere else.
+
 import type { CardMembership } from '../domain/card.ts';
 import { nextDueAt, stepOf, stepsOf } from '../domain/phase.ts';
 import type { PollingConfig } from '../domain/polling-config.ts';
@@ -8,6 +9,7 @@ import type { StatsReading } from '../store/ports/poll-stats.ts';
 import type { RingState } from '../store/ports/rings.ts';
 import type { CardPlace, QueueCounts } from '../store/ports/work-queue.ts';
 import { overdueBefore, presentRate, secondsToPoll } from './cards-before.ts';
+import { dateOf } from './date-of.ts';
 import type { PollingState, TaskExplanation } from './explain.ts';
 import type { InterfaceReport } from './gateway-report.ts';
 import type { InitReport } from './init-report.ts';
@@ -66,15 +68,13 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
     otherConfigs: otherConfigsOf(configs, taking, card),
     ring: ring === null ? null : { bucket: stepOf(card.cardId, ring), buckets: stepsOf(ring), member },
-    nextDueAt: dueMs === null ? null : new Date(dueMs),
+    nextDueAt: dateOf(dueMs),
     overdueSeconds: overdueMs === null || overdueMs <= 0 ? null : Math.round(overdueMs / 1000),
     cardsBefore: wait?.cardsBefore ?? null,
     expectedInSeconds: wait?.seconds === undefined || wait.seconds === null ? null : Math.ceil(wait.seconds),
-    lastSucceededAt: card.lastPolledAtMs === null ? null : new Date(card.lastPolledAtMs),
+    lastSucceededAt: dateOf(card.lastPolledAtMs),
     lastFailure:
-      facts.lastFailure === null
-        ? null
-        : { ...facts.lastFailure, nextTryAt: place.retry === null ? null : new Date(place.retry.atMs) },
+      facts.lastFailure === null ? null : { ...facts.lastFailure, nextTryAt: dateOf(place.retry?.atMs) },
   };
 }
 

@@ -1,6 +1,7 @@
 // Manual triggers: make one for a card, a list or a condition, follow it, cancel it. Used by the admin API. What the
 // workers can begin at once is put into the manual list here; the rest, and whatever gets lost, is brought there by
 // whichever instance leads.
+
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
 import {
@@ -19,6 +20,7 @@ import type { RecordStore } from '../store/ports/record-store.ts';
 import type { NewTrigger } from '../store/ports/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import { dateOf } from './date-of.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
@@ -26,8 +28,6 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 
 /** Cards put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
-/** A caller waits this long for an exact count of the cards a condition selects. */
-const COUNT_WITHIN_MS = 1_000;
 
 export interface TriggerReport
   extends Pick<
@@ -100,8 +100,8 @@ export class TriggerOperations {
   /** How many cards a condition selects. */
   async count(selection: CardSelection): Promise<SelectionCount> {
     requireSelection(selection);
-    const { count, estimated } = await this.records.triggers.countSelected(selection, COUNT_WITHIN_MS);
-    return { matching: count, estimated };
+    const { rows, estimated } = await this.records.triggers.countSelected(selection);
+    return { matching: rows, estimated };
   }
 
   /** Throws `not_found` for an unknown id, `conflict` for a trigger that is over. What runs goes on. */
@@ -120,7 +120,7 @@ export class TriggerOperations {
       note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
       return after;
     });
-    await this.live.work.removeManual(cancelled.taskType, triggerId);
+    await this.live.manual.remove(cancelled.taskType, triggerId);
     return this.#report(cancelled);
   }
 
@@ -166,7 +166,7 @@ export class TriggerOperations {
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
     if (entries.length === 0) return;
     try {
-      await this.live.work.pushManual(taskType, entries);
+      await this.live.manual.push(taskType, entries);
     } catch (error) {
       // The trigger is durable, so it is accepted: the leader finds its cards missing from the list and puts them there.
       if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
@@ -192,7 +192,7 @@ export class TriggerOperations {
     const open = triggers.filter(({ status }) => status !== 'completed');
     const running = new Map<string, number>();
     for (const taskType of TASK_TYPES.filter((type) => open.some((trigger) => trigger.taskType === type))) {
-      for (const entry of await this.live.work.runningManual(taskType)) {
+      for (const entry of await this.live.manual.running(taskType)) {
         const triggerId = triggerIdOf(entry);
         if (triggerId !== null) running.set(triggerId, (running.get(triggerId) ?? 0) + 1);
       }
@@ -213,7 +213,7 @@ function reportOf(
     waiting: trigger.status === 'cancelled' ? 0 : left - running,
     running,
     createdAt: new Date(createdAtMs),
-    finishedAt: finishedAtMs === null ? null : new Date(finishedAtMs),
+    finishedAt: dateOf(finishedAtMs),
   };
 }
 

@@ -14,7 +14,7 @@ export class UnconfirmedStops {
 
   constructor(
     private readonly stops: Pick<StopRecords, 'unconfirmed'>,
-    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {}
 
   /** null: not known. */
@@ -22,7 +22,7 @@ export class UnconfirmedStops {
     if (this.#asking === null && this.clock.monotonic() >= this.#askedAtMs + ASK_EVERY_MS) {
       this.#asking = this.#ask();
     }
-    if (this.#asking !== null) await endsWithin(PATIENCE_MS, this.#asking);
+    if (this.#asking !== null) await endsWithin(PATIENCE_MS, this.#asking, this.clock);
     return this.#known;
   }
 

@@ -1,24 +1,32 @@
 // A service that runs one pass again and again until it is stopped. A pass that throws is reported and tried again
 // later with growing pauses: below a loop code throws, only the loop catches.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
 import type { Service } from './service.ts';
 
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
+
+/** What a loop rests by, and whom it tells of a pass that threw. */
+export interface LoopMeans {
+  readonly clock: Clock;
+  readonly onError: LoopErrorHandler;
+}
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
 export abstract class LoopService implements Service {
-  #abort = new AbortController();
-  /** Ends the present rest; does nothing while a pass runs. */
-  #endRest = () => {};
+  /** Ends the loop that was started last; null before the first. */
+  #loop: AbortController | null = null;
+  /** Ends the rest that began last. */
+  #rest: AbortController | null = null;
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
   #passes = 0;
 
   constructor(
     readonly name: string,
-    private readonly onLoopError: LoopErrorHandler,
+    private readonly means: LoopMeans,
   ) {}
 
   /** Passes that ended, in whatever way: a loop that comes round is not stuck, also while what it asks is away. */
@@ -29,40 +37,34 @@ export abstract class LoopService implements Service {
   /** One pass. Returns the milliseconds to rest before the next one. The signal aborts when the loop stops. */
   abstract runOnce(signal: AbortSignal): Promise<number>;
 
+  /** Does nothing while it runs. After a stop it begins anew, when the last pass has ended. */
   async start(): Promise<void> {
-    this.#abort = new AbortController();
-    this.#done = this.#run(this.#abort.signal);
+    if (this.#loop?.signal.aborted === false) return;
+    this.#loop = new AbortController();
+    const { signal } = this.#loop;
+    this.#done = this.#done.then(() => this.#run(signal));
   }
 
   /** Lets the pass under way finish and starts no other. */
   async stop(): Promise<void> {
-    this.#abort.abort();
-    this.#endRest();
+    this.#loop?.abort();
+    this.wake();
     await this.#done;
   }
 
   /** Ends the present rest at once; does nothing while a pass runs. */
   protected wake(): void {
-    this.#endRest();
+    this.#rest?.abort();
   }
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const restMs = await this.#pass(signal);
       if (signal.aborted) break;
-      if (restMs > 0) await this.#rest(restMs);
+      this.#rest = new AbortController();
+      if (restMs > 0) await this.means.clock.sleep(restMs, this.#rest.signal);
       else await nextTurn();
     }
-  }
-
-  #rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#endRest = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   async #pass(signal: AbortSignal): Promise<number> {
@@ -74,7 +76,7 @@ export abstract class LoopService implements Service {
       if (signal.aborted) return 0;
       const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
       this.#failures += 1;
-      this.onLoopError(error, retryInMs);
+      this.means.onError(error, retryInMs);
       return retryInMs;
     } finally {
       this.#passes += 1;

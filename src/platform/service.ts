@@ -2,8 +2,9 @@
 
 export interface Service {
   readonly name: string;
+  /** A second start while it runs does nothing. */
   start(): Promise<void>;
-  /** Ends the service's work in an orderly way; resolves when nothing of it runs any more. Safe to call twice. */
+  /** Ends the service's work in an orderly way; resolves when nothing of it runs any more. Safe to call twice, and before the start. */
   stop(): Promise<void>;
 }
 

@@ -49,7 +49,7 @@ describe('polling-stats', () => {
     await importCards([1, 2, 3]);
     await buildRing(3, 'carddata', [1, 2, 3]);
     await api.live.work.setMaxConcurrency('carddata', 4);
-    await api.live.work.pushManual('carddata', ['1', '2', '3']);
+    await api.live.manual.push('carddata', ['1', '2', '3']);
     await api.live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     await api.live.stats.record('carddata', 'w1', 1, {
       succeeded: 9,
@@ -341,7 +341,7 @@ describe('polling-concurrency', () => {
 
   it('resets the running count', async () => {
     await api.live.work.setMaxConcurrency('realname', 10);
-    await api.live.work.pushManual('realname', ['1', '2', '3']);
+    await api.live.manual.push('realname', ['1', '2', '3']);
     await api.live.work.claim('realname', { workerId: 'gone', claimNumber: 1, max: 3, leaseMs: 600_000 });
     const reset = () =>
       api.call('POST', '/api/admin/polling-concurrency/reset', { json: { task_type: 'realname' } });

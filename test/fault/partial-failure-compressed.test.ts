@@ -1,6 +1,8 @@
 // A gateway that fails in part, for hours of compressed time: the healthy part keeps its pace, whoever fails is asked
 // again, and after healing everything is as before. The same with real processes: partial-failure.test.ts.
+
 import { afterEach, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import type { InterfaceName } from '../../src/gateway/gateway.ts';
 import {
   type Behaviour,
@@ -19,7 +21,7 @@ afterEach(async () => {
 
 /** 60 polls a second and task type; the limit allows 400. */
 const SMALL: CompressedFleetOptions = {
-  taskTypes: ['realname', 'carddata', 'package'],
+  taskTypes: TASK_TYPES,
   cards: 600,
   intervalSeconds: WINDOW_MS / 1_000,
   limit: 20,

@@ -1,5 +1,6 @@
 // A daemon that stands still (SIGSTOP, a suspended machine) while its leases end and another instance takes its cards:
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TriggerBody } from '../../src/api/client.ts';
@@ -8,8 +9,9 @@ import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { WorkItem } from '../../src/store/ports/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';
-import { HEALTHY, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
+import { type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
 
 const CARDS = 100;
 const LEASE_MS = 2_000;
@@ -66,7 +68,7 @@ const callsOf = (cardId: number) => gateway.callsOf.get(`realname ${demoIccid(ca
  */
 async function standStillHolding(cardIds: readonly number[]): Promise<number[]> {
   fleet.redisServer.pause();
-  const pushed = live.work.pushManual('realname', cardIds.map(String));
+  const pushed = live.manual.push('realname', cardIds.map(String));
   // An idle worker asks once a second; who answers after that has asked.
   await sleep(1_100);
   for (let turn = 0; turn < 2; turn += 1) await fetch(`${fleet.daemons[0]?.url}/livez`);
@@ -74,7 +76,7 @@ async function standStillHolding(cardIds: readonly number[]): Promise<number[]> 
   fleet.redisServer.resume();
   await pushed;
   await live.ping();
-  const held = (await live.work.runningManual('realname')).map(Number);
+  const held = (await live.manual.running('realname')).map(Number);
   if (held.length === 0) fleet.daemons[0]?.process.signal('SIGCONT');
   return held.filter((cardId) => callsOf(cardId) === 0);
 }

@@ -1,14 +1,15 @@
 // A gateway that shows wrong readings or acknowledges stops without carrying them out, and an allowance that is raised at
 // the last moment: real daemon, real stores. No card is stopped that is not over its package, and no stop is believed
 // that the gateway does not show.
+
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FailuresBody, OverviewBody } from '../../src/api/client.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
 import { waitFor } from '../support/processes.ts';
 import {
-  HEALTHY,
   type ScriptedAnswer,
   type ScriptedCall,
   type ScriptedGateway,

@@ -9,14 +9,11 @@ import type { CardReader } from '../../src/engine/card-reader.ts';
 import { ResultWriter } from '../../src/engine/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
-import { CarddataTask } from '../../src/engine/tasks/carddata.ts';
-import { PackageTask } from '../../src/engine/tasks/package.ts';
-import { RealnameTask } from '../../src/engine/tasks/realname.ts';
+import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import { Worker } from '../../src/engine/worker.ts';
 import { GatewayFlow } from '../../src/gateway/flow-control.ts';
 import {
   type Gateway,
-  type GatewayAnswer,
   GatewayError,
   type GatewayFailure,
   type InterfaceName,
@@ -25,7 +22,8 @@ import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { FakeClock } from './fake-clock.ts';
+import { HEALTHY_VALUES } from './healthy-answers.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -47,16 +45,9 @@ export interface CompressedFleetOptions {
 
 export const HEALTHY: Behaviour = () => ({});
 const LATENCY_MS = 50;
-const VALUES: Record<InterfaceName, GatewayAnswer['value']> = {
-  realname: true,
-  flow: 0,
-  card_status: 'active',
-  stop: null,
-  start: null,
-};
 
 export class CompressedFleet {
-  readonly time = new VirtualTime();
+  readonly time = new FakeClock();
   readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
@@ -67,7 +58,6 @@ export class CompressedFleet {
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
     const fleet = new CompressedFleet();
-    fleet.time.install();
     await fleet.#start(options);
     return fleet;
   }
@@ -78,7 +68,6 @@ export class CompressedFleet {
     );
     await this.time.run(60_000);
     await stopped;
-    this.time.uninstall();
   }
 
   async #start(options: CompressedFleetOptions): Promise<void> {
@@ -122,8 +111,9 @@ export class CompressedFleet {
       onRefused: raise,
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
+      clock: time,
       random: Math.random,
-      capacity: 20_000,
+      writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
     this.#services.push(scheduler, ...this.#workers(taskTypes, this.#writer, new ConfigMatcher(configs)));
@@ -145,28 +135,17 @@ export class CompressedFleet {
       read: async (ids: readonly number[]) => cardsOf(ids),
       forget: async () => {},
     } as unknown as CardReader;
-    const tasks = {
-      realname: new RealnameTask({ gateway }),
-      carddata: new CarddataTask({ gateway, calendar }),
-      package: new PackageTask({
-        gateway,
-        stops,
-        audit: { tell: () => {} },
-        reader,
-        calendar,
-        leaseMs: 15_000,
-        log,
-      }),
-    };
+    const audit = { tell: () => {} };
+    const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
     const workers: Worker[] = taskTypes.map(
       (taskType) =>
         new Worker({
-          task: tasks[taskType],
+          task: makeTask(taskType, deps),
           workerId: 'w',
           work: live.work,
           reader,
           writer,
-          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, raise),
+          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: time, onError: raise }),
           flow,
           totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
           matcher: () => matcher,
@@ -183,16 +162,14 @@ export class CompressedFleet {
   #gateway(): Gateway {
     return {
       isStoppedStatus: () => false,
-      call: (name, card, timeoutMs) =>
-        new Promise((resolve, reject) => {
-          this.onCall(name, card.cardId);
-          const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
-          const durationMs = Math.min(delayMs, timeoutMs, 5_000);
-          setTimeout(() => {
-            if (failure !== undefined) reject(new GatewayError(failure, 'as the test says', details));
-            else resolve({ value: VALUES[name], durationMs });
-          }, durationMs);
-        }),
+      call: async (name, card, timeoutMs) => {
+        this.onCall(name, card.cardId);
+        const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
+        const durationMs = Math.min(delayMs, timeoutMs, 5_000);
+        await this.time.sleep(durationMs);
+        if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
+        return { value: HEALTHY_VALUES[name], durationMs };
+      },
     };
   }
 }

@@ -1,11 +1,13 @@
 // A whole fleet as an operator runs it: own Redis, own database, `cardpoll gateway simulate`, daemons and the CLI, all
 // real processes on loopback. Used by e2e and fault tests and by the benches.
+
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
+import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { freePort } from './free-port.ts';
 import { freshDatabase, freshRedis } from './fresh-stores.ts';
@@ -124,8 +126,7 @@ export class Fleet {
   }
 
   async setLimits(max: number): Promise<void> {
-    for (const type of ['realname', 'carddata', 'package'])
-      await this.cli('concurrency', 'set', type, String(max));
+    for (const type of TASK_TYPES) await this.cli('concurrency', 'set', type, String(max));
   }
 
   /** What the gateway itself counted. */

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { INTERFACE_NAMES, type InterfaceName } from '../../src/gateway/gateway.ts';
-import { DEFAULT_INTERFACES } from '../../src/gateway/profile.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
 import {
   type SimulatedBehaviour,
   SimulatedGateway,
@@ -25,7 +24,7 @@ export async function startRecordingGateway(behaviour: SimulatedBehaviour): Prom
     InterfaceName,
     string[]
   >;
-  const byPath = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, calls[name]]));
+  const byPath = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, calls[name]]));
   const record = (request: IncomingMessage) => {
     let body = '';
     request.on('data', (chunk: string) => {

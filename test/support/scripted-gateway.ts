@@ -1,12 +1,18 @@
 // A gateway on a real socket that answers as the test says, call by call: some cards fail, an interface is broken, a
 // stop is acknowledged and not carried out. It counts at its own side. For gateways that break HTTP itself see
 // bad-gateway.ts; a well-behaved one is the simulator (src/gateway/simulator.ts).
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { INTERFACE_NAMES, type InterfaceName } from '../../src/gateway/gateway.ts';
-import { DEFAULT_INTERFACES } from '../../src/gateway/profile.ts';
+import {
+  INTERFACE_NAMES,
+  INTERFACES,
+  type InterfaceName,
+  perInterface,
+} from '../../src/domain/gateway-interface.ts';
+import { HEALTHY } from './healthy-answers.ts';
 
 export interface ScriptedCall {
   readonly interfaceName: InterfaceName;
@@ -38,16 +44,7 @@ export interface ScriptedGateway {
   close(): Promise<void>;
 }
 
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [DEFAULT_INTERFACES[name].path, name]));
-
-/** What a healthy gateway answers: verified, nothing used, running. */
-export const HEALTHY: Record<InterfaceName, unknown> = {
-  realname: { realStatus: true },
-  flow: { used: 0 },
-  card_status: { cardStatus: 'active' },
-  stop: {},
-  start: {},
-};
+const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
 
 /** Every call succeeds. */
 export const healthy: Script = ({ interfaceName }) => ({ body: HEALTHY[interfaceName] });
@@ -58,7 +55,7 @@ export const broken: ScriptedAnswer = { status: 500, body: '{"code":500,"msg":"b
 export async function startScriptedGateway(first: Script = healthy): Promise<ScriptedGateway> {
   let script = first;
   let inFlight = 0;
-  const calls = { realname: 0, flow: 0, card_status: 0, stop: 0, start: 0 };
+  const calls = perInterface(() => 0);
   const callsOf = new Map<string, number>();
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,6 +1,5 @@
 // The dependency rule: who may import whom, which package belongs to which directory, what only one place knows.
 // The tables below are the rule; the code under them reads src/ and compares.
-import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
@@ -22,8 +21,8 @@ const MAY_IMPORT = table(`
   store pglite   -> store sql, store ports, domain, platform
   store redis    -> store ports, domain, platform
   store memory   -> store ports, domain, platform
-  gateway        -> domain, platform
-  engine         -> store ports, gateway, domain, platform
+  gateway        -> domain, platform, type of config
+  engine         -> store ports, gateway, domain, platform, type of config
   operations     -> store ports, domain, platform, type of engine
   api client     -> type of operations, domain, platform
   api            -> api client, operations, domain, platform
@@ -75,7 +74,33 @@ const RULES: ReadonlyArray<{ what: string; pattern: RegExp; allowedIn: RegExp }>
     allowedIn: /^$/,
   },
   { what: 'a Redis key name', pattern: /\bpolling:[a-z]/, allowedIn: /^store\/redis\// },
-  { what: 'a table name', pattern: tableInSql(), allowedIn: /^store\/sql\// },
+  {
+    // Commands that the doctor shows are none of ours.
+    what: 'SQL (it stands in .sql files: decision 0032)',
+    pattern:
+      /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|FROM \w+ WHERE|ORDER BY|RETURNING|EXPLAIN|TRUNCATE|VACUUM|ANALYZE)\b|\b(CREATE|ALTER|DROP|LOCK) (TEMPORARY |UNLOGGED )?(TABLE|INDEX|VIEW|FUNCTION|SEQUENCE|SYSTEM|SCHEMA)\b|\bCOPY \w+ (\(|FROM|TO)|\bSET (LOCAL |SESSION )?\w+ ?(=|TO)/,
+    allowedIn: /^operations\/doctor\/record-store\.ts$/,
+  },
+];
+
+/** Who rests rests by its clock. A timer of one's own is left to these, each for its reason. */
+const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
+  ['it is the clock', /^platform\/clock\.ts$/],
+  [
+    'a deadline for what somebody else answers, which has to end whatever our clock says',
+    /^(api\/(answer-in-time|body-time|client|http-server)|engine\/webhook-attempt|gateway\/exchange|operations\/card-total|store\/(redis\/client|postgres\/pool))\.ts$/,
+  ],
+  [
+    'tries a connection or a file again, under everything that knows a clock',
+    /^(store\/redis\/work-signal|platform\/line-file)\.ts$/,
+  ],
+  [
+    'holds a lease while it waits for an answer, and never the process',
+    /^operations\/repeatable-requests\.ts$/,
+  ],
+  ['plays a gateway, and its troubles', /^(gateway\/(simulated-gateway|delay-line)|demo)\.ts$/],
+  ['watches over processes', /^supervision\//],
+  ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/scan\/threads)\b/],
 ];
 
 const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
@@ -96,6 +121,18 @@ describe('src', () => {
 
   it.each(RULES)('keeps to its place: $what', (rule) => {
     expect(tree.filter((file) => breaks(rule, file)).map((file) => file.path)).toEqual([]);
+  });
+
+  it('rests by its clock: no timer of its own beside the listed ones', () => {
+    const isListed = ({ path }: SourceFile) => OWN_TIMERS.some(([, files]) => files.test(path));
+    expect(tree.filter((file) => setsTimer(file) && !isListed(file)).map((file) => file.path)).toEqual([]);
+  });
+
+  it('lists no timer that is none any more', () => {
+    const unused = OWN_TIMERS.filter(
+      ([, files]) => !tree.some((file) => files.test(file.path) && setsTimer(file)),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('does no work at import', () => {
@@ -176,8 +213,26 @@ describe('the rules themselves', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     ['const key = `polling:stats:${type}`;', 2],
     ["const sql = 'SELECT card_id FROM cards';", 3],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
+    ['const sql = `UPDATE cards SET ${column} = 1`;', 3],
+    ["const sql = 'SET LOCAL lock_timeout = 5';", 3],
+    ["const filter = 'finished_at IS NULL ORDER BY id';", 3],
   ])('see %j', (source, index) => {
     expect(RULES.map((rule) => breaks(rule, domainFile(source))).indexOf(true)).toBe(index);
+  });
+
+  it.each([
+    ["import { setTimeout as sleep } from 'node:timers/promises'; sleep(5);", true],
+    ["import { setInterval as every } from 'node:timers'; every(5);", true],
+    ["import { scheduler } from 'node:timers/promises'; scheduler.wait(5);", true],
+    ['const timer = setTimeout(() => {}, 5);', true],
+    ['const timer = globalThis.setInterval(() => {}, 5);', true],
+    ["import { setImmediate as nextTurn } from 'node:timers/promises'; nextTurn();", false],
+    ['await clock.sleep(5);', false],
+    ['socket.setTimeout(5);', false],
+    ['AbortSignal.timeout(5);', true],
+  ])('see a timer in %j: %j', (source, seen) => {
+    expect(setsTimer(domainFile(source))).toBe(seen);
   });
 
   it('pass over comments', () => {
@@ -243,6 +298,15 @@ function breaks(rule: (typeof RULES)[number], { path, code }: SourceFile): boole
   return rule.pattern.test(code) && !rule.allowedIn.test(path);
 }
 
+/** A turn of the event loop is no timer: it takes no time. */
+function setsTimer({ code }: SourceFile): boolean {
+  const call =
+    /(?<!\.)\bset(Timeout|Interval)\(|\bglobalThis\.set(Timeout|Interval)\b|\bAbortSignal\.timeout\(/;
+  const imported =
+    /import \{[^}]*\b(setTimeout|setInterval|scheduler)\b[^}]*\} from ['"]node:timers(\/promises)?['"]/;
+  return call.test(code) || imported.test(code);
+}
+
 /** Statements at the left margin that declare nothing, and top-level await. Filling a constant just declared is fine. */
 function workAtImport({ path, code }: SourceFile): string[] {
   const declaration = /^(import|export|const|let|var|function|async function|class|[\s})\]]|$)/;
@@ -253,14 +317,4 @@ function workAtImport({ path, code }: SourceFile): string[] {
     .split('\n')
     .filter((line) => !isDeclaration(line) || /^(export )?(const|let|var) .*= await /.test(line))
     .map((line) => `${path}: ${line}`);
-}
-
-/** The tables the migrations create, where SQL would name them. */
-function tableInSql(): RegExp {
-  const directory = fileURLToPath(new URL('../../src/store/sql/migrations', import.meta.url));
-  const sql = readdirSync(directory).map((name) => readFileSync(`${directory}/${name}`, 'utf8'));
-  const names = sql.flatMap((text) => [
-    ...text.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF NOT EXISTS\s+)?(\w+)/gi),
-  ]);
-  return new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|TABLE)\\s+(${names.map((match) => match[1]).join('|')})\\b`);
 }

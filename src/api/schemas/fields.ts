@@ -1,7 +1,7 @@
 // Fields that several resources share: whole numbers with bounds, task types, times, pages. Used by the schemas and
 // routes; the messages are what a 422 says about the field.
 import { z } from 'zod';
-import { TASK_TYPES } from '../../domain/task-type.ts';
+import { perTaskType, TASK_TYPES } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
 
 /** A required JSON integer within bounds, ends included. */
@@ -40,7 +40,7 @@ export const instant = z.iso.datetime();
 
 /** One value for each task type. */
 export function perTaskTypeOf<Schema extends z.ZodType>(schema: Schema) {
-  return z.object({ realname: schema, carddata: schema, package: schema });
+  return z.object(perTaskType(() => schema));
 }
 
 /** A request body: a JSON object with these fields and no others. */

@@ -6,10 +6,10 @@ import {
   COOLDOWN_SECONDS_BOUNDS,
   type Comparison,
   DEFAULT_COOLDOWN_SECONDS,
+  RULE_TYPE_FACTS,
   RULE_TYPES,
   type RuleType,
 } from '../../domain/alert-rule.ts';
-import { DEFAULT_CONDITIONS } from '../../domain/health.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { ask } from '../ask.ts';
@@ -126,7 +126,7 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
   options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it without switching it on' }],
   run: async (context, { options }) => {
     const rule = {
-      ...DEFAULT_CONDITIONS[options.ruleType],
+      ...RULE_TYPE_FACTS[options.ruleType].usual,
       notify_channels: [],
       ...(await requestOf(options)),
       name: options.name,

@@ -39,7 +39,7 @@ const add = defineCommand<[string], unknown>({
 function urlOf(given: string | undefined): string {
   if (given === undefined)
     throw new CardpollError('usage', 'url_missing', 'where does it listen? --url is missing');
-  const parsed = SETTINGS.clientUrl.kind.parse(given);
+  const parsed = SETTINGS.client.url.kind.parse(given);
   if (parsed.ok) return parsed.value;
   throw new CardpollError('usage', 'invalid_argument', `--url: ${parsed.problem}`);
 }

@@ -1,6 +1,6 @@
 // `cardpoll daemon`: reads its configuration and hands it to the composition root.
 import { loadDaemonConfig } from '../../config/load-config.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import { DAEMON_FLAGS } from '../../config/settings.ts';
 import { defineCommand } from '../command.ts';
 
 export const daemon = defineCommand({
@@ -12,9 +12,7 @@ export const daemon = defineCommand({
     ['cardpoll daemon --config cardpoll.yaml --processes auto', 'on all cores'],
     ['cardpoll daemon --config cardpoll.yaml --roles worker', 'one more worker'],
   ],
-  settings: Object.values(SETTINGS).filter(
-    ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
-  ),
+  settings: DAEMON_FLAGS,
   run: async ({ configInputs, launchers, io }) => {
     const load = () => loadDaemonConfig(configInputs);
     const config = await load();

@@ -1,6 +1,5 @@
 // `cardpoll demo`: everything on one machine. The launcher runs the product; this shows the dashboard over it, or where
 // there is no terminal prints one status line every two seconds. Both read through the API like any client.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type HostPort, hostPort, integer, text } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -78,7 +77,7 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const { ApiClient } = await import('../../api/client.ts');
   const client = new ApiClient({ url, token: null, timeoutMs: STATUS_EVERY_MS, signal: ended });
-  const rest = () => sleep(STATUS_EVERY_MS, undefined, { signal: ended }).catch(() => {});
+  const rest = () => io.clock.sleep(STATUS_EVERY_MS, ended);
   for (; !ended.aborted; await rest()) {
     try {
       const { body } = await client.overview();

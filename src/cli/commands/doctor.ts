@@ -4,7 +4,7 @@
 
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
-import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from '../../config/settings.ts';
+import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -26,9 +26,7 @@ export const doctor = defineCommand({
       'for monitoring; exit code 1: failed, 2: could not tell',
     ],
   ],
-  settings: Object.values(SETTINGS).filter(
-    ({ flag, scopes }) => flag !== null && scopes.some((scope) => scope === 'daemon'),
-  ),
+  settings: DAEMON_FLAGS,
   run: async (context) => {
     const items = await examine(context);
     const status = verdictOf(items);

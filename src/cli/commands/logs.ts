@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
-import type { InterfaceAlias } from '../../log-search/match/interface-alias.ts';
+import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
 import type { Progress, SearchOptions } from '../../log-search/plan/query.ts';
 import type { InflateChoice } from '../../log-search/read/gzip/choose-library.ts';
 import type { LogFormat } from '../../log-search/report/print-report.ts';
@@ -15,15 +15,6 @@ import { ProgressBar } from '../output/progress-bar.ts';
 import { writeAll } from '../output/write-all.ts';
 
 // Written here again, and checked, because log-search is loaded only when the command runs.
-const ALIASES = [
-  'realname',
-  'flow',
-  'carddata',
-  'card_status',
-  'stop',
-  'start',
-  'resume',
-] as const satisfies readonly InterfaceAlias[];
 const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const satisfies readonly InflateChoice[];
 const FORMATS = ['text', 'json', 'jsonl'] as const satisfies readonly LogFormat[];
 
@@ -129,7 +120,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
     { flags: '--date <YYYY-MM-DD>', doc: 'day to search', kind: text('day') },
     { flags: '--since <time>', doc: 'first instant: a time, or 30m, 2h, 3d ago', kind: text('time') },
     { flags: '--until <time>', doc: 'first instant that is not searched', kind: text('time') },
-    { flags: '--interface <alias>', doc: ALIASES.join(', '), kind: oneOf(ALIASES) },
+    { flags: '--interface <alias>', doc: INTERFACE_ALIASES.join(', '), kind: oneOf(INTERFACE_ALIASES) },
     { flags: '--strict', doc: 'tell the interface by the request path only' },
     { flags: '--count-only', doc: 'print only the number of hits' },
     { flags: '--samples <n>', doc: 'hits to show (default: 5)', kind: integer({ min: 0, max: 10_000 }) },

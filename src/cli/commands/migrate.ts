@@ -59,7 +59,7 @@ export const migrate = defineCommand({
   name: 'migrate',
   summary: 'Show or apply the migrations of the database (default: status)',
   examples: EXAMPLES,
-  settings: [SETTINGS.databaseUrl, SETTINGS.dataDir],
+  settings: [SETTINGS.stores.databaseUrl, SETTINGS.stores.dataDir],
   subcommands: [
     defineCommand({
       name: 'status',

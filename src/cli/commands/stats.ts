@@ -10,8 +10,22 @@ import { rendered } from '../output/print.ts';
 import { initFields, instanceTable, queueTable, taskTable } from '../output/stats-tables.ts';
 import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';
 
-const VIEWS = ['overview', 'queues', 'tasks', 'init', 'instances', 'failures'] as const;
-type View = (typeof VIEWS)[number];
+type Show = (context: CommandContext, client: ApiClient) => Promise<string>;
+
+const SHOWN = {
+  overview: async (context, client) => rendered(context, await client.overview(), overviewText),
+  queues: async (context, client) =>
+    rendered(context, await client.queues(), ({ items }, style) => queueTable(items, style)),
+  tasks: async (context, client) =>
+    rendered(context, await client.tasks(), ({ items }, style) => taskTable(items, style)),
+  init: async (context, client) => rendered(context, await client.initProgress(), initFields),
+  instances,
+  failures: async (context, client) =>
+    rendered(context, await client.failures(), ({ items }, style) => failureText(items, style)),
+} as const satisfies Readonly<Record<string, Show>>;
+
+type View = keyof typeof SHOWN;
+const VIEWS = Object.keys(SHOWN) as readonly View[];
 
 export const stats = defineCommand<[View?], WatchOptions>({
   name: 'stats',
@@ -27,29 +41,12 @@ export const stats = defineCommand<[View?], WatchOptions>({
   ],
   options: [WATCH_OPTION],
   run: async (context, { args: [view = 'overview'], options }) => {
-    const read = (client: ApiClient) => textOf(context, client, view);
+    const read = (client: ApiClient) => SHOWN[view](context, client);
     if (options.watch !== undefined) return watch(context, options.watch, read);
     context.io.stdout.write(await ask(context, 'reading statistics', read));
     return EXIT_OK;
   },
 });
-
-async function textOf(context: CommandContext, client: ApiClient, view: View): Promise<string> {
-  switch (view) {
-    case 'overview':
-      return rendered(context, await client.overview(), overviewText);
-    case 'queues':
-      return rendered(context, await client.queues(), ({ items }, style) => queueTable(items, style));
-    case 'tasks':
-      return rendered(context, await client.tasks(), ({ items }, style) => taskTable(items, style));
-    case 'init':
-      return rendered(context, await client.initProgress(), initFields);
-    case 'failures':
-      return rendered(context, await client.failures(), ({ items }, style) => failureText(items, style));
-    case 'instances':
-      return instances(context, client);
-  }
-}
 
 /** The API tells them with the overview; as JSON they are a list of their own. */
 async function instances(context: CommandContext, client: ApiClient): Promise<string> {

@@ -1,19 +1,13 @@
 // Alert rules and fired alerts as tables. Used by the alerts commands. Shows what the API says.
 import type { AlertBody, AlertRuleBody } from '../../api/client.ts';
+import { RULE_TYPE_FACTS } from '../../domain/alert-rule.ts';
 import type { Cell, Style } from './style.ts';
 import { renderFields, renderTable } from './table.ts';
 
 type Condition = Pick<AlertRuleBody, 'rule_type' | 'comparison' | 'threshold'>;
 
-const UNITS: Record<AlertRuleBody['rule_type'], string> = {
-  queue_backlog: '',
-  success_rate: ' %',
-  avg_duration: ' ms',
-  stop_unconfirmed: '',
-};
-
 export function conditionText({ rule_type, comparison, threshold }: Condition): string {
-  return `${rule_type} ${comparison} ${threshold}${UNITS[rule_type]}`;
+  return `${rule_type} ${comparison} ${threshold}${RULE_TYPE_FACTS[rule_type].unit}`;
 }
 
 export function ruleTable(items: readonly AlertRuleBody[], style: Style): string {

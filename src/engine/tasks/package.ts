@@ -24,7 +24,7 @@ import type { CardReader } from '../card-reader.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Task, TaskResult } from './task.ts';
 
-interface PackageTaskDeps {
+export interface PackageTaskDeps {
   readonly gateway: Gateway;
   readonly stops: Omit<StopRecords, 'unconfirmed'>;
   readonly audit: Pick<AuditTrail, 'tell'>;

@@ -1,8 +1,8 @@
 // Finds the hits of one file and what they come to: counts, first and last, samples, or all of them. Called on every
 // thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
 import { join } from 'node:path';
+import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
-import { INTERFACES, type InterfaceName } from '../match/interface-alias.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
 import type { FileTask } from '../plan/plan.ts';
 import type { Query } from '../plan/query.ts';
@@ -78,7 +78,7 @@ class HitCollector implements LineSink {
     readonly runs: RunWriter | null,
   ) {
     const one = query.interface === null ? [] : [query.interface];
-    this.#wanted = query.keep === 'count' ? one : INTERFACES;
+    this.#wanted = query.keep === 'count' ? one : INTERFACE_NAMES;
   }
 
   line(found: ScannedLine): void {

@@ -4,8 +4,8 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { INTERFACES } from '../match/interface-alias.ts';
 import { compareHits, type Hit, type HitOrder } from './hit.ts';
 
 /** A run in memory is written out beyond this. */
@@ -148,7 +148,7 @@ function encodeHeader(hit: Hit): Buffer {
   header.writeUInt32LE(hit.file, 16);
   header.writeUInt32LE(hit.line.length, 20);
   header.writeUInt8(
-    INTERFACES.reduce((mask, name, bit) => mask | (hit.interfaces.includes(name) ? 1 << bit : 0), 0),
+    INTERFACE_NAMES.reduce((mask, name, bit) => mask | (hit.interfaces.includes(name) ? 1 << bit : 0), 0),
     24,
   );
   header.writeUInt8(hit.cut ? 1 : 0, 25);
@@ -175,7 +175,7 @@ class RunReader {
     const line = header === null ? null : this.#read(header.readUInt32LE(20));
     if (header === null || order === null || line === null) throw new Error('a run ends too early');
     const mask = header.readUInt8(24);
-    const interfaces = INTERFACES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+    const interfaces = INTERFACE_NAMES.filter((_, bit) => (mask & (1 << bit)) !== 0);
     const cut = header.readUInt8(25) === 1;
     this.#header = this.#read(HEADER_BYTES);
     this.head = orderOf(this.#header);

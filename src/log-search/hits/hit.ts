@@ -1,5 +1,5 @@
 // A hit as it is kept: what a sample, a record of `--all` and a line of a trace are made of.
-import type { InterfaceName } from '../match/interface-alias.ts';
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
 
 export interface Hit {
   /** Index of the file's task. */

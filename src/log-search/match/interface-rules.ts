@@ -1,7 +1,8 @@
-// Which interfaces a line belongs to: looks for the signs of interface-alias.ts, and those of one's own, in its request
+// Which interfaces a line belongs to: looks for the signs of the domain's table, and those of one's own, in its request
 // paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
 // find-hits.ts, only on lines that hold the card.
-import { type InterfaceName, type OwnSigns, REALNAME_PART, SIGNS } from './interface-alias.ts';
+import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
+import type { OwnSigns } from './interface-alias.ts';
 import { gbkTextOf, Phrase } from './phrase.ts';
 
 interface Rule {
@@ -37,12 +38,11 @@ export class InterfaceRules {
 }
 
 function ruleOf(name: InterfaceName, own: NonNullable<OwnSigns[InterfaceName]>): Rule {
-  const { paths, fields, phrases } = SIGNS[name];
+  const { answer, signs } = INTERFACES[name];
+  const { paths, pathParts, phrases } = signs;
+  const fields = answer === null ? [] : [answer.field];
   return {
-    inPath: [
-      ...(name === 'realname' ? [REALNAME_PART] : []),
-      ...[...paths, ...(own.paths ?? [])].map(normalizePath),
-    ],
+    inPath: [...(pathParts ?? []), ...[...paths, ...(own.paths ?? [])].map(normalizePath)],
     fields: [...fields, ...(own.fields ?? [])].map((field) => new Field(field)),
     phrases: [...phrases, ...(own.phrases ?? [])].map((text) => new Phrase(text)),
   };

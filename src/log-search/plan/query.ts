@@ -1,7 +1,9 @@
 // What is searched for, checked once: the words of the command line become a Query that can be handed to a worker
 // thread as it is. Used by search.ts. Every refusal says what to type instead.
+
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { type InterfaceName, interfaceOf, type OwnSigns } from '../match/interface-alias.ts';
+import { interfaceOf, type OwnSigns } from '../match/interface-alias.ts';
 import type { InflateChoice } from '../read/gzip/choose-library.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { parseTimeValue } from '../time/timestamps.ts';

@@ -7,6 +7,7 @@ import { EmbeddedCoordination } from './coordination.ts';
 import { EmbeddedFailureLog } from './failure-log.ts';
 import { EmbeddedHealthLog } from './health-log.ts';
 import { EmbeddedHistoryLog } from './history-log.ts';
+import { EmbeddedManualList } from './manual-list.ts';
 import { EmbeddedRequestClaims } from './request-claims.ts';
 import { EmbeddedRings } from './rings.ts';
 import { EmbeddedPollStats } from './stats.ts';
@@ -24,6 +25,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     kind: 'embedded',
     rings: new EmbeddedRings(clock, (taskType) => work.stateOf(taskType)),
     work,
+    manual: new EmbeddedManualList((taskType) => work.stateOf(taskType)),
     stats,
     failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
     history: new EmbeddedHistoryLog(),

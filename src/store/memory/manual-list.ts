@@ -1,45 +1,29 @@
-// The manual list of one task type in the embedded live store: a list that takes and gives at both ends cheaply.
+// The manual lists in this process's memory, beyond what claims and settlements do with them (work-queue.ts).
+import { triggerIdOf } from '../../domain/manual-trigger.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import type { ManualList } from '../ports/manual-list.ts';
+import type { WorkState } from './work-state.ts';
 
-export class ManualList {
-  #items: string[] = [];
-  #head = 0;
+export class EmbeddedManualList implements ManualList {
+  constructor(private readonly stateOf: (taskType: TaskType) => WorkState) {}
 
-  get length(): number {
-    return this.#items.length - this.#head;
+  async push(taskType: TaskType, entries: readonly string[]): Promise<void> {
+    const state = this.stateOf(taskType);
+    for (const entry of entries) state.manual.append(entry);
+    state.wakeListeners();
   }
 
-  append(entry: string): void {
-    this.#items.push(entry);
+  async remove(taskType: TaskType, triggerId: string): Promise<number> {
+    return this.stateOf(taskType).manual.remove((entry) => triggerIdOf(entry) === triggerId);
   }
 
-  /** Puts the entries before the head; the first of them becomes the head. */
-  prepend(entries: readonly string[]): void {
-    if (entries.length === 0) return;
-    this.#items = [...entries, ...this.#items.slice(this.#head)];
-    this.#head = 0;
+  async running(taskType: TaskType): Promise<string[]> {
+    return [...this.stateOf(taskType).manualLeases.entries()].map(({ member }) => member);
   }
 
-  /** Takes out the entries that `matches` says yes to. @returns how many. */
-  remove(matches: (entry: string) => boolean): number {
-    const before = this.length;
-    this.#items = this.#items.slice(this.#head).filter((entry) => !matches(entry));
-    this.#head = 0;
-    return before - this.#items.length;
-  }
-
-  /** From the head to the tail. */
-  entries(): readonly string[] {
-    return this.#items.slice(this.#head);
-  }
-
-  take(count: number): string[] {
-    const taken = this.#items.slice(this.#head, this.#head + count);
-    this.#head += taken.length;
-    // Forget what was taken once it is the greater part: each entry is copied once on average.
-    if (this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return taken;
+  async missing(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
+    const { manual, manualLeases } = this.stateOf(taskType);
+    const waiting = new Set(manual.entries());
+    return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
   }
 }

@@ -1,6 +1,5 @@
 // The work queue in this process's memory. Same rules as the scripts src/store/redis/scripts/work-*.lua, proven by
 // the same contract suite; single-threaded, so every method is atomic by itself.
-import { triggerIdOf } from '../../domain/manual-trigger.ts';
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
@@ -99,26 +98,6 @@ export class EmbeddedWorkQueue implements WorkQueue {
     const { listeners } = this.#types[taskType];
     listeners.add(listener);
     return () => listeners.delete(listener);
-  }
-
-  async pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    const type = this.#types[taskType];
-    for (const entry of entries) type.manual.append(entry);
-    type.wakeListeners();
-  }
-
-  async removeManual(taskType: TaskType, triggerId: string): Promise<number> {
-    return this.#types[taskType].manual.remove((entry) => triggerIdOf(entry) === triggerId);
-  }
-
-  async runningManual(taskType: TaskType): Promise<string[]> {
-    return [...this.#types[taskType].manualLeases.entries()].map(({ member }) => member);
-  }
-
-  async missingManual(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
-    const { manual, manualLeases } = this.#types[taskType];
-    const waiting = new Set(manual.entries());
-    return entries.filter((entry) => !waiting.has(entry) && manualLeases.scoreOf(entry) === undefined);
   }
 
   async counts(taskType: TaskType): Promise<QueueCounts> {

@@ -3,13 +3,13 @@
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
 import type { LimitRecord, Pause, PauseSource, WorkItem } from '../ports/work-queue.ts';
 import { DueQueue } from './due-queue.ts';
-import { ManualList } from './manual-list.ts';
+import { EntryList } from './entry-list.ts';
 import { ScoreSet } from './score-set.ts';
 
 export class WorkState {
   readonly queue = new DueQueue();
   readonly retry = new DueQueue();
-  readonly manual = new ManualList();
+  readonly manual = new EntryList();
   readonly manualLeases = new ScoreSet<string>();
   /** Slot member (see slotOf) -> token. */
   readonly slots = new ScoreSet<string>();

@@ -15,6 +15,7 @@ import type { Coordination } from './coordination.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { HealthLog } from './health-log.ts';
 import type { HistoryLog } from './history-log.ts';
+import type { ManualList } from './manual-list.ts';
 import type { PollStats } from './poll-stats.ts';
 import type { RequestClaims } from './request-claims.ts';
 import type { Rings } from './rings.ts';
@@ -23,6 +24,7 @@ import type { WorkQueue } from './work-queue.ts';
 export interface LiveStore {
   readonly rings: Rings;
   readonly work: WorkQueue;
+  readonly manual: ManualList;
   readonly stats: PollStats;
   readonly failures: FailureLog;
   readonly history: HistoryLog;

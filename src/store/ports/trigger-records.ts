@@ -44,11 +44,8 @@ export interface TriggerRecords {
     card: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
     limit: number,
   ): Promise<readonly ManualTrigger[]>;
-  /** Cards that match; the planner's estimate where counting takes longer than `withinMs`. */
-  countSelected(
-    selection: CardSelection,
-    withinMs: number,
-  ): Promise<{ readonly count: number; readonly estimated: boolean }>;
+  /** Cards that match; the database's own estimate where counting takes longer than anybody waits. */
+  countSelected(selection: CardSelection): Promise<{ readonly rows: number; readonly estimated: boolean }>;
   /** Triggers that are not over. */
   countOpen(): Promise<number>;
   /** Those of the cards that exist. */

@@ -1,5 +1,5 @@
-// Port section of live-store.ts: what is due or runs, a task type: the queue, the retry lane, the manual list, the slots
-// and the pauses. Used by the workers, the leader and whoever shows or changes a limit.
+// Port section of live-store.ts: what is due or runs, a task type: the queue, the retry lane, what is claimed of the manual
+// list, the slots and the pauses. Used by the workers, the leader and whoever shows or changes a limit.
 
 import type { CurvePoint } from '../../domain/concurrency-curve.ts';
 import type { LimitMemory } from '../../domain/effective-limit.ts';
@@ -162,21 +162,6 @@ export interface WorkQueue {
    * happened. A hint: it may come without work, and may be lost while the store is away. @returns ends that.
    */
   onWork(taskType: TaskType, listener: () => void): () => void;
-
-  /** Appends entries (`<card_id>` or `<card_id>:<trigger_id>`) to the manual list. Not idempotent by itself: callers own the trigger. */
-  pushManual(taskType: TaskType, entries: readonly string[]): Promise<void>;
-
-  /**
-   * Takes the waiting entries of a trigger out of the manual list, in short steps; what runs goes on. Entries that
-   * keep their place may change their order a little. @returns how many were taken out.
-   */
-  removeManual(taskType: TaskType, triggerId: string): Promise<number>;
-
-  /** Entries of the manual list that are claimed and not settled yet. */
-  runningManual(taskType: TaskType): Promise<readonly string[]>;
-
-  /** Which of these entries neither wait in the manual list nor run. May name one that was returned just now. */
-  missingManual(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
 
   counts(taskType: TaskType): Promise<QueueCounts>;
 

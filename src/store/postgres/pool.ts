@@ -9,6 +9,10 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
 import { translateSqlError } from '../sql/sql-errors.ts';
+import { statements } from '../sql/statements.ts';
+import file from './queries/pool.sql';
+
+const SQL = statements(file, 'planning');
 
 interface PoolOptions {
   /** postgres://user:password@host:port/database */
@@ -24,10 +28,6 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 40_000;
 const IDLE_CONNECTION_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
-
-// Statements are short lookups by key over arrays of keys. Planned for the arrays' real lengths, PostgreSQL likes to read
-// whole tables of cards for ten thousand keys; planned once for any length, it uses the keys.
-const PLANNING = 'SET jit = off; SET plan_cache_mode = force_generic_plan';
 
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
@@ -58,7 +58,7 @@ export class PostgresClient implements SqlClient {
       keepAlive: true,
       types,
       onConnect: async (client) => {
-        await client.query(PLANNING);
+        await client.query(SQL.planning.text);
       },
     });
     // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.

@@ -8,6 +8,7 @@ import { RedisHealthLog } from './health-log.ts';
 import { RedisHistoryLog } from './history-log.ts';
 import { identityOf } from './identity.ts';
 import { Keys } from './keys.ts';
+import { RedisManualList } from './manual-list.ts';
 import { RedisRequestClaims } from './request-claims.ts';
 import { RedisRings } from './rings.ts';
 import { RedisPollStats } from './stats.ts';
@@ -27,6 +28,7 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
     kind: 'redis',
     rings: new RedisRings(client, keys),
     work,
+    manual: new RedisManualList(client, keys),
     stats: new RedisPollStats(client, keys),
     failures: new RedisFailureLog(client, keys),
     history: new RedisHistoryLog(client, keys),

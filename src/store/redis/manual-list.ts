@@ -1,13 +1,13 @@
-// The manual list of a task type in Redis beyond what claims and settlements do with it (scripts work-*.lua): what
-// triggers need to put entries in, take them out and look for them. Used by work-queue.ts. Every call is short,
-// however long the list is.
+// The manual list of a task type in Redis beyond what claims and settlements do with it (scripts work-*.lua). Every call is
+// short, however long the list is.
 import type { TaskType } from '../../domain/task-type.ts';
+import type { ManualList } from '../ports/manual-list.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 
 const ENTRIES_PER_CALL = 1_000;
 
-export class RedisManualList {
+export class RedisManualList implements ManualList {
   constructor(
     private readonly client: RedisClient,
     private readonly keys: Keys,

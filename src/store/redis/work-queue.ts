@@ -22,7 +22,6 @@ import { placeOf } from './card-place.ts';
 import type { RedisArgument, RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packLimitRecord, unpackLimitRecord } from './limit-record.ts';
-import { RedisManualList } from './manual-list.ts';
 import { RedisPauses } from './pauses.ts';
 import { WorkSignal } from './work-signal.ts';
 
@@ -30,7 +29,6 @@ const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
 
 export class RedisWorkQueue implements WorkQueue {
-  readonly #manual: RedisManualList;
   readonly #pauses: RedisPauses;
   readonly #signal: WorkSignal;
 
@@ -38,7 +36,6 @@ export class RedisWorkQueue implements WorkQueue {
     private readonly client: RedisClient,
     private readonly keys: Keys,
   ) {
-    this.#manual = new RedisManualList(client, keys);
     this.#pauses = new RedisPauses(client, keys);
     this.#signal = new WorkSignal(client.connection);
   }
@@ -128,22 +125,6 @@ export class RedisWorkQueue implements WorkQueue {
   /** Stops listening; the connection it works on is its caller's. */
   close(): void {
     this.#signal.close();
-  }
-
-  pushManual(taskType: TaskType, entries: readonly string[]): Promise<void> {
-    return this.#manual.push(taskType, entries);
-  }
-
-  removeManual(taskType: TaskType, triggerId: string): Promise<number> {
-    return this.#manual.remove(taskType, triggerId);
-  }
-
-  runningManual(taskType: TaskType): Promise<string[]> {
-    return this.#manual.running(taskType);
-  }
-
-  missingManual(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
-    return this.#manual.missing(taskType, entries);
   }
 
   async counts(taskType: TaskType): Promise<QueueCounts> {

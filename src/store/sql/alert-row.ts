@@ -30,10 +30,6 @@ export interface RuleRow extends ConditionRow {
   readonly updated_at_ms: number;
 }
 
-export const RULE_COLUMNS = `id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
-  webhook_url, webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms`;
-
 export interface AlertRow extends ConditionRow {
   readonly id: number;
   readonly rule_id: number;
@@ -51,12 +47,6 @@ export interface HistoryRow extends AlertRow {
   readonly acknowledged_reason: string | null;
   readonly silenced: boolean;
 }
-
-export const HISTORY_COLUMNS = `id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
-  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
-  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
-  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced`;
 
 export function toCondition(row: ConditionRow): AlertCondition {
   return {

@@ -4,7 +4,11 @@ import type { RuleType } from '../../domain/alert-rule.ts';
 import type { Silence } from '../../domain/alert-silence.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { NewSilence, SilenceRecords } from '../ports/alert-records.ts';
+import file from './queries/alert-silences.sql';
 import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
+
+const SQL = statements(file, 'list', 'forgetEnded', 'create', 'remove');
 
 interface SilenceRow {
   readonly id: number;
@@ -17,47 +21,32 @@ interface SilenceRow {
   readonly ends_at_ms: number;
 }
 
-const COLUMNS = `id, rule_id, rule_type, task_type, reason, created_by,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms`;
-
 export class SqlSilences implements SilenceRecords {
   constructor(private readonly client: SqlClient) {}
 
   async list(): Promise<Silence[]> {
-    const rows = await this.client.query<SilenceRow>(
-      `SELECT ${COLUMNS} FROM alert_silences WHERE ends_at > now() ORDER BY id`,
-    );
+    const rows = await this.client.query<SilenceRow>(SQL.list);
     return rows.map(toSilence);
   }
 
   create({ ruleId, ruleType, taskType, reason, by, ends }: NewSilence): Promise<Silence> {
     return this.client.transaction(async (tx) => {
-      await tx.query('DELETE FROM alert_silences WHERE ends_at <= now()');
-      const [row] = await tx.query<SilenceRow>(
-        `INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, ends_at)
-         VALUES ($1::integer, $2, $3, $4, $5,
-           coalesce(to_timestamp($6::float8 / 1000), now() + $7::float8 * interval '1 second'))
-         RETURNING ${COLUMNS}`,
-        [
-          ruleId,
-          ruleType,
-          taskType,
-          reason,
-          by,
-          'atMs' in ends ? ends.atMs : null,
-          'inSeconds' in ends ? ends.inSeconds : null,
-        ],
-      );
+      await tx.query(SQL.forgetEnded);
+      const [row] = await tx.query<SilenceRow>(SQL.create, [
+        ruleId,
+        ruleType,
+        taskType,
+        reason,
+        by,
+        'atMs' in ends ? ends.atMs : null,
+        'inSeconds' in ends ? ends.inSeconds : null,
+      ]);
       return toSilence(row as SilenceRow);
     });
   }
 
   async remove(id: number): Promise<Silence | null> {
-    const [row] = await this.client.query<SilenceRow>(
-      `DELETE FROM alert_silences WHERE id = $1::integer AND ends_at > now() RETURNING ${COLUMNS}`,
-      [id],
-    );
+    const [row] = await this.client.query<SilenceRow>(SQL.remove, [id]);
     return row === undefined ? null : toSilence(row);
   }
 }

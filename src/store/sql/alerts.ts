@@ -1,6 +1,6 @@
 // Alert rules and their history. The state of a rule (firing or not, since when) stands in its row, so that a restart
-// or another leader goes on where the last one ended; see apply-alert-transitions.sql for how it changes.
-import type { AlertRule, AlertRuleFields, AlertState } from '../../domain/alert-rule.ts';
+// or another leader goes on where the last one ended; see `apply` in queries/alerts.sql for how it changes.
+import type { AlertRule, AlertRuleFields } from '../../domain/alert-rule.ts';
 import type {
   AlertHistoryItem,
   AlertNotification,
@@ -18,9 +18,7 @@ import type {
 import {
   type AlertRow,
   type ConditionRow,
-  HISTORY_COLUMNS,
   type HistoryRow,
-  RULE_COLUMNS,
   type RuleRow,
   toAlert,
   toCondition,
@@ -28,13 +26,30 @@ import {
   toRule,
 } from './alert-row.ts';
 import { SqlSilences } from './alert-silences.ts';
-import applyTransitions from './queries/apply-alert-transitions.sql';
-import rulesToEvaluate from './queries/rules-to-evaluate.sql';
-import type { PreparedSql, SqlClient, SqlValue } from './sql-client.ts';
+import file from './queries/alerts.sql';
+import type { SqlClient, SqlValue } from './sql-client.ts';
+import { statements } from './statements.ts';
 import { SqlWebhookOutbox } from './webhook-outbox.ts';
 
-const TO_EVALUATE: PreparedSql = { name: 'rules_to_evaluate', text: rulesToEvaluate };
-const APPLY: PreparedSql = { name: 'apply_alert_transitions', text: applyTransitions };
+const SQL = statements(
+  file,
+  'createRule',
+  'rules',
+  'countRules',
+  'rule',
+  'lockRule',
+  'updateRule',
+  'deleteFiringRule',
+  'deleteRule',
+  'history',
+  'countHistory',
+  'alert',
+  'acknowledge',
+  'firing',
+  'notifications',
+  'toEvaluate',
+  'apply',
+);
 
 interface EvaluationRow extends ConditionRow {
   readonly id: number;
@@ -58,11 +73,6 @@ interface NotificationRow {
   readonly last_error: string | null;
 }
 
-const IN_STATE: Record<AlertState, string> = {
-  firing: 'resolved_at IS NULL',
-  resolved: 'resolved_at IS NOT NULL',
-};
-
 export class SqlAlerts implements AlertRecords {
   readonly webhooks: WebhookOutbox;
   readonly silences: SilenceRecords;
@@ -73,75 +83,38 @@ export class SqlAlerts implements AlertRecords {
   }
 
   async createRule(fields: AlertRuleFields): Promise<AlertRule> {
-    const [row] = await this.client.query<RuleRow>(
-      `INSERT INTO alert_rules
-         (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
-          cooldown_seconds)
-       VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer)
-       RETURNING ${RULE_COLUMNS}`,
-      valuesOf(fields),
-    );
+    const [row] = await this.client.query<RuleRow>(SQL.createRule, valuesOf(fields));
     return toRule(row as RuleRow);
   }
 
   async rules({ offset, limit }: Slice): Promise<SliceOf<AlertRule>> {
     const [rows, [count]] = await Promise.all([
-      this.client.query<RuleRow>(
-        `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE deleted_at IS NULL
-         ORDER BY id OFFSET $1::bigint LIMIT $2::integer`,
-        [offset, limit],
-      ),
-      this.client.query<{ total: number }>(
-        'SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL',
-      ),
+      this.client.query<RuleRow>(SQL.rules, [offset, limit]),
+      this.client.query<{ total: number }>(SQL.countRules),
     ]);
     return { items: rows.map(toRule), total: count?.total ?? 0 };
   }
 
   async rule(id: number): Promise<AlertRule | null> {
-    const [row] = await this.client.query<RuleRow>(
-      `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE id = $1::integer AND deleted_at IS NULL`,
-      [id],
-    );
+    const [row] = await this.client.query<RuleRow>(SQL.rule, [id]);
     return row === undefined ? null : toRule(row);
   }
 
   updateRule(id: number, change: (rule: AlertRule) => AlertRuleFields): Promise<AlertRule | null> {
     return this.client.transaction(async (tx) => {
-      const [present] = await tx.query<RuleRow>(
-        `SELECT ${RULE_COLUMNS} FROM alert_rules WHERE id = $1::integer AND deleted_at IS NULL FOR UPDATE`,
-        [id],
-      );
+      await tx.query(SQL.lockRule, [id]);
+      const [present] = await tx.query<RuleRow>(SQL.rule, [id]);
       if (present === undefined) return null;
-      const [row] = await tx.query<RuleRow>(
-        `UPDATE alert_rules SET name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8,
-           is_enabled = $6::boolean, notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[],
-           cooldown_seconds = $10::integer, revision = revision + 1,
-           -- Never the same twice: it tells versions apart.
-           updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'),
-           last_fired_at = CASE WHEN (rule_type, task_type, comparison, threshold) = ($2, $3, $4, $5::float8)
-             THEN last_fired_at END
-         WHERE id = $11::integer RETURNING ${RULE_COLUMNS}`,
-        [...valuesOf(change(toRule(present))), id],
-      );
+      const [row] = await tx.query<RuleRow>(SQL.updateRule, [...valuesOf(change(toRule(present))), id]);
       return row === undefined ? null : toRule(row);
     });
   }
 
   deleteRule(id: number): Promise<boolean> {
     return this.client.transaction(async (tx) => {
-      const [rule] = await tx.query<{ is_firing: boolean }>(
-        `SELECT open_alert_id IS NOT NULL AS is_firing FROM alert_rules
-         WHERE id = $1::integer AND deleted_at IS NULL FOR UPDATE`,
-        [id],
-      );
+      const [rule] = await tx.query<{ is_firing: boolean }>(SQL.lockRule, [id]);
       if (rule === undefined) return false;
-      await tx.query(
-        rule.is_firing
-          ? 'UPDATE alert_rules SET deleted_at = now(), revision = revision + 1 WHERE id = $1::integer'
-          : 'DELETE FROM alert_rules WHERE id = $1::integer',
-        [id],
-      );
+      await tx.query(rule.is_firing ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
       return true;
     });
   }
@@ -150,54 +123,35 @@ export class SqlAlerts implements AlertRecords {
     { ruleId, state }: HistoryFilter,
     { offset, limit }: Slice,
   ): Promise<SliceOf<AlertHistoryItem>> {
-    const filter = `($1::integer IS NULL OR rule_id = $1::integer) AND ${state === null ? 'true' : IN_STATE[state]}`;
     const [rows, [count]] = await Promise.all([
-      this.client.query<HistoryRow>(
-        `SELECT ${HISTORY_COLUMNS} FROM alert_history WHERE ${filter}
-         ORDER BY id DESC OFFSET $2::bigint LIMIT $3::integer`,
-        [ruleId, offset, limit],
-      ),
-      this.client.query<{ total: number }>(`SELECT count(*) AS total FROM alert_history WHERE ${filter}`, [
-        ruleId,
-      ]),
+      this.client.query<HistoryRow>(SQL.history, [ruleId, state, offset, limit]),
+      this.client.query<{ total: number }>(SQL.countHistory, [ruleId, state]),
     ]);
     return { items: await this.#withNotifications(rows), total: count?.total ?? 0 };
   }
 
   async alert(id: number): Promise<AlertHistoryItem | null> {
-    const rows = await this.client.query<HistoryRow>(
-      `SELECT ${HISTORY_COLUMNS} FROM alert_history WHERE id = $1::bigint`,
-      [id],
-    );
+    const rows = await this.client.query<HistoryRow>(SQL.alert, [id]);
     const [item] = await this.#withNotifications(rows);
     return item ?? null;
   }
 
   async acknowledge(id: number, by: string, reason: string): Promise<void> {
-    await this.client.query(
-      `UPDATE alert_history SET acknowledged_at = clock_timestamp(), acknowledged_by = $2, acknowledged_reason = $3
-       WHERE id = $1::bigint AND resolved_at IS NULL AND acknowledged_at IS NULL`,
-      [id, by, reason],
-    );
+    await this.client.query(SQL.acknowledge, [id, by, reason]);
   }
 
   firing(): Promise<FiringCount[]> {
-    return this.client.query<FiringCount>(
-      `SELECT rule_type AS "ruleType", task_type AS "taskType", count(*) AS firing,
-         count(*) FILTER (WHERE alert_is_silenced(rule_id, rule_type, task_type)) AS silenced,
-         count(*) FILTER (WHERE acknowledged_at IS NOT NULL) AS acknowledged
-       FROM alert_history WHERE resolved_at IS NULL GROUP BY rule_type, task_type`,
-    );
+    return this.client.query<FiringCount>(SQL.firing);
   }
 
   async toEvaluate(): Promise<RuleToEvaluate[]> {
-    return (await this.client.query<EvaluationRow>(TO_EVALUATE)).map(toEvaluation);
+    return (await this.client.query<EvaluationRow>(SQL.toEvaluate)).map(toEvaluation);
   }
 
   async apply(transitions: readonly AlertTransition[]): Promise<AppliedTransition[]> {
     if (transitions.length === 0) return [];
     const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-    const rows = await this.client.query<AlertRow & { kind: AppliedTransition['kind'] }>(APPLY, [
+    const rows = await this.client.query<AlertRow & { kind: AppliedTransition['kind'] }>(SQL.apply, [
       sorted.map(({ ruleId }) => ruleId),
       sorted.map(({ revision }) => revision),
       sorted.map(({ event }) => event.kind),
@@ -215,11 +169,7 @@ export class SqlAlerts implements AlertRecords {
   async #notifications(alertIds: readonly number[]): Promise<Map<number, AlertNotification[]>> {
     const byAlert = new Map<number, AlertNotification[]>();
     if (alertIds.length === 0) return byAlert;
-    const rows = await this.client.query<NotificationRow>(
-      `SELECT alert_id, event, status, attempts, last_error FROM webhook_outbox
-       WHERE alert_id = ANY ($1::bigint[]) ORDER BY id`,
-      [alertIds],
-    );
+    const rows = await this.client.query<NotificationRow>(SQL.notifications, [alertIds]);
     for (const { alert_id: alertId, event, status, attempts, last_error: lastError } of rows) {
       const list = byAlert.get(alertId) ?? [];
       byAlert.set(alertId, [...list, { channel: 'webhook', event, status, attempts, lastError }]);

@@ -2,11 +2,13 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import { snakeKeys } from '../../platform/snake-keys.ts';
 import type { AuditFilter, AuditRecord, AuditRecords } from '../ports/audit-records.ts';
-import { countWithin, type SqlCondition } from './bounded-count.ts';
+import { countWithin } from './bounded-count.ts';
 import { monthStart, withPartitions } from './partitions.ts';
-import type { SqlClient, SqlRunner, SqlValue } from './sql-client.ts';
+import file from './queries/audit.sql';
+import type { SqlClient, SqlRunner } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const COUNT_WITHIN_MS = 1_000;
+const SQL = statements(file, 'append', 'page', 'matching');
 
 interface AuditRow {
   readonly id: number;
@@ -33,42 +35,29 @@ export class SqlAudit implements AuditRecords {
   }
 
   async list(
-    filter: AuditFilter,
+    { sinceMs, untilMs, actor, action }: AuditFilter,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<{ items: AuditRecord[]; total: number }> {
-    const { sql, params } = conditionOf(filter);
-    const [from, count] = [params.length + 1, params.length + 2];
-    const rows = await this.client.query<AuditRow>(
-      `SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, actor, role, address, request_id, action, object,
-         before, after
-       FROM audit WHERE ${sql} ORDER BY at DESC, id DESC OFFSET $${from}::bigint LIMIT $${count}::integer`,
-      [...params, offset, limit],
-    );
-    const { rows: total } = await countWithin(this.client, 'audit', { sql, params }, COUNT_WITHIN_MS);
+    const filter = [sinceMs, untilMs, actor, action];
+    const rows = await this.client.query<AuditRow>(SQL.page, [...filter, offset, limit]);
+    const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
     return { items: rows.map(toRecord), total: Math.max(total, offset + rows.length) };
   }
 }
 
 async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
-  await runner.query(
-    `INSERT INTO audit (month, at, actor, role, address, request_id, action, object, before, after)
-     SELECT $1::date, to_timestamp(at_ms / 1000), actor, role, address, request_id, action, object,
-       before::jsonb, after::jsonb
-     FROM unnest($2::float8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-       $10::text[]) AS e (at_ms, actor, role, address, request_id, action, object, before, after)`,
-    [
-      monthStart(month),
-      entries.map(({ atMs }) => atMs),
-      entries.map(({ name }) => name),
-      entries.map(({ role }) => role),
-      entries.map(({ address }) => address),
-      entries.map(({ requestId }) => requestId),
-      entries.map(({ action }) => action),
-      entries.map(({ object }) => object),
-      entries.map(({ before }) => jsonOf(before)),
-      entries.map(({ after }) => jsonOf(after)),
-    ],
-  );
+  await runner.query(SQL.append, [
+    monthStart(month),
+    entries.map(({ atMs }) => atMs),
+    entries.map(({ name }) => name),
+    entries.map(({ role }) => role),
+    entries.map(({ address }) => address),
+    entries.map(({ requestId }) => requestId),
+    entries.map(({ action }) => action),
+    entries.map(({ object }) => object),
+    entries.map(({ before }) => jsonOf(before)),
+    entries.map(({ after }) => jsonOf(after)),
+  ]);
 }
 
 function jsonOf(value: unknown): string | null {
@@ -78,20 +67,6 @@ function jsonOf(value: unknown): string | null {
 /** PostgreSQL keeps neither NUL nor half a surrogate pair. */
 function keepable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
-}
-
-function conditionOf({ sinceMs, untilMs, actor, action }: AuditFilter): SqlCondition {
-  const wanted: ReadonlyArray<[SqlValue, (n: number) => string]> = [
-    [sinceMs, (n) => `at >= to_timestamp($${n}::float8 / 1000)`],
-    [untilMs, (n) => `at < to_timestamp($${n}::float8 / 1000)`],
-    [actor, (n) => `actor = $${n}`],
-    [action, (n) => `(action = $${n} OR starts_with(action, $${n} || '.'))`],
-  ];
-  const given = wanted.filter(([value]) => value !== null);
-  return {
-    sql: given.map(([, condition], i) => condition(i + 1)).join(' AND ') || 'true',
-    params: given.map(([value]) => value),
-  };
 }
 
 function toRecord({ at_ms: atMs, request_id: requestId, actor, ...row }: AuditRow): AuditRecord {

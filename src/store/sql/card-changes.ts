@@ -6,9 +6,11 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { CardChanges } from '../ports/card-records.ts';
 import { type ChangeWindow, formatMark, newWindow, type Position, parseMark } from './change-window.ts';
 import { type MembershipRow, toMembership } from './membership-row.ts';
-import changedCards from './queries/changed-cards.sql';
-import removedCards from './queries/removed-cards.sql';
-import type { SqlClient } from './sql-client.ts';
+import file from './queries/card-changes.sql';
+import type { PreparedSql, SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
+
+const SQL = statements(file, 'snapshot', 'changed', 'removed');
 
 interface PageRow {
   readonly changed_xid: string;
@@ -22,7 +24,7 @@ interface RemovedRow extends PageRow {
 }
 
 export async function currentMark(client: SqlClient): Promise<string> {
-  const [row] = await client.query<{ mark: string }>('SELECT pg_current_snapshot()::text AS mark');
+  const [row] = await client.query<{ mark: string }>(SQL.snapshot);
   if (row === undefined)
     throw new CardpollError('internal', 'no_snapshot', 'the database returned no snapshot');
   return row.mark;
@@ -32,8 +34,8 @@ export async function cardChangesSince(client: SqlClient, mark: string, limit: n
   // An empty answer means "caught up": a page with nothing to tell is followed by the next one at once.
   for (let at = mark; ; ) {
     const { window, isNew } = await openWindow(client, at);
-    const changed = await readPage<ChangedRow>(client, changedCards, window, window.changedAfter, limit);
-    const removed = await readPage<RemovedRow>(client, removedCards, window, window.removedAfter, limit);
+    const changed = await readPage<ChangedRow>(client, SQL.changed, window, window.changedAfter, limit);
+    const removed = await readPage<RemovedRow>(client, SQL.removed, window, window.removedAfter, limit);
     const gone = removed.filter((row) => !row.present).map((row) => row.card_id);
     const rest = {
       ...window,
@@ -71,7 +73,7 @@ async function openWindow(
 
 async function readPage<Row extends PageRow>(
   client: SqlClient,
-  sql: string,
+  sql: PreparedSql,
   { lower, upper }: ChangeWindow,
   after: Position | null,
   limit: number,

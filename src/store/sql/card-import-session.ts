@@ -7,13 +7,12 @@ import type {
   ImportCounts,
   ImportSessionOptions,
 } from '../ports/card-records.ts';
-import checkChunk from './queries/check-chunk.sql';
-import importCandidates from './queries/import-candidates.sql';
-import importChunk from './queries/import-chunk.sql';
+import file from './queries/card-import-session.sql';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE, UNIQUE_VIOLATION } from './retry-conflicts.ts';
 import type { SqlClient, SqlTransaction } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const COLUMNS = 'position, card_id, iccid, carrier_id, status, allowance_mb, real_name_verified';
+const SQL = statements(file, 'createRows', 'copyRows', 'insertRows', 'planByKeys', 'chunk');
 
 interface ChunkRow {
   readonly inserted: number;
@@ -23,19 +22,15 @@ interface ChunkRow {
 }
 
 export class SqlCardImportSession implements CardImportSession {
-  readonly #sql: string;
-
   constructor(
     private readonly client: SqlClient,
-    { dryRun }: ImportSessionOptions,
-  ) {
-    this.#sql = `${importCandidates}${dryRun ? checkChunk : importChunk}`;
-  }
+    private readonly options: ImportSessionOptions,
+  ) {}
 
   write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }> {
     // A card or iccid that somebody else inserts at this moment is seen, and reported, by the next attempt.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-      this.client.transaction((tx) => writeChunk(tx, rows, this.#sql)),
+      this.client.transaction((tx) => writeChunk(tx, rows, this.options)),
     );
   }
 
@@ -44,14 +39,11 @@ export class SqlCardImportSession implements CardImportSession {
   }
 }
 
-async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], sql: string) {
-  await tx.query(`CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
-    position integer, card_id bigint, iccid text, carrier_id integer, status integer,
-    allowance_mb double precision, real_name_verified boolean) ON COMMIT DELETE ROWS`);
+async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], { dryRun }: ImportSessionOptions) {
+  await tx.query(SQL.createRows);
   await fill(tx, rows);
-  // Keys are looked up: for ten thousand of them the planner would rather read all cards, chunk after chunk.
-  await tx.script('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off');
-  const [result] = await tx.query<ChunkRow>(sql);
+  await tx.query(SQL.planByKeys);
+  const [result] = await tx.query<ChunkRow>(SQL.chunk, [dryRun]);
   const conflicts = toConflicts(result);
   const inserted = result?.inserted ?? 0;
   const updated = result?.updated ?? 0;
@@ -60,22 +52,18 @@ async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], sql: 
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
   if (tx.copyIn !== undefined) {
-    await tx.copyIn(`COPY import_rows (${COLUMNS}) FROM STDIN`, rows.map(toCopyLine).join(''));
+    await tx.copyIn(SQL.copyRows.text, rows.map(toCopyLine).join(''));
     return;
   }
-  await tx.query(
-    `INSERT INTO import_rows (${COLUMNS}) SELECT * FROM unnest(
-      $1::integer[], $2::bigint[], $3::text[], $4::integer[], $5::integer[], $6::float8[], $7::boolean[])`,
-    [
-      rows.map((_, position) => position),
-      rows.map((row) => row.cardId),
-      rows.map((row) => row.iccid),
-      rows.map((row) => row.carrierId),
-      rows.map((row) => row.status),
-      rows.map((row) => row.allowanceMb),
-      rows.map((row) => row.realNameVerified),
-    ],
-  );
+  await tx.query(SQL.insertRows, [
+    rows.map((_, position) => position),
+    rows.map((row) => row.cardId),
+    rows.map((row) => row.iccid),
+    rows.map((row) => row.carrierId),
+    rows.map((row) => row.status),
+    rows.map((row) => row.allowanceMb),
+    rows.map((row) => row.realNameVerified),
+  ]);
 }
 
 /** Numbers, booleans and digits need no escaping; an iccid that were something else is refused by the table. */

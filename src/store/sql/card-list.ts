@@ -1,10 +1,13 @@
 // One stretch of the cards in id order, filtered. Used by cards.ts. Looks at a bounded number of cards a call, however
 // few of them match.
 import type { CardFilter, CardStretch, ListedCard } from '../ports/card-records.ts';
+import file from './queries/card-list.sql';
 import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
+
+const SQL = statements(file, 'stretch');
 
 const LOOKED_AT = 20_000;
-const COLUMNS = 'card_id, iccid, carrier_id, status, allowance_mb, real_name_verified, stopped';
 
 interface StretchRow {
   readonly last_id: number | null;
@@ -25,20 +28,14 @@ export async function cardStretch(
   limit: number,
 ): Promise<CardStretch> {
   const window = isOpen(filter) ? limit : Math.max(limit, LOOKED_AT);
-  const rows = await client.query<StretchRow>(
-    `WITH looked AS MATERIALIZED (
-       SELECT ${COLUMNS} FROM cards WHERE card_id > $1::bigint ORDER BY card_id LIMIT $2::integer
-     ), matching AS (
-       SELECT * FROM looked
-       WHERE ($4::integer IS NULL OR carrier_id = $4) AND ($5::integer IS NULL OR status = $5)
-         AND ($6::boolean IS NULL OR stopped = $6)
-       ORDER BY card_id LIMIT $3::integer
-     )
-     SELECT e.last_id, e.looked_at, m.*
-     FROM (SELECT max(card_id) AS last_id, count(*) AS looked_at FROM looked) e LEFT JOIN matching m ON true
-     ORDER BY m.card_id`,
-    [afterId, window, limit, filter.carrierId, filter.status, filter.stopped],
-  );
+  const rows = await client.query<StretchRow>(SQL.stretch, [
+    afterId,
+    window,
+    limit,
+    filter.carrierId,
+    filter.status,
+    filter.stopped,
+  ]);
   const cards = rows.flatMap(toCard);
   return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
 }

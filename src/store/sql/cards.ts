@@ -1,7 +1,7 @@
 // Card records: reading them, and the doors to the change feed (card-changes.ts) and to imports
 // (card-import-session.ts). What polls change is written by results.ts and stops.ts.
 import type { Card, CardMembership } from '../../domain/card.ts';
-import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { TaskType } from '../../domain/task-type.ts';
 import type { UsageMonth } from '../../domain/usage-month.ts';
 import type {
   CardChanges,
@@ -17,20 +17,22 @@ import { cardChangesSince, currentMark } from './card-changes.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
 import { cardStretch } from './card-list.ts';
 import { type MembershipRow, toMembership } from './membership-row.ts';
-import cardsByIds from './queries/cards-by-ids.sql';
-import type { PreparedSql, SqlClient } from './sql-client.ts';
+import file from './queries/cards.sql';
+import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const BY_IDS: PreparedSql = { name: 'cards_by_ids', text: cardsByIds };
-const PAGE: PreparedSql = {
-  name: 'cards_page',
-  text: `SELECT card_id, carrier_id, real_name_verified FROM cards
-    WHERE card_id > $1::bigint ORDER BY card_id LIMIT $2::integer`,
-};
+const SQL = statements(
+  file,
+  'page',
+  'byIds',
+  'idOfIccid',
+  'lastPolls',
+  'monthlyUsage',
+  'count',
+  'size',
+  'lastId',
+);
 
-/** As the planner does: rows a page when last analysed (-1: never), and the pages of now. */
-const ESTIMATE = `SELECT reltuples::bigint AS rows, relpages AS known_pages,
-    pg_relation_size(oid) / current_setting('block_size')::integer AS pages
-  FROM pg_class WHERE oid = 'cards'::regclass`;
 /** A few milliseconds of counting: about 25,000 cards. */
 const PAGES_COUNTED_EXACTLY = 350;
 /** Of 8 kB, in a table never analysed, or last while its first rows were on their way (0 rows, yet pages). */
@@ -54,19 +56,22 @@ interface CardRow extends MembershipRow {
   readonly read_at_ms: number;
 }
 
-type PollsRow = Partial<Record<TaskType, number | null>>;
+interface PollRow {
+  readonly task_type: TaskType;
+  readonly at_ms: number;
+}
 
 export class SqlCards implements CardRecords {
   constructor(private readonly client: SqlClient) {}
 
   async page(afterId: number, limit: number): Promise<CardMembership[]> {
-    const rows = await this.client.query<MembershipRow>(PAGE, [afterId, limit]);
+    const rows = await this.client.query<MembershipRow>(SQL.page, [afterId, limit]);
     return rows.map(toMembership);
   }
 
   async byIds(cardIds: readonly number[]): Promise<Card[]> {
     if (cardIds.length === 0) return [];
-    const rows = await this.client.query<CardRow>(BY_IDS, [cardIds]);
+    const rows = await this.client.query<CardRow>(SQL.byIds, [cardIds]);
     return rows.map(toCard);
   }
 
@@ -78,21 +83,20 @@ export class SqlCards implements CardRecords {
   }
 
   async monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
-    const rows = await this.client.query<{ month: string; used_mb: number }>(
-      `SELECT to_char(month, 'YYYY-MM') AS month, used_mb FROM card_usage
-       WHERE card_id = $1::bigint ORDER BY card_usage.month DESC LIMIT $2::integer`,
-      [cardId, limit],
-    );
+    const rows = await this.client.query<{ month: string; used_mb: number }>(SQL.monthlyUsage, [
+      cardId,
+      limit,
+    ]);
     return rows.map((row) => ({ month: row.month, usedMb: row.used_mb }));
   }
 
   async count(): Promise<number> {
-    const [row] = await this.client.query<{ count: number }>('SELECT count(*) AS count FROM cards');
+    const [row] = await this.client.query<{ count: number }>(SQL.count);
     return row?.count ?? 0;
   }
 
   async estimate(): Promise<number> {
-    const [row] = await this.client.query<EstimateRow>(ESTIMATE);
+    const [row] = await this.client.query<EstimateRow>(SQL.size);
     if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return this.count();
     const perPage = row.rows > 0 && row.known_pages > 0 ? row.rows / row.known_pages : CARDS_A_PAGE;
     return Math.round(perPage * row.pages);
@@ -103,7 +107,7 @@ export class SqlCards implements CardRecords {
   }
 
   async lastId(): Promise<number> {
-    const [row] = await this.client.query<{ last: number | null }>('SELECT max(card_id) AS last FROM cards');
+    const [row] = await this.client.query<{ last: number | null }>(SQL.lastId);
     return row?.last ?? 0;
   }
 
@@ -123,19 +127,13 @@ export class SqlCards implements CardRecords {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    const [row] = await this.client.query<{ card_id: number }>('SELECT card_id FROM cards WHERE iccid = $1', [
-      cardIdOrIccid,
-    ]);
+    const [row] = await this.client.query<{ card_id: number }>(SQL.idOfIccid, [cardIdOrIccid]);
     return row?.card_id ?? null;
   }
 
   async #lastPolls(cardId: number): Promise<Partial<Record<TaskType, number>>> {
-    const columns = TASK_TYPES.map((type) => `(extract(epoch FROM ${type}_at) * 1000)::bigint AS ${type}`);
-    const [row] = await this.client.query<PollsRow>(
-      `SELECT ${columns.join(', ')} FROM card_polls WHERE card_id = $1::bigint`,
-      [cardId],
-    );
-    return Object.fromEntries(Object.entries(row ?? {}).filter(([, atMs]) => atMs !== null));
+    const rows = await this.client.query<PollRow>(SQL.lastPolls, [cardId]);
+    return Object.fromEntries(rows.map((row) => [row.task_type, row.at_ms]));
   }
 }
 

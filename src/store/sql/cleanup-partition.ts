@@ -1,6 +1,11 @@
 // Removes a whole expired month: the partition is detached without blocking writers, then dropped. Used by
 // cleanup-step.ts, which notes in between what is being dropped, so that a half-detached partition is found again.
+import file from './queries/cleanup-partition.sql';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
+import { fill, statements } from './statements.ts';
+import { limitLockWaits } from './transaction-bounds.ts';
+
+const SQL = statements(file, 'expired', 'state', 'detach', 'finishDetaching', 'drop');
 
 /** A detached table is nobody's; only a vacuum or a curious reader may still hold it. */
 const DROP_LOCK_TIMEOUT_MS = 1_000;
@@ -14,16 +19,7 @@ export async function expiredPartition(
   table: string,
   firstKept: string,
 ): Promise<string | null> {
-  const [row] = await runner.query<{ name: string }>(
-    `SELECT child.oid::regclass::text AS name
-     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-     WHERE inhparent = $1::regclass
-       AND (regexp_match(pg_get_expr(child.relpartbound, child.oid), 'TO \\(''([0-9-]+)''\\)'))[1]::date <= $2::date
-     UNION
-     SELECT dropping FROM cleanup_run_items WHERE target = $3 AND to_regclass(dropping) IS NOT NULL
-     ORDER BY name LIMIT 1`,
-    [table, firstKept, table],
-  );
+  const [row] = await runner.query<{ name: string }>(SQL.expired, [table, firstKept, table]);
   return row?.name ?? null;
 }
 
@@ -32,14 +28,9 @@ export async function expiredPartition(
  * wait for. Interrupted, it is finished by the next call. Throws `unavailable` when a long transaction stands in the way.
  */
 export async function detachPartition(client: SqlClient, table: string, name: string): Promise<void> {
-  const [state] = await client.query<{ pending: boolean }>(
-    'SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)',
-    [name],
-  );
+  const [state] = await client.query<{ pending: boolean }>(SQL.state, [name]);
   if (state === undefined) return;
-  await client.query(
-    `ALTER TABLE ${table} DETACH PARTITION ${name} ${state.pending ? 'FINALIZE' : 'CONCURRENTLY'}`,
-  );
+  await client.query(fill(state.pending ? SQL.finishDetaching : SQL.detach, { table, partition: name }));
 }
 
 /** Drops the detached table in the transaction of `notes`. */
@@ -49,8 +40,8 @@ export function dropDetached(
   notes: (tx: SqlRunner) => Promise<void>,
 ): Promise<void> {
   return client.transaction(async (tx) => {
-    await tx.query(`SET LOCAL lock_timeout = ${DROP_LOCK_TIMEOUT_MS}`);
+    await limitLockWaits(tx, DROP_LOCK_TIMEOUT_MS);
     await notes(tx);
-    await tx.query(`DROP TABLE IF EXISTS ${name}`);
+    await tx.query(fill(SQL.drop, { partition: name }));
   });
 }

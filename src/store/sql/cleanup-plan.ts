@@ -2,12 +2,12 @@
 import { CLEANUP_TARGETS, type CleanupConfig, cleanupBounds } from '../../domain/cleanup.ts';
 import type { MonthCalendar } from '../../domain/usage-month.ts';
 import type { CleanupPlan, CleanupPlanItem } from '../ports/cleanup-records.ts';
-import { countWithin } from './bounded-count.ts';
-import { bindCondition, TARGET_TABLES } from './cleanup-targets.ts';
+import { COUNT_WITHIN_MS, countWithin } from './bounded-count.ts';
+import { expiredRows } from './cleanup-targets.ts';
 import type { SqlClient } from './sql-client.ts';
 
-/** All targets together stay well within what the admin API allows an answer. */
-const COUNT_WITHIN_MS = Math.floor(2_000 / CLEANUP_TARGETS.length);
+/** The targets share what an answer may take. */
+const TARGET_WITHIN_MS = Math.floor(COUNT_WITHIN_MS / CLEANUP_TARGETS.length);
 
 export async function planCleanup(
   client: SqlClient,
@@ -21,13 +21,8 @@ export async function planCleanup(
     if (config?.enabled !== true) continue;
     const { id, retentionDays } = config;
     const bounds = cleanupBounds(target, retentionDays, at.nowMs, at.calendar);
-    const { table, expired } = TARGET_TABLES[target];
-    const count = await countWithin(
-      client,
-      table,
-      bindCondition(expired, bounds, at.changeMark),
-      COUNT_WITHIN_MS,
-    );
+    const { sql, params } = expiredRows(target, bounds, at.changeMark);
+    const count = await countWithin(client, sql, params, TARGET_WITHIN_MS);
     items.push({ id, target, retentionDays, ...bounds, ...count });
   }
   return { items, changeMark: at.changeMark };

@@ -5,7 +5,23 @@ import { countWithin } from './bounded-count.ts';
 import { detachPartition, dropDetached, expiredPartition } from './cleanup-partition.ts';
 import { bindCondition, TARGET_TABLES, type TargetTable, walkedTable } from './cleanup-targets.ts';
 import { monthStart } from './partitions.ts';
+import file from './queries/cleanup-step.sql';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
+import { fill, statements } from './statements.ts';
+
+const SQL = statements(
+  file,
+  'partitionRows',
+  'noteDropping',
+  'countDropped',
+  'forgetDropping',
+  'lockItem',
+  'pages',
+  'removeWindow',
+  'noteWalk',
+  'noteLastRun',
+  'countBatch',
+);
 
 export interface RunItem extends CleanupBounds {
   readonly runId: string;
@@ -22,7 +38,6 @@ const NOT_WALKED = '(0,0)';
 /** Pages looked at by one statement, and statements in one transaction while they find little. */
 const WINDOW_PAGES = 128;
 const WINDOWS_A_STEP = 64;
-const PARTITION_COUNT_WITHIN_MS = 5_000;
 
 /** @returns rows removed. */
 export async function cleanupStep(client: SqlClient, item: RunItem): Promise<number> {
@@ -37,13 +52,8 @@ export async function cleanupStep(client: SqlClient, item: RunItem): Promise<num
 
 /** Writes down what is about to be dropped: from here on it goes, whoever does it. */
 async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
-  const everything = { sql: 'true', params: [] };
-  const { rows } = await countWithin(client, partition, everything, PARTITION_COUNT_WITHIN_MS);
-  await client.query(
-    `UPDATE cleanup_run_items SET dropping = $3, dropping_rows = $4::bigint
-     WHERE run_id = $1 AND position = $2::integer AND dropping IS NULL AND NOT finished`,
-    [item.runId, item.position, partition, rows],
-  );
+  const { rows } = await countWithin(client, fill(SQL.partitionRows, { partition }), []);
+  await client.query(SQL.noteDropping, [item.runId, item.position, partition, rows]);
   return 0;
 }
 
@@ -56,26 +66,17 @@ async function dropPartition(
   await detachPartition(client, table, partition);
   let dropped = 0;
   await dropDetached(client, partition, async (tx) => {
-    const rows = await tx.query<{ rows: number }>(
-      `UPDATE cleanup_run_items SET deleted = deleted + dropping_rows, dropping = NULL
-       WHERE run_id = $1 AND position = $2::integer AND dropping = $3 RETURNING dropping_rows AS rows`,
-      [runId, position, partition],
-    );
+    const rows = await tx.query<{ rows: number }>(SQL.countDropped, [runId, position, partition]);
     dropped = rows[0]?.rows ?? 0;
     if (rows.length > 0) await countBatch(tx, runId);
-    // Also what a failed run had left of it.
-    await tx.query('UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $1', [partition]);
+    await tx.query(SQL.forgetDropping, [partition]);
   });
   return dropped;
 }
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
 async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
-  const [mark] = await tx.query<{ walked_to: string }>(
-    `SELECT walked_to::text AS walked_to FROM cleanup_run_items
-     WHERE run_id = $1 AND position = $2::integer AND NOT finished FOR UPDATE`,
-    [item.runId, item.position],
-  );
+  const [mark] = await tx.query<{ walked_to: string }>(SQL.lockItem, [item.runId, item.position]);
   if (mark === undefined) return 0;
   const pages = await walkedPages(tx, item, target);
   const room = Math.floor(CLEANUP_BATCH_ROWS / target.rowsEach);
@@ -94,11 +95,10 @@ async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<
 /** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
 async function walkedPages(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
   if (target.walked === null) return 0;
-  const [row] = await tx.query<{ pages: number }>(
-    `SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages
-     FROM pg_class WHERE oid = to_regclass($1) AND relispartition = $2::boolean`,
-    [walkedTable(target, item.firstKeptMonth), target.monthly],
-  );
+  const [row] = await tx.query<{ pages: number }>(SQL.pages, [
+    walkedTable(target, item.firstKeptMonth),
+    target.monthly,
+  ]);
   return row?.pages ?? 0;
 }
 
@@ -111,19 +111,11 @@ async function removeWindow(
   limit: number,
 ): Promise<{ deleted: number; walkedTo: string }> {
   const table = walkedTable(target, item.firstKeptMonth);
-  const { sql, params } = bindCondition(target.walked ?? 'false', item, item.changeMark);
+  const condition = bindCondition(target.walked ?? 'false', 4, item, item.changeMark);
   const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
-  const [p1, p2, p3] = [1, 2, 3].map((n) => `$${params.length + n}`);
   const [row] = await tx.query<{ deleted: number; last: string | null }>(
-    `WITH edge AS MATERIALIZED (
-       SELECT ctid AS at FROM ${table} WHERE ctid > ${p1}::tid AND ctid < ${p2}::tid AND (${sql})
-       ORDER BY ctid OFFSET ${p3}::integer - 1 LIMIT 1
-     ), gone AS (
-       DELETE FROM ${table}
-       WHERE ctid > ${p1}::tid AND ctid <= coalesce((SELECT at FROM edge), ${p2}::tid) AND (${sql}) RETURNING 1
-     )
-     SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS last`,
-    [...params, from, to, limit],
+    fill(SQL.removeWindow, { table, expired: condition.sql }),
+    [from, to, limit, ...condition.params],
   );
   return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
 }
@@ -133,20 +125,14 @@ async function noteWalk(
   { runId, position, target }: RunItem,
   { deleted, walkedTo, finished }: { deleted: number; walkedTo: string; finished: boolean },
 ): Promise<void> {
-  // What is counted at the end is the truth about what had expired; the count at the start may have been an estimate.
-  await tx.query(
-    `UPDATE cleanup_run_items SET deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,
-       total = CASE WHEN $5::boolean THEN deleted + $3::bigint ELSE total END
-     WHERE run_id = $1 AND position = $2::integer`,
-    [runId, position, deleted, walkedTo, finished],
-  );
+  await tx.query(SQL.noteWalk, [runId, position, deleted, walkedTo, finished]);
   if (finished) {
-    await tx.query('UPDATE cleanup_configs SET last_run_at = clock_timestamp() WHERE target = $1', [target]);
+    await tx.query(SQL.noteLastRun, [target]);
   }
 }
 
 async function countBatch(tx: SqlRunner, runId: string): Promise<void> {
-  await tx.query('UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1', [runId]);
+  await tx.query(SQL.countBatch, [runId]);
 }
 
 /** The page of a row's place, `(page,row)`. */

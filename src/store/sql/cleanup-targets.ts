@@ -1,21 +1,19 @@
-// What expires of each cleanup target, as SQL. Used by cleanup-plan.ts and cleanup-step.ts; nobody else says which rows
-// may go. A table of a later migration may be missing still: it then has nothing to clean.
-//
-// In conditions {cutoff} stands for the instant, {month} for the first kept month and {snapshot} for the snapshot up
-// to which the change feed is through (NULL: unknown, and nothing compares true with it).
+// What expires of each cleanup target: tables, and the conditions of queries/cleanup-targets.sql with their parameters. Used by
+// cleanup-plan.ts and cleanup-step.ts; nobody else says which rows may go.
 import { CLEANUP_TARGETS, type CleanupBounds, type CleanupTarget } from '../../domain/cleanup.ts';
-import type { SqlCondition } from './bounded-count.ts';
 import { parseMark } from './change-window.ts';
 import { monthStart } from './partitions.ts';
+import file from './queries/cleanup-targets.sql';
 import type { SqlValue } from './sql-client.ts';
+import { fill, statements } from './statements.ts';
+
+const SQL = statements(file, 'expired', 'usage_records_rows', ...CLEANUP_TARGETS);
 
 export interface TargetTable {
   readonly table: string;
-  /** Everything of the target that has expired; what counting counts. */
-  readonly expired: string;
   /** Partitioned by month: partitions before the first kept month go as a whole. */
   readonly monthly: boolean;
-  /** Rows that go one by one, from `walkedTable`; null: none do. */
+  /** The condition of the rows that go one by one, from `walkedTable`; null: none do. */
   readonly walked: string | null;
   /** Rows that go with each row, itself included. */
   readonly rowsEach: number;
@@ -25,39 +23,25 @@ export interface TargetTable {
 const NOTIFICATIONS_AN_ALERT = 2;
 
 /** Rows of a plain table. */
-function plain(table: string, expired: string, rowsEach = 1): TargetTable {
-  return { table, expired, monthly: false, walked: expired, rowsEach };
+function plain(table: CleanupTarget, rowsEach = 1): TargetTable {
+  return { table, monthly: false, walked: SQL[table].text, rowsEach };
+}
+
+/** Whole months of a table. */
+function monthly(table: CleanupTarget, walked: string | null = null): TargetTable {
+  return { table, monthly: true, walked, rowsEach: 1 };
 }
 
 export const TARGET_TABLES: Record<CleanupTarget, TargetTable> = {
-  usage_records: {
-    table: 'usage_records',
-    expired: 'month < {month} OR (month = {month} AND recorded_at < {cutoff})',
-    monthly: true,
-    walked: 'recorded_at < {cutoff}',
-    rowsEach: 1,
-  },
-  card_usage: {
-    table: 'card_usage',
-    expired: 'month < {month}',
-    monthly: true,
-    walked: null,
-    rowsEach: 1,
-  },
-  alert_history: plain(
-    'alert_history',
-    'resolved_at IS NOT NULL AND fired_at < {cutoff}',
-    1 + NOTIFICATIONS_AN_ALERT,
-  ),
-  webhook_outbox: plain('webhook_outbox', "status <> 'pending' AND settled_at < {cutoff}"),
-  manual_triggers: plain('manual_triggers', 'finished_at < {cutoff} AND NOT feeding'),
-  card_stops: plain('card_stops', 'requested_at < {cutoff} AND month < {month}'),
-  card_removals: plain(
-    'card_removals',
-    'removed_at < {cutoff} AND pg_visible_in_snapshot(changed_xid, {snapshot})',
-  ),
-  cleanup_runs: plain('cleanup_runs', 'finished_at < {cutoff}', 1 + CLEANUP_TARGETS.length),
-  audit: { table: 'audit', expired: 'month < {month}', monthly: true, walked: null, rowsEach: 1 },
+  usage_records: monthly('usage_records', SQL.usage_records_rows.text),
+  card_usage: monthly('card_usage'),
+  alert_history: plain('alert_history', 1 + NOTIFICATIONS_AN_ALERT),
+  webhook_outbox: plain('webhook_outbox'),
+  manual_triggers: plain('manual_triggers'),
+  card_stops: plain('card_stops'),
+  card_removals: plain('card_removals'),
+  cleanup_runs: plain('cleanup_runs', 1 + CLEANUP_TARGETS.length),
+  audit: monthly('audit'),
 };
 
 /** The one table whose rows are looked at one by one: the partition the cutoff falls into, or the table itself. */
@@ -65,12 +49,28 @@ export function walkedTable({ table, monthly }: TargetTable, firstKeptMonth: str
   return monthly ? `${table}_${firstKeptMonth.replace('-', '_')}` : table;
 }
 
-/** A condition with its values as parameters from $1 on; more may follow. */
+interface BoundSql {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** Selects everything of a target that has expired. */
+export function expiredRows(
+  target: CleanupTarget,
+  bounds: CleanupBounds,
+  changeMark: string | null,
+): BoundSql {
+  const { sql, params } = bindCondition(SQL[target].text, 1, bounds, changeMark);
+  return { sql: fill(SQL.expired, { table: TARGET_TABLES[target].table, expired: sql }), params };
+}
+
+/** A condition with the values it names as parameters from number `first` on. */
 export function bindCondition(
   condition: string,
+  first: number,
   { cutoffMs, firstKeptMonth }: CleanupBounds,
   changeMark: string | null,
-): SqlCondition {
+): BoundSql {
   const values: Record<string, { readonly sql: (n: number) => string; readonly value: SqlValue }> = {
     cutoff: { sql: (n) => `to_timestamp($${n}::float8 / 1000)`, value: cutoffMs },
     month: { sql: (n) => `$${n}::date`, value: monthStart(firstKeptMonth) },
@@ -81,7 +81,7 @@ export function bindCondition(
   };
   const used = Object.entries(values).filter(([name]) => condition.includes(`{${name}}`));
   return {
-    sql: used.reduce((text, [name, { sql }], i) => text.replaceAll(`{${name}}`, sql(i + 1)), condition),
+    sql: used.reduce((text, [name, { sql }], i) => text.replaceAll(`{${name}}`, sql(first + i)), condition),
     params: used.map(([, { value }]) => value),
   };
 }

@@ -7,8 +7,13 @@ import { createHash } from 'node:crypto';
 import { CardpollError } from '../../platform/errors.ts';
 import type { MigrationState, Migrations } from '../ports/migrations.ts';
 import { MIGRATIONS, type Migration } from './migration-list.ts';
+import file from './queries/migrations.sql';
 import type { SqlClient, SqlRunner, SqlTransaction } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
+import { statements } from './statements.ts';
+import { limitLockWaits, limitStatements, lockKey } from './transaction-bounds.ts';
+
+const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
 
 const LOCK_KEY = 7_220_115_501;
 const LOCK_WAIT_MS = 10_000;
@@ -70,18 +75,15 @@ export class SqlMigrations implements Migrations {
       const applied = await readApplied(tx);
       if (!this.missing(applied).includes(migration)) return false;
       await tx.script(migration.sql);
-      await tx.query('INSERT INTO cardpoll_migrations (id, checksum) VALUES ($1, $2)', [
-        migration.id,
-        checksumOf(migration),
-      ]);
+      await tx.query(SQL.record, [migration.id, checksumOf(migration)]);
       return true;
     });
   }
 
   private async lock(tx: SqlTransaction): Promise<void> {
     try {
-      await tx.query(`SET LOCAL lock_timeout = ${this.lockWaitMs}`);
-      await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`);
+      await limitLockWaits(tx, this.lockWaitMs);
+      await lockKey(tx, LOCK_KEY);
     } catch (error) {
       if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
       throw new CardpollError(
@@ -95,9 +97,8 @@ export class SqlMigrations implements Migrations {
       );
     }
     // Building an index over millions of cards may take its time.
-    await tx.query('SET LOCAL statement_timeout = 0');
-    await tx.query(`CREATE TABLE IF NOT EXISTS cardpoll_migrations (
-      id text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())`);
+    await limitStatements(tx, 0);
+    await tx.query(SQL.createTable);
   }
 }
 
@@ -106,12 +107,8 @@ function checksumOf(migration: Migration): string {
 }
 
 async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
-  const [table] = await runner.query<{ present: boolean }>(
-    `SELECT to_regclass('cardpoll_migrations') IS NOT NULL AS present`,
-  );
+  const [table] = await runner.query<{ present: boolean }>(SQL.tablePresent);
   if (table?.present !== true) return new Map();
-  const rows = await runner.query<AppliedRow>(
-    `SELECT id, checksum, (extract(epoch FROM applied_at) * 1000)::bigint AS applied_at_ms FROM cardpoll_migrations`,
-  );
+  const rows = await runner.query<AppliedRow>(SQL.applied);
   return new Map(rows.map((row) => [row.id, row]));
 }

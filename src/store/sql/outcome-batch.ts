@@ -1,4 +1,4 @@
-// Folds poll outcomes into the parameter arrays of queries/write-outcomes.sql. A statement may touch a row once, so
+// Folds poll outcomes into the parameter arrays of queries/results.sql. A statement may touch a row once, so
 // several outcomes of one card become one row; where a card has several readings, each further one needs a statement
 // after the first (the next round).
 import type { PollOutcome, UsageChange } from '../../domain/poll-outcome.ts';

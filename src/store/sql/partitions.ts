@@ -1,7 +1,12 @@
 // Monthly partitions of usage and of the audit trail. Used by results.ts, stops.ts and audit.ts.
 import { CardpollError } from '../../platform/errors.ts';
+import file from './queries/partitions.sql';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
+import { fill, statements } from './statements.ts';
+import { lockKey } from './transaction-bounds.ts';
+
+const SQL = statements(file, 'attached', 'create', 'attach');
 
 /** What an insert without a matching partition raises. */
 const CHECK_VIOLATION = '23514';
@@ -34,23 +39,20 @@ export async function ensurePartitions(client: SqlClient, month: string): Promis
     Object.entries(PARTITIONED).map(([table, storage]) => ({
       table,
       storage,
-      name: `${table}_${from.slice(0, 7).replace('-', '_')}`,
+      partition: `${table}_${from.slice(0, 7).replace('-', '_')}`,
       from,
       to: months[i + 1] as string,
     })),
   );
-  const names = wanted.map((partition) => partition.name);
+  const names = wanted.map(({ partition }) => partition);
   if ((await attached(client, names)).size === wanted.length) return;
 
   await client.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEY})`);
+    await lockKey(tx, LOCK_KEY);
     const present = await attached(tx, names);
-    for (const { table, storage, name, from, to } of wanted) {
-      if (present.has(name)) continue;
-      await tx.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) ${storage}`);
-      await tx.query(
-        `ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
-      );
+    for (const parts of wanted.filter(({ partition }) => !present.has(partition))) {
+      await tx.query(fill(SQL.create, parts));
+      await tx.query(fill(SQL.attach, parts));
     }
   });
 }
@@ -71,11 +73,6 @@ export async function withPartitions<T>(
 }
 
 async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
-  const rows = await runner.query<{ name: string }>(
-    `SELECT child.relname::text AS name
-     FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-     WHERE inhparent = ANY ($1::text[]::regclass[]) AND child.relname = ANY ($2::text[])`,
-    [Object.keys(PARTITIONED), names],
-  );
+  const rows = await runner.query<{ name: string }>(SQL.attached, [Object.keys(PARTITIONED), names]);
   return new Set(rows.map((row) => row.name));
 }

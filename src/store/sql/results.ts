@@ -3,12 +3,13 @@ import type { PollOutcome } from '../../domain/poll-outcome.ts';
 import type { ResultRecords } from '../ports/result-records.ts';
 import { type OutcomeRound, outcomeRounds } from './outcome-batch.ts';
 import { ensurePartitions } from './partitions.ts';
-import writeOutcomes from './queries/write-outcomes.sql';
+import file from './queries/results.sql';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from './retry-conflicts.ts';
-import type { PreparedSql, SqlClient, SqlRunner } from './sql-client.ts';
+import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
+import { statements } from './statements.ts';
 
-const WRITE: PreparedSql = { name: 'write_outcomes', text: writeOutcomes };
+const SQL = statements(file, 'write');
 /** What an insert without a matching partition raises. */
 const CHECK_VIOLATION = '23514';
 
@@ -45,7 +46,7 @@ export class SqlResults implements ResultRecords {
 async function writeRounds(runner: SqlRunner, rounds: readonly OutcomeRound[]): Promise<number[]> {
   const stale = new Set<number>();
   for (const round of rounds) {
-    const rows = await runner.query<{ card_id: number }>(WRITE, round.params);
+    const rows = await runner.query<{ card_id: number }>(SQL.write, round.params);
     for (const row of rows) stale.add(row.card_id);
   }
   return [...stale];

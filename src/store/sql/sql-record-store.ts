@@ -1,5 +1,5 @@
 // The record store over any SqlClient: puts the sub-ports together. Called by postgres/record-store.ts and by
-// pglite/record-store.ts; holds no SQL of its own.
+// pglite/record-store.ts.
 import type { RecordStore } from '../ports/record-store.ts';
 import { SqlAlerts } from './alerts.ts';
 import { SqlAudit } from './audit.ts';
@@ -9,11 +9,16 @@ import { SqlConfigs } from './configs.ts';
 import { identityOf } from './identity.ts';
 import { SqlMigrations } from './migrations.ts';
 import { nestedClient } from './nested-client.ts';
+import file from './queries/sql-record-store.sql';
 import { SqlResults } from './results.ts';
 import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
 import { SqlStops } from './stops.ts';
+import { lockKey } from './transaction-bounds.ts';
 import { SqlTriggers } from './triggers.ts';
 import { serverOf } from './vitals.ts';
+
+const SQL = statements(file, 'ping', 'now');
 
 /** Under which daemons are connected. */
 export const APPLICATION_NAME = 'cardpoll';
@@ -35,16 +40,14 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     migrations: new SqlMigrations(client),
     inTurn: (work) =>
       client.transaction(async (tx) => {
-        await tx.query(`SELECT pg_advisory_xact_lock(${TURN_LOCK_KEY})`);
+        await lockKey(tx, TURN_LOCK_KEY);
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
     ping: async () => {
-      await client.query('SELECT 1');
+      await client.query(SQL.ping);
     },
     now: async () => {
-      const [row] = await client.query<{ now_ms: number }>(
-        'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now_ms',
-      );
+      const [row] = await client.query<{ now_ms: number }>(SQL.now);
       return Number(row?.now_ms);
     },
     // An embedded database has one history.

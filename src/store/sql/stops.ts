@@ -7,16 +7,11 @@ import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alert-rule.ts';
 import { type AuditChange, type AuditEntry, DAEMON } from '../../domain/audit.ts';
 import type { CardStop, StopClaim, StopRecords, UnconfirmedStop } from '../ports/stop-records.ts';
 import { monthStart, withPartitions } from './partitions.ts';
-import acknowledgeStop from './queries/acknowledge-stop.sql';
-import claimStop from './queries/claim-stop.sql';
-import completeStop from './queries/complete-stop.sql';
-import unconfirmedStops from './queries/unconfirmed-stops.sql';
-import type { PreparedSql, SqlClient } from './sql-client.ts';
+import file from './queries/stops.sql';
+import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const CLAIM: PreparedSql = { name: 'claim_stop', text: claimStop };
-const COMPLETE: PreparedSql = { name: 'complete_stop', text: completeStop };
-const ACKNOWLEDGE: PreparedSql = { name: 'acknowledge_stop', text: acknowledgeStop };
-const UNCONFIRMED: PreparedSql = { name: 'unconfirmed_stops', text: unconfirmedStops };
+const SQL = statements(file, 'claim', 'complete', 'acknowledge', 'abandon', 'ofCard', 'unconfirmed');
 
 /** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
 const FIRST_PAUSE_MS = 30_000;
@@ -52,7 +47,7 @@ export class SqlStops implements StopRecords {
   constructor(private readonly client: SqlClient) {}
 
   async claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim> {
-    const [row] = await this.client.query<ClaimRow>(CLAIM, [cardId, monthStart(month), leaseMs]);
+    const [row] = await this.client.query<ClaimRow>(SQL.claim, [cardId, monthStart(month), leaseMs]);
     if (row === undefined) return { state: 'held' };
     const { state } = row;
     if (state === 'granted' || state === 'unresolved') {
@@ -65,7 +60,7 @@ export class SqlStops implements StopRecords {
   async complete(cardId: number, month: string): Promise<AuditEntry | null> {
     const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
     const [row] = await withPartitions(this.client, month, () =>
-      this.client.query<CompletedRow>(COMPLETE, params),
+      this.client.query<CompletedRow>(SQL.complete, params),
     );
     this.#attempts.delete(keyOf(cardId, month));
     if (row === undefined) return null;
@@ -75,7 +70,7 @@ export class SqlStops implements StopRecords {
 
   async acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null> {
     const key = keyOf(cardId, month);
-    const [row] = await this.client.query<Pick<ClaimRow, 'calls' | 'retry_in_ms'>>(ACKNOWLEDGE, [
+    const [row] = await this.client.query<Pick<ClaimRow, 'calls' | 'retry_in_ms'>>(SQL.acknowledge, [
       cardId,
       monthStart(month),
       this.#attempts.get(key) ?? 0,
@@ -88,22 +83,12 @@ export class SqlStops implements StopRecords {
 
   async abandon(cardId: number, month: string, error: string): Promise<void> {
     const key = keyOf(cardId, month);
-    await this.client.query(
-      `UPDATE card_stops SET claimed_until = NULL, unresolved = false, last_error = $4
-       WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer`,
-      [cardId, monthStart(month), this.#attempts.get(key) ?? 0, error],
-    );
+    await this.client.query(SQL.abandon, [cardId, monthStart(month), this.#attempts.get(key) ?? 0, error]);
     this.#attempts.delete(key);
   }
 
   async ofCard(cardId: number, limit: number): Promise<CardStop[]> {
-    const rows = await this.client.query<StopRow>(
-      `SELECT to_char(month, 'YYYY-MM') AS month, used_mb, allowance_mb, attempts, unconfirmed, last_error,
-         (extract(epoch FROM requested_at) * 1000)::bigint AS requested_at_ms,
-         (extract(epoch FROM completed_at) * 1000)::bigint AS completed_at_ms
-       FROM card_stops WHERE card_id = $1::bigint ORDER BY card_stops.month DESC LIMIT $2::integer`,
-      [cardId, limit],
-    );
+    const rows = await this.client.query<StopRow>(SQL.ofCard, [cardId, limit]);
     return rows.map((row) => ({
       month: row.month,
       usedMb: row.used_mb,
@@ -117,7 +102,7 @@ export class SqlStops implements StopRecords {
   }
 
   async unconfirmed(): Promise<number> {
-    const [row] = await this.client.query<{ count: number }>(UNCONFIRMED, [UNCONFIRMED_STOPS_COUNTED]);
+    const [row] = await this.client.query<{ count: number }>(SQL.unconfirmed, [UNCONFIRMED_STOPS_COUNTED]);
     return row?.count ?? 0;
   }
 }

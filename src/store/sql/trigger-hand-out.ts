@@ -1,27 +1,12 @@
 // Hands out the next cards of a manual trigger: writes them down as owed and moves the trigger's cursor behind them,
 // in the caller's transaction. Used by triggers.ts. The lock on the trigger's row keeps callers apart.
 import type { TriggerKind, TriggerStatus } from '../../domain/manual-trigger.ts';
-import handOutListed from './queries/hand-out-listed.sql';
-import handOutSelected from './queries/hand-out-selected.sql';
-import type { PreparedSql, SqlRunner } from './sql-client.ts';
+import file from './queries/trigger-hand-out.sql';
+import type { SqlRunner } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const LISTED: PreparedSql = { name: 'hand_out_listed', text: handOutListed };
-const SELECTED: PreparedSql = { name: 'hand_out_selected', text: handOutSelected };
-const LOCK: PreparedSql = {
-  name: 'lock_trigger',
-  text: `SELECT kind, status, carrier_id, card_status, last_card_id, total, total_estimated, handed_out, succeeded, failed
-    FROM manual_triggers
-    WHERE trigger_id = $1::text AND feeding AND status IN ('queued', 'running')
-    FOR UPDATE`,
-};
-const SAVE: PreparedSql = {
-  name: 'save_trigger',
-  text: `UPDATE manual_triggers SET feeding = $2::boolean, last_card_id = $3::bigint, handed_out = $4::bigint,
-      total = $5::bigint, total_estimated = $6::boolean, failed = $7::bigint, status = $8::text,
-      card_ids = CASE WHEN $2::boolean THEN card_ids END,
-      finished_at = CASE WHEN $8::text = 'completed' THEN clock_timestamp() END
-    WHERE trigger_id = $1::text`,
-};
+const SQL = statements(file, 'lock', 'listed', 'selected', 'save');
+
 /** Cards looked at in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
 
@@ -50,7 +35,7 @@ export async function handOutNext(
   triggerId: string,
   limit: number,
 ): Promise<{ cardIds: readonly number[]; more: boolean }> {
-  const [trigger] = await tx.query<TriggerRow>(LOCK, [triggerId]);
+  const [trigger] = await tx.query<TriggerRow>(SQL.lock, [triggerId]);
   if (trigger === undefined) return { cardIds: [], more: false };
   const take = trigger.kind === 'by_condition' ? takeSelected : takeListed;
   const chunk = await take(tx, triggerId, trigger, limit);
@@ -65,7 +50,7 @@ async function takeListed(
   limit: number,
 ): Promise<Chunk> {
   const { handed_out: before, last_card_id: lastCardId, total } = trigger;
-  const [row] = await tx.query<{ card_ids: string | null }>(LISTED, [triggerId, before, limit]);
+  const [row] = await tx.query<{ card_ids: string | null }>(SQL.listed, [triggerId, before, limit]);
   const cardIds = parseIds(row?.card_ids);
   return { cardIds, lastCardId, more: before + cardIds.length < total };
 }
@@ -78,7 +63,7 @@ async function takeSelected(
 ): Promise<Chunk> {
   const { last_card_id: after, carrier_id: carrierId, card_status: status } = trigger;
   const [row] = await tx.query<{ card_ids: string | null; looked_at: number; last_looked_at: number | null }>(
-    SELECTED,
+    SQL.selected,
     [triggerId, after, PIECE_CARDS, carrierId, status, limit],
   );
   const cardIds = parseIds(row?.card_ids);
@@ -95,7 +80,7 @@ async function save(tx: SqlRunner, triggerId: string, trigger: TriggerRow, chunk
   const failed = trigger.failed + (chunk.more ? 0 : total - handedOut);
   const completed = !chunk.more && trigger.succeeded + failed === total;
   const status = completed ? 'completed' : trigger.status;
-  await tx.query(SAVE, [
+  await tx.query(SQL.save, [
     triggerId,
     chunk.more,
     chunk.lastCardId,

@@ -2,10 +2,6 @@
 import type { ManualTrigger, TriggerKind, TriggerStatus } from '../../domain/manual-trigger.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 
-export const TRIGGER_COLUMNS = `trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated,
-  succeeded, failed, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms`;
-
 export interface TriggerRow {
   readonly trigger_id: string;
   readonly kind: TriggerKind;

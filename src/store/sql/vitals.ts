@@ -1,23 +1,10 @@
 // How the database server is, as it tells anybody who may log in. Used by sql-record-store.ts for the doctor.
 import type { RecordServer } from '../ports/record-store.ts';
+import file from './queries/vitals.sql';
 import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const SERVER = `SELECT current_setting('server_version_num')::integer AS version,
-    current_setting('max_connections')::integer AS max_connections,
-    current_setting('superuser_reserved_connections')::integer
-      + coalesce(current_setting('reserved_connections', true)::integer, 0) AS reserved_connections,
-    (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
-    (SELECT count(*) FROM pg_stat_activity WHERE application_name = $1::text)::integer AS own_connections,
-    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS read_only,
-    current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
-    (SELECT count(*) FROM pg_stat_replication)::integer AS standbys`;
-
-/** Months of which both usage tables have their partition. None, where the tables are still to come. */
-const MONTHS = `SELECT right(child.relname::text, 7) AS month
-  FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-  WHERE inhparent IN (to_regclass('card_usage'), to_regclass('usage_records'))
-    AND child.relname ~ '_[0-9]{4}_[0-9]{2}$'
-  GROUP BY 1 HAVING count(*) = 2 ORDER BY 1`;
+const SQL = statements(file, 'server', 'usageMonths');
 
 interface ServerRow {
   readonly version: number;
@@ -32,9 +19,9 @@ interface ServerRow {
 
 /** @param applicationName under which daemons are connected */
 export async function serverOf(client: SqlClient, applicationName: string): Promise<RecordServer> {
-  const [row] = await client.query<ServerRow>(SERVER, [applicationName]);
+  const [row] = await client.query<ServerRow>(SQL.server, [applicationName]);
   const server = row as ServerRow;
-  const months = await client.query<{ month: string }>(MONTHS);
+  const months = await client.query<{ month: string }>(SQL.usageMonths);
   return {
     majorVersion: Math.floor(server.version / 10_000),
     maxConnections: server.max_connections - server.reserved_connections,

@@ -2,10 +2,11 @@
 // the fence: a sender that was frozen past its lease cannot end the attempt of another.
 import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../ports/alert-records.ts';
 import { type AlertRow, toAlert } from './alert-row.ts';
-import claimWebhooks from './queries/claim-webhooks.sql';
-import type { PreparedSql, SqlClient } from './sql-client.ts';
+import file from './queries/webhook-outbox.sql';
+import type { SqlClient } from './sql-client.ts';
+import { statements } from './statements.ts';
 
-const CLAIM: PreparedSql = { name: 'claim_webhooks', text: claimWebhooks };
+const SQL = statements(file, 'claim', 'settle', 'redeliver', 'pending');
 
 interface DeliveryRow extends AlertRow {
   readonly delivery_id: number;
@@ -28,7 +29,7 @@ export class SqlWebhookOutbox implements WebhookOutbox {
     limitPerUrl: number;
     leaseMs: number;
   }): Promise<WebhookDelivery[]> {
-    const rows = await this.client.query<DeliveryRow>(CLAIM, [limit, limitPerUrl, leaseMs]);
+    const rows = await this.client.query<DeliveryRow>(SQL.claim, [limit, limitPerUrl, leaseMs]);
     return rows.map((row) => ({
       id: row.delivery_id,
       attempt: row.attempts,
@@ -46,29 +47,17 @@ export class SqlWebhookOutbox implements WebhookOutbox {
   ): Promise<boolean> {
     const retryInMs = outcome.status === 'pending' ? outcome.retryInMs : null;
     const error = outcome.status === 'delivered' ? null : outcome.error;
-    const rows = await this.client.query(
-      `UPDATE webhook_outbox SET status = $3, claimed_until = NULL, last_error = coalesce($4, last_error),
-         next_attempt_at = clock_timestamp() + coalesce($5::float8, 0) * interval '1 millisecond',
-         settled_at = CASE WHEN $3 <> 'pending' THEN clock_timestamp() END
-       WHERE id = $1::bigint AND attempts = $2::integer AND status = 'pending' RETURNING id`,
-      [id, attempt, outcome.status, error, retryInMs],
-    );
+    const rows = await this.client.query(SQL.settle, [id, attempt, outcome.status, error, retryInMs]);
     return rows.length > 0;
   }
 
   async redeliver(alertId: number): Promise<number> {
-    const rows = await this.client.query(
-      `UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
-       WHERE alert_id = $1::bigint AND status = 'failed' RETURNING id`,
-      [alertId],
-    );
+    const rows = await this.client.query(SQL.redeliver, [alertId]);
     return rows.length;
   }
 
   async pending(): Promise<number> {
-    const [row] = await this.client.query<{ count: number }>(
-      `SELECT count(*) AS count FROM webhook_outbox WHERE status = 'pending'`,
-    );
+    const [row] = await this.client.query<{ count: number }>(SQL.pending);
     return row?.count ?? 0;
   }
 }

@@ -49,7 +49,7 @@ describeLiveStore('claim', (live) => {
 
   it('tells how late each scheduled card is, once', async () => {
     await queueCards(live.store, range(5));
-    await live.store.work.pushManual(REALNAME, ['900']);
+    await live.store.manual.push(REALNAME, ['900']);
     const dueAtMs = new Map<number, number>();
     for (const cardId of range(5)) {
       const { queued } = await live.store.work.place(REALNAME, cardId, []);
@@ -98,7 +98,7 @@ describeLiveStore('claim', (live) => {
 
   it('returns the same items when sent twice', async () => {
     await queueCards(live.store, range(20));
-    await live.store.work.pushManual(REALNAME, ['900:t1', '901:t1']);
+    await live.store.manual.push(REALNAME, ['900:t1', '901:t1']);
     const request = { workerId: 'w', claimNumber: 41, max: 8, leaseMs: 60_000 };
     const first = await live.store.work.claim(REALNAME, request);
     const again = await live.store.work.claim(REALNAME, request);
@@ -124,7 +124,7 @@ describeLiveStore('claim', (live) => {
 
   it('takes manual work first, but half at most while the schedule has work', async () => {
     await queueCards(live.store, range(20));
-    await live.store.work.pushManual(REALNAME, range(20, 100).map(String));
+    await live.store.manual.push(REALNAME, range(20, 100).map(String));
     const lanes = (await claim(live.store, 10)).items.map((item) => item.lane);
     expect(lanes.filter((lane) => lane === 'manual')).toHaveLength(5);
     expect(lanes.filter((lane) => lane === 'schedule')).toHaveLength(5);
@@ -132,7 +132,7 @@ describeLiveStore('claim', (live) => {
 
   it('lets both lanes live when slots come one at a time', async () => {
     await queueCards(live.store, range(20));
-    await live.store.work.pushManual(REALNAME, range(20, 100).map(String));
+    await live.store.manual.push(REALNAME, range(20, 100).map(String));
     const lanes: string[] = [];
     for (let i = 0; i < 10; i += 1)
       lanes.push(...(await claim(live.store, 1)).items.map((item) => item.lane));
@@ -141,21 +141,21 @@ describeLiveStore('claim', (live) => {
 
   it('lets either lane take what the other leaves', async () => {
     await queueCards(live.store, range(10));
-    await live.store.work.pushManual(REALNAME, ['500', '501']);
+    await live.store.manual.push(REALNAME, ['500', '501']);
     const first = await claim(live.store, 10);
     expect(first.items.filter((item) => item.lane === 'manual').map((item) => item.member)).toEqual([
       '500',
       '501',
     ]);
     expect(first.items).toHaveLength(10);
-    await live.store.work.pushManual(REALNAME, range(20, 600).map(String));
+    await live.store.manual.push(REALNAME, range(20, 600).map(String));
     const second = await claim(live.store, 10);
     expect(second.items.filter((item) => item.lane === 'schedule')).toHaveLength(2);
     expect(second.items).toHaveLength(10);
   });
 
   it('keeps manual entries in order and tells trigger entries from cards', async () => {
-    await live.store.work.pushManual(REALNAME, ['7:trigger-a', '8', '9:trigger-b']);
+    await live.store.manual.push(REALNAME, ['7:trigger-a', '8', '9:trigger-b']);
     const { items } = await claim(live.store, 2);
     expect(items.map(({ cardId, member, lane }) => ({ cardId, member, lane }))).toEqual([
       { cardId: 7, member: '7:trigger-a', lane: 'manual' },
@@ -165,7 +165,7 @@ describeLiveStore('claim', (live) => {
   });
 
   it('runs an entry that stands twice in the manual list twice, one after the other', async () => {
-    await live.store.work.pushManual(REALNAME, ['7', '7', '8']);
+    await live.store.manual.push(REALNAME, ['7', '7', '8']);
     const first = await claim(live.store, 10);
     expect(first.items.map((item) => item.member)).toEqual(['7', '8']);
     expect((await claim(live.store, 10)).items).toEqual([]);
@@ -177,7 +177,7 @@ describeLiveStore('claim', (live) => {
 
   it('polls a card by hand while the schedule polls it', async () => {
     await queueCards(live.store, [7]);
-    await live.store.work.pushManual(REALNAME, ['7']);
+    await live.store.manual.push(REALNAME, ['7']);
     const { items } = await claim(live.store, 10);
     expect(items.map((item) => item.lane).sort()).toEqual(['manual', 'schedule']);
     await live.store.work.release(REALNAME, items.slice(0, 1));
@@ -193,7 +193,7 @@ describeLiveStore('claim', (live) => {
   it('gives out long lists in one claim', async () => {
     await live.store.work.setMaxConcurrency(REALNAME, 20_000);
     await queueCards(live.store, range(9_000));
-    await live.store.work.pushManual(REALNAME, range(9_000, 20_000).map(String));
+    await live.store.manual.push(REALNAME, range(9_000, 20_000).map(String));
     const { items } = await claim(live.store, 18_000);
     expect(new Set(items.map((item) => item.member)).size).toBe(18_000);
     await settle(live.store, items, 'done');

@@ -11,7 +11,7 @@ describeLiveStore('concurrent claimers', (live) => {
   it('together never exceed the limit, and do all work once', async () => {
     await live.store.work.setMaxConcurrency(REALNAME, LIMIT);
     await queueCards(live.store, range(CARDS));
-    await live.store.work.pushManual(REALNAME, range(200, 10_000).map(String));
+    await live.store.manual.push(REALNAME, range(200, 10_000).map(String));
     const clients = await Promise.all(range(CLAIMERS).map(() => live.another()));
     const running = new Set<string>();
     const done: string[] = [];

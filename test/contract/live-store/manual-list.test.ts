@@ -9,10 +9,10 @@ describeLiveStore('manual list', (live) => {
   const length = async () => (await live.store.work.counts(REALNAME)).manualLength;
 
   it('takes out the entries of one trigger and leaves the others in order', async () => {
-    const { work } = live.store;
-    await work.pushManual(REALNAME, ['1:a', '2:b', '3', '4:a', '5:ba', '6:b']);
-    expect(await work.removeManual(REALNAME, 'a')).toBe(2);
-    expect(await work.removeManual(REALNAME, 'a')).toBe(0);
+    const { manual } = live.store;
+    await manual.push(REALNAME, ['1:a', '2:b', '3', '4:a', '5:ba', '6:b']);
+    expect(await manual.remove(REALNAME, 'a')).toBe(2);
+    expect(await manual.remove(REALNAME, 'a')).toBe(0);
     const { items } = await claim(live.store, 10);
     expect(items.map((item) => item.member)).toEqual(['2:b', '3', '5:ba', '6:b']);
   });
@@ -30,7 +30,7 @@ describeLiveStore('manual list', (live) => {
       ':t',
       '7:t:u',
     ];
-    await live.store.work.pushManual(REALNAME, entries);
+    await live.store.manual.push(REALNAME, entries);
     const { items } = await claim(live.store, 20);
     expect(items.map((item) => item.member)).toEqual(entries);
     expect(items.map((item) => item.cardId)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
@@ -39,76 +39,76 @@ describeLiveStore('manual list', (live) => {
   });
 
   it('empties a long list, and takes a trigger out of one', async () => {
-    const { work } = live.store;
-    await work.pushManual(REALNAME, entriesOf('a', 12_345));
-    expect(await work.removeManual(REALNAME, 'a')).toBe(12_345);
+    const { manual, work } = live.store;
+    await manual.push(REALNAME, entriesOf('a', 12_345));
+    expect(await manual.remove(REALNAME, 'a')).toBe(12_345);
     expect(await length()).toBe(0);
-    await work.pushManual(REALNAME, [
+    await manual.push(REALNAME, [
       ...entriesOf('a', 5_000),
       ...entriesOf('b', 2_500),
       ...entriesOf('a', 2_500, 9_000),
     ]);
-    expect(await work.removeManual(REALNAME, 'a')).toBe(7_500);
+    expect(await manual.remove(REALNAME, 'a')).toBe(7_500);
     await work.setMaxConcurrency(REALNAME, 5_000);
     const { items } = await claim(live.store, 5_000);
     expect(items.map((item) => item.member)).toEqual(entriesOf('b', 2_500));
   });
 
   it('leaves alone what runs, and other task types', async () => {
-    const { work } = live.store;
-    await work.pushManual(REALNAME, entriesOf('a', 5));
-    await work.pushManual('package', entriesOf('a', 5));
+    const { manual, work } = live.store;
+    await manual.push(REALNAME, entriesOf('a', 5));
+    await manual.push('package', entriesOf('a', 5));
     const { items } = await claim(live.store, 2);
-    expect(await work.removeManual(REALNAME, 'a')).toBe(3);
+    expect(await manual.remove(REALNAME, 'a')).toBe(3);
     expect((await work.counts('package')).manualLength).toBe(5);
     expect(await settle(live.store, items, 'done')).toEqual({ fenced: 0 });
   });
 
   it('tells what runs until it is settled', async () => {
-    const { work } = live.store;
+    const { manual, work } = live.store;
     await work.setMaxConcurrency(REALNAME, 3_000);
-    await work.pushManual(REALNAME, [...entriesOf('a', 2_500), '7']);
-    expect(await work.runningManual(REALNAME)).toEqual([]);
+    await manual.push(REALNAME, [...entriesOf('a', 2_500), '7']);
+    expect(await manual.running(REALNAME)).toEqual([]);
     const { items } = await claim(live.store, 2_501);
-    expect(new Set(await work.runningManual(REALNAME))).toEqual(new Set([...entriesOf('a', 2_500), '7']));
+    expect(new Set(await manual.running(REALNAME))).toEqual(new Set([...entriesOf('a', 2_500), '7']));
     await work.release(REALNAME, items);
     await settle(live.store, items.slice(0, 2_500), 'done');
-    expect(await work.runningManual(REALNAME)).toEqual(['7']);
-    expect(await work.runningManual('package')).toEqual([]);
+    expect(await manual.running(REALNAME)).toEqual(['7']);
+    expect(await manual.running('package')).toEqual([]);
   });
 
   it('finds what neither waits nor runs', async () => {
-    const { work } = live.store;
+    const { manual, work } = live.store;
     await work.setMaxConcurrency(REALNAME, 2_000);
-    await work.pushManual(REALNAME, entriesOf('a', 4_000));
-    await work.pushManual('package', ['1:b']);
+    await manual.push(REALNAME, entriesOf('a', 4_000));
+    await manual.push('package', ['1:b']);
     const { items } = await claim(live.store, 1_500);
-    expect(await work.missingManual(REALNAME, entriesOf('a', 4_000))).toEqual([]);
-    expect(await work.missingManual(REALNAME, ['1:b', '4001:a', '1', '4000:a', '1:a'])).toEqual([
+    expect(await manual.missing(REALNAME, entriesOf('a', 4_000))).toEqual([]);
+    expect(await manual.missing(REALNAME, ['1:b', '4001:a', '1', '4000:a', '1:a'])).toEqual([
       '1:b',
       '4001:a',
       '1',
     ]);
     await settle(live.store, items.slice(0, 10), 'done');
-    expect(new Set(await work.missingManual(REALNAME, entriesOf('a', 4_000)))).toEqual(
+    expect(new Set(await manual.missing(REALNAME, entriesOf('a', 4_000)))).toEqual(
       new Set(items.slice(0, 10).map((item) => item.member)),
     );
-    expect(await work.missingManual(REALNAME, [])).toEqual([]);
+    expect(await manual.missing(REALNAME, [])).toEqual([]);
   });
 
   it('misses nothing that a dead worker held', async () => {
-    await live.store.work.pushManual(REALNAME, ['1:a', '2:a']);
+    await live.store.manual.push(REALNAME, ['1:a', '2:a']);
     await claim(live.store, 2, { leaseMs: 100 });
     await leasesToExpire(live.store);
-    expect(await live.store.work.missingManual(REALNAME, ['1:a', '2:a'])).toEqual([]);
+    expect(await live.store.manual.missing(REALNAME, ['1:a', '2:a'])).toEqual([]);
     await live.store.work.reap(REALNAME);
-    expect(await live.store.work.missingManual(REALNAME, ['1:a', '2:a'])).toEqual([]);
-    expect(await live.store.work.removeManual(REALNAME, 'a')).toBe(2);
+    expect(await live.store.manual.missing(REALNAME, ['1:a', '2:a'])).toEqual([]);
+    expect(await live.store.manual.remove(REALNAME, 'a')).toBe(2);
   });
 
   it('puts back what dead workers held before what waits, the earliest claimed first', async () => {
     const entries = ['30:a', '20:a', '10:a', '40:a', '5:b'];
-    await live.store.work.pushManual(REALNAME, entries);
+    await live.store.manual.push(REALNAME, entries);
     for (let i = 0; i < 3; i += 1) await claim(live.store, 1, { leaseMs: 300 });
     await leasesToExpire(live.store);
     const { items } = await claim(live.store, 5);
@@ -116,23 +116,23 @@ describeLiveStore('manual list', (live) => {
   });
 
   it('loses nothing while claims take from the list that is being searched', async () => {
-    const { work } = live.store;
-    const other = (await live.another()).work;
+    const { manual, work } = live.store;
+    const other = (await live.another()).manual;
     await work.setMaxConcurrency(REALNAME, 20_000);
     const entries = entriesOf('a', 10_000);
-    await work.pushManual(REALNAME, entries);
-    await other.pushManual(REALNAME, entriesOf('b', 10_000));
+    await manual.push(REALNAME, entries);
+    await other.push(REALNAME, entriesOf('b', 10_000));
     const claims = (async () => {
       for (let i = 0; i < 40; i += 1) await claim(live.store, 200);
     })();
     const missing: string[] = [];
     const searches = (async () => {
-      for (let i = 0; i < 5; i += 1) missing.push(...(await other.missingManual(REALNAME, entries)));
+      for (let i = 0; i < 5; i += 1) missing.push(...(await other.missing(REALNAME, entries)));
     })();
     await Promise.all([claims, searches]);
     expect(missing).toEqual([]);
-    expect(await work.removeManual(REALNAME, 'b')).toBe(10_000);
-    const running = await work.runningManual(REALNAME);
+    expect(await manual.remove(REALNAME, 'b')).toBe(10_000);
+    const running = await manual.running(REALNAME);
     expect(running.length + (await length())).toBe(10_000);
   });
 });

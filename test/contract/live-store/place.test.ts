@@ -82,7 +82,7 @@ describeLiveStore('place of a card', (live) => {
   });
 
   it('finds the first of the manual entries that waits, and one that runs', async () => {
-    await live.store.work.pushManual(REALNAME, ['7:a', '1:x', '8:a', '1:y']);
+    await live.store.manual.push(REALNAME, ['7:a', '1:x', '8:a', '1:y']);
     expect((await place(1, ['1:y', '1:x'])).manual).toEqual({ waiting: { before: 1 }, running: false });
     expect((await place(1, ['1:y'])).manual).toEqual({ waiting: { before: 3 }, running: false });
     expect((await place(1, ['1'])).manual).toEqual({ waiting: null, running: false });

@@ -27,7 +27,7 @@ it('connections cut in the middle of traffic lose nothing and do nothing twice',
   const [first, second] = [await open(server.url), await open(server.url)];
   await first.work.setMaxConcurrency(REALNAME, 50);
   await queueCards(first, range(4_000));
-  await first.work.pushManual(REALNAME, range(400, 50_000).map(String));
+  await first.manual.push(REALNAME, range(400, 50_000).map(String));
   const done: string[] = [];
   let flushes = 0;
   let cuts = 0;
@@ -159,7 +159,7 @@ it('a server out of memory refuses new work with a clear error and lets running 
   const admin = new Redis(server.url);
   await admin.config('SET', 'maxmemory', '1');
   const refused = { kind: 'unavailable', code: 'redis_refused' };
-  await expect(store.work.pushManual(REALNAME, ['1'])).rejects.toMatchObject(refused);
+  await expect(store.manual.push(REALNAME, ['1'])).rejects.toMatchObject(refused);
   await expect(queueCards(store, range(3))).rejects.toMatchObject(refused);
   await store.work.release(REALNAME, items);
   expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });

@@ -27,7 +27,7 @@ describe('Redis as operators see it', () => {
 
   it('has the mandated names and kinds', async () => {
     await queueCards(store, range(5));
-    await store.work.pushManual(REALNAME, ['1', '2', '3']);
+    await store.manual.push(REALNAME, ['1', '2', '3']);
     await store.work.setMaxConcurrency(REALNAME, 77);
     await claim(store, 2);
     await store.stats.record(REALNAME, 'w', 1, { succeeded: 3, failed: 1, durationMs: 100 });

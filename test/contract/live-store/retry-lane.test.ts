@@ -155,7 +155,7 @@ describeLiveStore('retry lane', (live) => {
   it('the same claim again tells the same lanes', async () => {
     await fail(live.store, range(5));
     await queueCards(live.store, range(3, 101));
-    await live.store.work.pushManual(REALNAME, ['4', '500:t']);
+    await live.store.manual.push(REALNAME, ['4', '500:t']);
     const request = { workerId: 'again', claimNumber: 7, max: 20, leaseMs: 60_000 };
     const byMember = (items: readonly WorkItem[]) =>
       [...items].sort((a, b) => a.member.localeCompare(b.member));

@@ -39,7 +39,7 @@ describeLiveStore('settle', (live) => {
 
   it('settling twice changes nothing more', async () => {
     await queueCards(live.store, range(2));
-    await live.store.work.pushManual(REALNAME, ['9', '9']);
+    await live.store.manual.push(REALNAME, ['9', '9']);
     const { items } = await claim(live.store, 3);
     await settle(live.store, items, 'returned');
     const before = await live.store.work.counts(REALNAME);
@@ -51,7 +51,7 @@ describeLiveStore('settle', (live) => {
 
   it('returned work is due again at once, manual work at the head of its list', async () => {
     await queueCards(live.store, [1]);
-    await live.store.work.pushManual(REALNAME, ['5', '6', '7', '8']);
+    await live.store.manual.push(REALNAME, ['5', '6', '7', '8']);
     const { items } = await claim(live.store, 3);
     expect(items.map((item) => item.member)).toEqual(['5', '6', '1']);
     await settle(live.store, items, 'returned');
@@ -60,7 +60,7 @@ describeLiveStore('settle', (live) => {
   });
 
   it('failed manual work is not retried', async () => {
-    await live.store.work.pushManual(REALNAME, ['5:t']);
+    await live.store.manual.push(REALNAME, ['5:t']);
     await settle(live.store, (await claim(live.store, 1)).items, 'failed');
     expect((await claim(live.store, 1)).items).toEqual([]);
     expect(await live.store.work.counts(REALNAME)).toMatchObject({
@@ -72,7 +72,7 @@ describeLiveStore('settle', (live) => {
 
   it('an expired lease gives card and manual entry to the next claim', async () => {
     await queueCards(live.store, [1]);
-    await live.store.work.pushManual(REALNAME, ['5', '6']);
+    await live.store.manual.push(REALNAME, ['5', '6']);
     const lost = await claim(live.store, 2, { leaseMs: 150 });
     expect(lost.items.map((item) => item.member)).toEqual(['5', '1']);
     await leasesToExpire(live.store);
@@ -84,7 +84,7 @@ describeLiveStore('settle', (live) => {
 
   it('a late worker is fenced and cannot end what another one holds', async () => {
     await queueCards(live.store, range(2));
-    await live.store.work.pushManual(REALNAME, ['5', '6']);
+    await live.store.manual.push(REALNAME, ['5', '6']);
     const late = await claim(live.store, 4, { leaseMs: 100 });
     await leasesToExpire(live.store);
     const owner = await claim(live.store, 4, { workerId: 'worker-2' });
@@ -110,7 +110,7 @@ describeLiveStore('settle', (live) => {
 
   it('reap takes back expired slots and manual entries without a claim', async () => {
     await queueCards(live.store, range(2));
-    await live.store.work.pushManual(REALNAME, ['5', '6']);
+    await live.store.manual.push(REALNAME, ['5', '6']);
     await claim(live.store, 4, { leaseMs: 100 });
     expect(await live.store.work.reap(REALNAME)).toEqual({ expiredSlots: 0, healedFrom: null });
     await leasesToExpire(live.store);
@@ -122,7 +122,7 @@ describeLiveStore('settle', (live) => {
   it('a reset frees every slot, fences the holders and makes their work due', async () => {
     await live.store.work.setMaxConcurrency(REALNAME, 6_000);
     await queueCards(live.store, range(5_000));
-    await live.store.work.pushManual(REALNAME, ['9001', '9002']);
+    await live.store.manual.push(REALNAME, ['9001', '9002']);
     const { items } = await claim(live.store, 5_002);
     expect(await live.store.work.resetSlots(REALNAME)).toEqual({ previous: 5_002, current: 0 });
     expect(await live.store.work.counts(REALNAME)).toMatchObject({

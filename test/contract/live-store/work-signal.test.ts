@@ -22,14 +22,14 @@ describeLiveStore('work signal', (live) => {
     leave();
     // The first messages may come before the subscription.
     await waitFor(async () => {
-      await other.work.pushManual(REALNAME, ['1']);
+      await other.manual.push(REALNAME, ['1']);
       return heard.realname > 0;
     });
     heard.realname = 0;
     await queueCards(other, [7]);
     await waitFor(() => heard.realname > 0, { what: 'word of the card that became due' });
     await waitFor(async () => {
-      await other.work.pushManual('package', ['1']);
+      await other.manual.push('package', ['1']);
       return heard.package > 0;
     });
     expect(heard.gone).toBe(0);
@@ -47,7 +47,7 @@ it('goes on after the connection of the subscriber broke', async () => {
   const hears = () =>
     waitFor(async () => {
       const before = heard;
-      await store.work.pushManual(REALNAME, ['1']);
+      await store.manual.push(REALNAME, ['1']);
       await new Promise((resolve) => setImmediate(resolve));
       return heard > before;
     });
@@ -67,7 +67,7 @@ it('a user that may not publish still adds work', async () => {
   await admin.call('ACL', 'SETUSER', 'narrow', 'on', '>secret', '~*', '+@all', 'resetchannels');
   const store = await openRedisLiveStore({ url: server.url.replace('redis://', 'redis://narrow:secret@') });
   store.work.onWork(REALNAME, () => expect.unreachable());
-  await store.work.pushManual(REALNAME, ['1']);
+  await store.manual.push(REALNAME, ['1']);
   await queueCards(store, [1]);
   expect(await store.work.counts(REALNAME)).toMatchObject({ due: 1, manualLength: 1 });
   await store.close();

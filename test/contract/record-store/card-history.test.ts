@@ -6,10 +6,11 @@ import { addCards, describeRecordStore, range, reading } from './stores.ts';
 
 const T = 1_795_251_272_123;
 const CARD = { cardId: 7, carrierId: 1, status: 1 };
-const OPEN_TRIGGERS = readFileSync(
-  new URL('../../../src/store/sql/queries/open-triggers-of-card.sql', import.meta.url),
+const TRIGGERS = readFileSync(
+  new URL('../../../src/store/sql/queries/triggers.sql', import.meta.url),
   'utf8',
 );
+const OPEN_FOR = TRIGGERS.split('-- name: ').find((text) => text.startsWith('triggers.openFor\n')) ?? '';
 
 describeRecordStore('history of a card', (db) => {
   async function used(cardId: number, month: string, usedMb: number, basedOn: number | null, atMs: number) {
@@ -97,7 +98,8 @@ describeRecordStore('history of a card', (db) => {
     const planOf = async (sql: string) =>
       (await db.sql(`EXPLAIN ${sql}`)).map((line) => String(line['QUERY PLAN'])).join('\n');
     const triggers = await planOf(
-      OPEN_TRIGGERS.replace(/\$1/g, '7')
+      OPEN_FOR.replace(/^.*\n/, '')
+        .replace(/\$1/g, '7')
         .replace(/\$[23]/g, '1')
         .replace(/\$4/g, '10'),
     );

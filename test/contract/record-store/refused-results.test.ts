@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { ResultWriter } from '../../../src/engine/result-writer.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import type { Settlement } from '../../../src/store/ports/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 
@@ -16,6 +17,7 @@ describeRecordStore('refused results', (db) => {
       if (verdict === 'failed') failed.push(item.cardId);
     };
     const writer = new ResultWriter({
+      clock: systemClock,
       work: {
         settle: async (_, settlements) => {
           settlements.forEach(note);
@@ -32,7 +34,7 @@ describeRecordStore('refused results', (db) => {
         throw error;
       },
       random: () => 0,
-      capacity: 10_000,
+      writeBuffer: 10_000,
       retryBaseMs: 1_000,
     });
     writer.reserve(outcomes.length);

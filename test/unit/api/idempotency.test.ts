@@ -40,7 +40,7 @@ const reset = (on: ApiUnderTest, key: string, task_type = 'realname', token?: st
 let claims = 0;
 async function occupy(): Promise<void> {
   claims += 1;
-  await api.live.work.pushManual('realname', [String(claims)]);
+  await api.live.manual.push('realname', [String(claims)]);
   await api.live.work.claim('realname', { workerId: 'w', claimNumber: claims, max: 1, leaseMs: 60_000 });
 }
 

@@ -1,9 +1,11 @@
 // GET /metrics over real HTTP and real stores, and the shipped rules and dashboard that are built on it.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Instruments } from '../../../src/api/instruments.ts';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { MeteredGateway } from '../../../src/gateway/metered-gateway.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
@@ -11,7 +13,6 @@ import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
 const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN.token}` } };
-const TYPES = ['realname', 'carddata', 'package'] as const;
 
 let redis: RedisServer;
 let databaseUrl: string;
@@ -50,7 +51,7 @@ async function scrape(from: ApiUnderTest): Promise<Samples> {
 describe('before anything was polled', () => {
   it('has every counter, at zero, and no gauge without a sample', async () => {
     const { values, types } = await scrape(api);
-    for (const type of TYPES) {
+    for (const type of TASK_TYPES) {
       for (const result of ['succeeded', 'failed']) {
         expect(values.get(`cardpoll_polls_total{task_type="${type}",result="${result}"}`)).toBe(0);
       }
@@ -105,7 +106,7 @@ describe('after polls', () => {
       reasons: { timeout: 1 },
     });
     await live.work.setMaxConcurrency('carddata', 4);
-    await live.work.pushManual('carddata', ['1', '2', '3']);
+    await live.manual.push('carddata', ['1', '2', '3']);
     await live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     const now = Date.now();
     const worker = {

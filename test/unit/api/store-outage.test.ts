@@ -1,5 +1,7 @@
 // A store that is gone or frozen: the API says 503 in a few seconds, stays alive, and serves again when it is back.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
@@ -73,7 +75,7 @@ describe('Redis', () => {
 describe('PostgreSQL', () => {
   beforeAll(async () => {
     // Put limits in force and count the cards once, as a running daemon has.
-    for (const taskType of ['realname', 'carddata', 'package']) {
+    for (const taskType of TASK_TYPES) {
       await api.call('PUT', `/api/admin/polling-concurrency/${taskType}`, { json: { max_concurrency: 50 } });
     }
     await api.call('GET', '/api/admin/polling-stats');

@@ -1,6 +1,6 @@
 // What a daemon answers, as the contract has it. Shared by the tests of the command line.
 import type { CardBody, ConfigBody, InitStateBody, OverviewBody, TaskBody } from '../../../src/api/client.ts';
-import type { TaskType } from '../../../src/domain/task-type.ts';
+import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
 
 const CAPACITY = {
   demand_per_second: 277.78,
@@ -93,8 +93,8 @@ export const CARD: CardBody = {
   allowance_mb: null,
   used_mb_month: 12.5,
   usage_month: '2026-11',
-  last_polled_at: { realname: '2026-11-21T09:58:00.000Z', carddata: null, package: null },
-  next_due_at: { realname: '2026-11-21T11:00:00.000Z', carddata: null, package: null },
+  last_polled_at: { ...perTaskType(() => null), realname: '2026-11-21T09:58:00.000Z' },
+  next_due_at: { ...perTaskType(() => null), realname: '2026-11-21T11:00:00.000Z' },
 };
 
 export const CONFIG: ConfigBody = {

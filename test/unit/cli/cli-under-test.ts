@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
 import { run } from '../../../src/cli/run.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 
 export const NOW = Date.parse('2026-11-21T10:00:00Z');
 
@@ -66,7 +67,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     stderr,
     // Without a cursor, so that no spinner comes on a slow machine, which no test could foresee.
     env: { TERM: 'dumb', ...env },
-    clock: { now: () => NOW, monotonic: () => performance.now() },
+    clock: { ...systemClock, now: () => NOW },
     onInterrupt: () => signal,
   };
   const unexpected = () => Promise.reject(new Error('nothing was to be launched'));

@@ -1,6 +1,8 @@
 // `cardpoll explain` and `cards show -v`: what they print, for people and for programs.
+
 import { expect, it } from 'vitest';
 import type { ExplanationBody } from '../../../src/api/client.ts';
+import { perTaskType } from '../../../src/domain/task-type.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const AT = '2026-11-21T09:58:00.000Z';
@@ -35,8 +37,8 @@ const BODY: ExplanationBody = {
     allowance_mb: 500,
     used_mb_month: 501.5,
     usage_month: '2026-11',
-    last_polled_at: { realname: null, carddata: AT, package: null },
-    next_due_at: { realname: null, carddata: AT, package: null },
+    last_polled_at: { ...perTaskType(() => null), carddata: AT },
+    next_due_at: { ...perTaskType(() => null), carddata: AT },
   },
   tasks: [
     task({

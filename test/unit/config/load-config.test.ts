@@ -26,6 +26,14 @@ const GATEWAY = { '--gateway-url': 'http://gateway:8080' };
 const REDIS = 'redis://:redis-secret@redis:6379';
 const DATABASE = 'postgres://cardpoll:pg-secret@db/cardpoll';
 
+const INTERFACES = {
+  realname: { method: 'POST', path: '/card/realname', field: 'realStatus' },
+  flow: { method: 'POST', path: '/card/flow', field: 'used' },
+  card_status: { method: 'POST', path: '/card/status', field: 'cardStatus' },
+  stop: { method: 'POST', path: '/card/stop', field: null },
+  start: { method: 'POST', path: '/card/start', field: null },
+};
+
 type Sources = { flags?: Record<string, string>; env?: Record<string, string>; yaml?: string };
 
 function inputs({ flags = {}, env = {}, yaml }: Sources) {
@@ -75,7 +83,6 @@ describe('daemon configuration', () => {
       roles: ['worker', 'api', 'scheduler'],
       processes: 1,
       stores: { kind: 'embedded', dataDir: '/home/sre/.local/state/cardpoll' },
-      databaseMaxConnections: 8,
       timeZone: 'Asia/Shanghai',
       logDir: null,
       logLevel: 'info',
@@ -83,7 +90,7 @@ describe('daemon configuration', () => {
       rateLimitPerMinute: 12_000,
       refusalLimitPerMinute: 300,
       tls: null,
-      http: {
+      api: {
         trustedProxies: [],
         maxConnections: 5_000,
         headerTimeoutMs: 10_000,
@@ -93,13 +100,23 @@ describe('daemon configuration', () => {
         maxOpenTriggers: 10_000,
         maxAlertRules: 1_000,
       },
-      gateway: { url: 'http://gateway:8080', timeoutMs: 5_000, maxConnections: 4_096, interfaces: {} },
+      gateway: {
+        url: 'http://gateway:8080',
+        timeoutMs: 5_000,
+        maxConcurrency: null,
+        maxResponseBytes: 65_536,
+        maxRetryAfterSeconds: 60,
+        maxConnections: 4_096,
+        stoppedStatuses: ['stopped', 'suspended', '停机'],
+        token: null,
+        hmacKey: null,
+        interfaces: INTERFACES,
+      },
       polling: {
         leaseMs: 15_000,
         claimBatch: 200,
         queueCap: 200_000,
         adaptiveConcurrency: true,
-        gatewayMaxConcurrency: null,
         writeBuffer: 20_000,
         retryBaseMs: 1_000,
         cardCacheTtlSeconds: 300,
@@ -132,14 +149,17 @@ polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
     expect(config.listen).toEqual({ host: '::1', port: 0 });
     expect(config.roles).toEqual(['worker', 'api']);
     expect(config.stores).toEqual({ kind: 'embedded', dataDir: '/state/cardpoll' });
-    expect(config.gateway).toEqual({
+    expect(config.gateway).toMatchObject({
       url: 'http://gateway:8080',
       timeoutMs: 2_000,
-      maxConnections: 4_096,
       maxResponseBytes: 4_096,
       stoppedStatuses: ['stopped', '停机'],
       token: 'token-for-gateway',
-      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' }, stop: { path: '/v2/stop' } },
+      interfaces: {
+        ...INTERFACES,
+        flow: { method: 'GET', path: '/v2/usage', field: 'mb' },
+        stop: { method: 'POST', path: '/v2/stop', field: null },
+      },
     });
     expect(config.polling).toMatchObject({ leaseMs: 5_000, cardCacheTtlSeconds: 600 });
   });
@@ -182,10 +202,14 @@ describe('rules', () => {
   });
 
   it('bounds connections', async () => {
-    expect(await daemon({})).toMatchObject({ databaseMaxConnections: 8, gateway: { maxConnections: 4_096 } });
-    const env = { CARDPOLL_DATABASE_MAX_CONNECTIONS: '1000', CARDPOLL_GATEWAY_MAX_CONNECTIONS: '1' };
-    expect(await daemon({ env })).toMatchObject({
-      databaseMaxConnections: 1_000,
+    const stores = { CARDPOLL_REDIS_URL: REDIS, CARDPOLL_DATABASE_URL: DATABASE };
+    expect(await daemon({ env: stores })).toMatchObject({
+      stores: { databaseMaxConnections: 8 },
+      gateway: { maxConnections: 4_096 },
+    });
+    const most = { CARDPOLL_DATABASE_MAX_CONNECTIONS: '1000', CARDPOLL_GATEWAY_MAX_CONNECTIONS: '1' };
+    expect(await daemon({ env: { ...stores, ...most } })).toMatchObject({
+      stores: { databaseMaxConnections: 1_000 },
       gateway: { maxConnections: 1 },
     });
     const yaml = 'database_max_connections: 1\ngateway:\n  max_connections: 65536\n';
@@ -208,7 +232,30 @@ describe('rules', () => {
 
   it('takes both stores', async () => {
     const config = await daemon({ env: { CARDPOLL_REDIS_URL: REDIS, CARDPOLL_DATABASE_URL: DATABASE } });
-    expect(config.stores).toEqual({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+    expect(config.stores).toMatchObject({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+  });
+
+  it.each([
+    ['gateway: { url: ftp://host }', 'gateway.url'],
+    ['gateway: { url: "host:80" }', 'gateway.url'],
+    ['gateway: { url: "http://user:secret@host" }', 'gateway.url'],
+    ['gateway: { url: "http://host/?a=1" }', 'gateway.url'],
+    ['gateway: { timeout_ms: 0 }', 'gateway.timeout_ms'],
+    ['gateway: { interfaces: { flow: { path: card/flow } } }', 'gateway.interfaces.flow.path'],
+    ['gateway: { interfaces: { flow: { path: "/card flow" } } }', 'gateway.interfaces.flow.path'],
+    ['gateway: { interfaces: { flow: { method: DELETE } } }', 'gateway.interfaces.flow.method'],
+    ['gateway: { interfaces: { stop: { field: x } } }', 'gateway.interfaces.stop.field'],
+    ['gateway: { interfaces: { trafic: { path: /x } } }', 'gateway.interfaces.trafic'],
+  ])('refuses %s, and names %s', async (yaml, field) => {
+    const url = yaml.includes('url:') ? {} : { CARDPOLL_GATEWAY_URL: 'http://gateway' };
+    const error = await refusal(loadDaemonConfig(inputs({ yaml, env: url })));
+    expect(error.fields.map((problem) => problem.field)).toEqual([field]);
+    expect(error.message).not.toContain('secret');
+  });
+
+  it.each(['two words', 'a\r\nx: y'])('refuses the gateway credential %j', async (secret) => {
+    const env = { CARDPOLL_GATEWAY_TOKEN: secret, CARDPOLL_GATEWAY_HMAC_KEY: secret };
+    expect((await refusal(daemon({ env }))).fields).toHaveLength(2);
   });
 
   it('refuses a daemon without a gateway', async () => {
@@ -384,7 +431,7 @@ describe('secrets in files', () => {
       CARDPOLL_DATABASE_URL_FILE: file('database', `${DATABASE}\n`),
     };
     const stores = { kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE };
-    expect((await daemon({ env })).stores).toEqual(stores);
+    expect((await daemon({ env })).stores).toMatchObject(stores);
   });
 
   it('reads the credentials systemd gives it, unless something nearer says otherwise', async () => {
@@ -399,7 +446,7 @@ describe('secrets in files', () => {
     const env = { CREDENTIALS_DIRECTORY: credentials };
     const yaml = 'redis_url: redis://of.the.file\ndatabase_url: postgres://of.the.file';
     const config = await daemon({ env, yaml });
-    expect(config.stores).toEqual({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
+    expect(config.stores).toMatchObject({ kind: 'external', redisUrl: REDIS, databaseUrl: DATABASE });
     expect([config.gateway.token, config.adminTokens[0]?.name]).toEqual(['from-the-credential', 'anna']);
     const nearer = await daemon({ env: { ...env, CARDPOLL_GATEWAY_TOKEN: 'of-the-variable' }, yaml });
     expect(nearer.gateway.token).toBe('of-the-variable');

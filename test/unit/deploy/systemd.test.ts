@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../../src/config/settings.ts';
+import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings.ts';
 import { programPath } from '../../support/provision.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -67,7 +67,7 @@ describe.each(DAEMONS)('%s', (name) => {
 
   it('gives a drain with the usual settings the time it takes', () => {
     const [stopSeconds] = values(text, 'TimeoutStopSec');
-    expect(Number(stopSeconds) * 1_000).toBeGreaterThan(SETTINGS.drainTimeoutMs.default + 30_000);
+    expect(Number(stopSeconds) * 1_000).toBeGreaterThan(SETTINGS.polling.drainTimeoutMs.default + 30_000);
   });
 
   it('leaves a wrong configuration alone and repairs the rest', () => {
@@ -77,9 +77,7 @@ describe.each(DAEMONS)('%s', (name) => {
   });
 
   it('hands over every secret of the daemon, and no secret in the environment', () => {
-    const secrets = Object.values(SETTINGS).filter(
-      ({ file, scopes }) => file !== null && scopes.some((scope) => scope === 'daemon'),
-    );
+    const secrets = ALL_SETTINGS.filter(({ file, scopes }) => file !== null && scopes.includes('daemon'));
     const given = values(text, 'LoadCredential').map((value) => value.split(':')[0]?.replaceAll('.', '_'));
     for (const { env } of secrets) expect(given).toContain(env?.replace('CARDPOLL_', '').toLowerCase());
     expect(values(text, 'Environment').join(' ')).not.toMatch(/TOKEN|KEY|SECRET|URL/);

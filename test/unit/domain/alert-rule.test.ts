@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest';
 import {
   type AlertCondition,
   nextEvent,
+  RULE_TYPE_FACTS,
   RULE_TYPES,
-  sampleOf,
-  thresholdBounds,
+  type RuleType,
   type WatchedRule,
 } from '../../../src/domain/alert-rule.ts';
 import { judgeMetrics } from '../../../src/domain/health.ts';
 import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
 import { pollRatesOf } from '../../../src/domain/task-metrics.ts';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 
 const BACKLOG: AlertCondition = {
   ruleType: 'queue_backlog',
@@ -110,25 +111,38 @@ describe('nextEvent', () => {
   });
 });
 
+const samplesOf = (metrics: Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0]) =>
+  Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample(metrics)]));
+
 describe('metrics', () => {
   it('are the ones statistics show', () => {
     const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
     const metrics = { queueLength: 7, rates, unconfirmedStops: 3 };
-    expect(RULE_TYPES.map((type) => sampleOf(type, metrics))).toEqual([7, 89.99999, 2, 3]);
+    expect(samplesOf(metrics)).toMatchObject({
+      queue_backlog: 7,
+      success_rate: 89.99999,
+      avg_duration: 2,
+      stop_unconfirmed: 3,
+    });
   });
 
   it('have no rate and no duration without a poll', () => {
     const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
     const metrics = { queueLength: 0, rates, unconfirmedStops: null };
-    expect(RULE_TYPES.map((type) => sampleOf(type, metrics))).toEqual([0, null, null, null]);
+    expect(samplesOf(metrics)).toMatchObject({
+      queue_backlog: 0,
+      success_rate: null,
+      avg_duration: null,
+      stop_unconfirmed: null,
+    });
   });
 });
 
 describe('recommended alerts', () => {
-  it('are nine: three metrics for each task type', () => {
+  it('are three metrics for each task type, under names of their own', () => {
     const rules = recommendedAlerts();
-    expect(rules).toHaveLength(9);
-    expect(new Set(rules.map(({ name }) => name)).size).toBe(9);
+    expect(rules).toHaveLength(3 * TASK_TYPES.length);
+    expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
     expect(rules).toContainEqual({
       name: 'Success rate: package',
       ruleType: 'success_rate',
@@ -137,7 +151,7 @@ describe('recommended alerts', () => {
       threshold: 90,
     });
     for (const { ruleType, threshold } of rules) {
-      const { min, max } = thresholdBounds(ruleType);
+      const { min, max } = RULE_TYPE_FACTS[ruleType].bounds;
       expect(threshold).toBeGreaterThanOrEqual(min);
       expect(threshold).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
     }
@@ -145,15 +159,19 @@ describe('recommended alerts', () => {
 
   it('begin where health is alert', () => {
     const calm = { queueLength: 0, successRate: null, avgDurationMs: null, concurrencyPercent: 0 };
-    const at = {
+    const at: Partial<Record<RuleType, keyof typeof calm>> = {
       queue_backlog: 'queueLength',
       success_rate: 'successRate',
       avg_duration: 'avgDurationMs',
-    } as const;
+    };
+    const judge = (ruleType: RuleType, value: number) =>
+      Object.entries(judgeMetrics({ ...calm, [at[ruleType] ?? '']: value })).find(
+        ([metric]) => metric === ruleType,
+      )?.[1];
     for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
       const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
-      expect(judgeMetrics({ ...calm, [at[ruleType]]: beyond })[ruleType]).toBe('alert');
-      expect(judgeMetrics({ ...calm, [at[ruleType]]: threshold })[ruleType]).not.toBe('alert');
+      expect(judge(ruleType, beyond)).toBe('alert');
+      expect(judge(ruleType, threshold)).not.toBe('alert');
     }
   });
 });

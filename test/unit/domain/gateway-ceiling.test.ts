@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { divideCeiling, grantWithin, type PerType } from '../../../src/domain/gateway-ceiling.ts';
+import { perTaskType } from '../../../src/domain/task-type.ts';
 
 const of = (realname: number, carddata: number, pack: number): PerType => ({
+  ...perTaskType(() => 0),
   realname,
   carddata,
   package: pack,

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
 import { AlertEvaluator } from '../../../src/engine/alert-evaluator.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import type { AlertHistoryItem } from '../../../src/store/ports/alert-records.ts';
 import type { LiveStore } from '../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
@@ -58,6 +59,7 @@ beforeEach(async () => {
 
 function evaluator(leads = true): AlertEvaluator {
   return new AlertEvaluator({
+    clock: systemClock,
     live,
     alerts: records.alerts,
     stops: { unconfirmed: async () => unconfirmed },

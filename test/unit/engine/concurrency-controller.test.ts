@@ -17,7 +17,7 @@ const REFUSED: StatsDelta = {
   backpressure: 50,
 };
 
-function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
+function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
   const live = openEmbeddedLiveStore({ clock });
   const log: Array<Record<string, unknown>> = [];
@@ -29,7 +29,7 @@ function leader(options: { adaptive?: boolean; ceiling?: number | null } = {}) {
     new ConcurrencyController({
       live,
       fence: () => (leads ? 1 : null),
-      adaptive: options.adaptive ?? true,
+      adaptiveConcurrency: options.adaptiveConcurrency ?? true,
       ceiling: options.ceiling ?? null,
       clock,
       digest: { note: (change) => notes.push(change) },
@@ -121,7 +121,7 @@ it('follows a configured limit at once, up where it is not reduced and down belo
 });
 
 it('switched off, removes what was lowered', async () => {
-  const fleet = leader({ adaptive: false });
+  const fleet = leader({ adaptiveConcurrency: false });
   await fleet.live.work.setEffectiveConcurrency('realname', 3);
   for (let i = 0; i < 4; i += 1) await fleet.pass({ realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
@@ -142,14 +142,14 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   await seedCeiling(fleet.live.work, 90);
   expect(await fleet.inForce()).toEqual([30, 30, 30]);
   const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
-  await fleet.live.work.pushManual('realname', waiting);
+  await fleet.live.manual.push('realname', waiting);
   for (let i = 0; i < 3; i += 1) await fleet.pass();
   expect(await fleet.inForce()).toEqual([88, 1, 1]);
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({
     reason: 'the ceiling of 90 calls for the gateway, shared by need',
   });
   await fleet.live.work.claim('realname', { workerId: 'w', claimNumber: 1, max: 88, leaseMs: 600_000 });
-  await fleet.live.work.pushManual('package', waiting);
+  await fleet.live.manual.push('package', waiting);
   await fleet.pass();
   // realname's share is lowered at once; its calls in flight are not given to anybody else.
   expect(await fleet.inForce()).toEqual([45, 1, 1]);

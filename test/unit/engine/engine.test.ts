@@ -2,16 +2,18 @@
 import { pino } from 'pino';
 import { afterAll, it } from 'vitest';
 import { Instruments } from '../../../src/api/instruments.ts';
+import { ALERTS, WEBHOOKS } from '../../../src/config/alert-settings.ts';
+import { POLLING } from '../../../src/config/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
-import { gatewayProfile } from '../../../src/gateway/profile.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { defaultsOf, gatewayConfig } from '../../support/gateway-config.ts';
 
 const teardown = new Teardown();
 afterAll(() => teardown.run());
@@ -25,7 +27,7 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
   const live = await openRedisLiveStore({ url: redis.url });
   teardown.add(() => redis.resume());
   teardown.add(() => live.close());
-  const gateway = openGatewayClient(gatewayProfile({ url: 'http://127.0.0.1:9' }), {
+  const gateway = openGatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
     log,
     clock: systemClock,
   });
@@ -39,21 +41,11 @@ it('stops within the drain timeout and three seconds while Redis hangs', async (
       version: '0',
       roles: ['worker', 'scheduler'],
       timeZone: 'Asia/Shanghai',
-      leaseMs: 15_000,
-      claimBatch: 200,
-      queueCap: 200_000,
-      adaptiveConcurrency: true,
-      gatewayMaxConcurrency: null,
-      writeBuffer: 20_000,
-      retryBaseMs: 1_000,
-      cardCacheTtlMs: 300_000,
-      initBatchCards: 100_000,
-      initPauseMs: 1_000,
-      drainTimeoutMs: 500,
-      cleanupSchedule: 'off',
-      cleanupPauseMs: 0,
-      alertIntervalMs: 5_000,
-      webhookSecrets: [],
+      gateway: { maxConcurrency: null },
+      polling: { ...defaultsOf(POLLING), drainTimeoutMs: 500 },
+      alerts: defaultsOf(ALERTS),
+      webhooks: defaultsOf(WEBHOOKS),
+      cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
       ...{ live, records, gateway, flow, log },

@@ -39,11 +39,12 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       onRefused: onError,
       onFenced: onError,
       onError,
+      clock: systemClock,
       random: Math.random,
-      capacity: 100,
+      writeBuffer: 100,
       retryBaseMs: 1_000,
     }),
-    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, onError),
+    stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
     flow: {
       permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
       breakers: () => [],
@@ -86,7 +87,7 @@ it('an idle worker asks about once a second, and is woken by a manual card', asy
   for (let card = 1; card <= 10; card += 1) {
     const pushedAt = performance.now();
     const expected = polls + 1;
-    await live.work.pushManual('realname', [String(card)]);
+    await live.manual.push('realname', [String(card)]);
     await waitFor(() => polls === expected, { everyMs: 1 });
     delaysMs.push(performance.now() - pushedAt);
     // Lets the rests grow again: the sixth claim begins one of 800 ms.

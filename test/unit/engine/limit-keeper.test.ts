@@ -15,6 +15,7 @@ it('sets limits that are missing, on the leader, and none that is set', async ()
   await work.setMaxConcurrency('package', 7);
   let fence: number | null = null;
   const keeper = new LimitKeeper({
+    clock: systemClock,
     work,
     records: records.configs,
     fence: () => fence,

@@ -15,6 +15,7 @@ it('tells when a type is paused and when it goes on, once, on the leader', async
   const pauseLog = new PauseLog({
     work,
     fence: () => fence,
+    clock,
     log,
     digest: { note: (change) => notes.push(change) },
     onError: (error) => expect.unreachable(String(error)),

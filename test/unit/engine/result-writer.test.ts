@@ -6,8 +6,11 @@ import { type FinishedItem, ResultWriter } from '../../../src/engine/result-writ
 import { CardpollError } from '../../../src/platform/errors.ts';
 import type { FailureNote } from '../../../src/store/ports/failure-log.ts';
 import type { Settlement } from '../../../src/store/ports/work-queue.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
+const GATHER_MS = 50;
+
+let clock: FakeClock;
 let writer: ResultWriter;
 let write: (outcomes: readonly PollOutcome[]) => Promise<{ staleUsage: readonly number[] }>;
 let writes: Array<readonly number[]>;
@@ -15,15 +18,23 @@ let counted: number[];
 let settled: Array<[number, Settlement['verdict']]>;
 let refused: number[];
 let noted: FailureNote[];
+let told: string[];
+/** What happens when a batch is settled, or its triggers are counted. */
+let settling: () => void;
+let fenced: number;
 
 beforeEach(() => {
-  [writes, counted, settled, refused, noted] = [[], [], [], [], []];
+  [writes, counted, settled, refused, noted, told] = [[], [], [], [], [], []];
+  [settling, fenced] = [() => {}, 0];
   write = async () => ({ staleUsage: [] });
+  clock = new FakeClock();
   writer = new ResultWriter({
     work: {
-      settle: async (_, settlements) => {
+      settle: async (_, settlements, { capMs }) => {
+        settling();
+        told.push(`settle ${settlements.length} under ${capMs}`);
         for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
-        return { fenced: 0 };
+        return { fenced };
       },
     },
     failures: { note: async (_, failures) => void noted.push(...failures) },
@@ -33,13 +44,19 @@ beforeEach(() => {
         return write(outcomes);
       },
     },
-    triggers: { count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)) },
-    onWritten: async () => {},
+    triggers: {
+      count: async (results) => {
+        told.push(`count ${results.length}`);
+        counted.push(...results.map(({ cardId }) => cardId));
+      },
+    },
+    onWritten: async (outcomes) => void told.push(`written ${outcomes.length}`),
     onRefused: ({ cardId }) => void refused.push(cardId),
-    onFenced: () => {},
-    onError: () => {},
+    onFenced: (taskType, count) => void told.push(`${count} of ${taskType} fenced`),
+    onError: (stage, _, retryInMs) => void told.push(`${stage} again in ${retryInMs}`),
+    clock,
     random: () => 0,
-    capacity: 10_000,
+    writeBuffer: 10_000,
     retryBaseMs: 1_000,
   });
 });
@@ -68,18 +85,16 @@ it('settles what needs no write while every batch waits for the record store', a
     answer = resolve;
   });
   write = () => answered.then(() => ({ staleUsage: [] }));
+  // Two batches wait for the store, all further ones for them.
   for (const cardId of range(4)) {
-    const before = writes.length;
     finish(cardId);
-    // Two batches wait for the store, all further ones for them.
-    if (before < 2) await waitFor(() => writes.length > before, { what: 'the batch to be sent' });
+    await clock.run(GATHER_MS);
   }
   finish(10, { verdict: 'failed', outcome: null });
   finish(11, { verdict: 'returned', outcome: null });
   finish(12, { outcome: null });
-  const ofTrigger = { cardId: 13, lane: 'manual', member: '13:t1', token: '1', failing: false } as const;
-  finish(13, { verdict: 'failed', outcome: null, item: ofTrigger });
-  await waitFor(() => settled.length === 3, { what: 'items without a result to be settled' });
+  finish(13, { verdict: 'failed', outcome: null, item: ofTrigger(13) });
+  await clock.run(GATHER_MS);
   expect(settled).toEqual([
     [10, 'failed'],
     [11, 'returned'],
@@ -127,7 +142,9 @@ it('goes on halving a refused batch after an outage, without writing anything tw
     return { staleUsage: [] };
   };
   for (const cardId of range(8)) finish(cardId);
-  await writer.stop();
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
   expect(written).toEqual([1, 2, 4, 5, 6, 7, 8]);
   expect(refused).toEqual([3]);
 });
@@ -136,6 +153,85 @@ it('notes why a poll failed before its card may be asked again', async () => {
   const failure = { cardId: 20, reason: 'timeout', message: 'no answer within 200 ms', durationMs: 200 };
   finish(20, { verdict: 'failed', outcome: null, failure });
   finish(21, { verdict: 'failed', outcome: null });
-  await waitFor(() => settled.length === 2, { what: 'the failed cards to be settled' });
+  await clock.run(GATHER_MS);
+  expect(settled).toHaveLength(2);
   expect(noted).toEqual([failure]);
+});
+
+const ofTrigger = (cardId: number) =>
+  ({ cardId, lane: 'manual', member: `${cardId}:t1`, token: '1', failing: false }) as const;
+
+it('settles only what is durable: it writes, then counts for the trigger, then settles', async () => {
+  finish(1);
+  finish(2, { item: ofTrigger(2) });
+  await writer.stop();
+  expect(told).toEqual(['written 2', 'count 1', 'settle 2 under 60000']);
+});
+
+it('is as full as it has items that are not settled, and empty when all are', async () => {
+  writer.reserve(9_998);
+  finish(1);
+  expect(writer.room).toBe(1);
+  await clock.run(GATHER_MS);
+  expect(writer.room).toBe(2);
+  writer.reserve(5);
+  expect(writer.room, 'more is under way than it has room for').toBe(0);
+});
+
+it('tries again for as long as a store is away, in growing pauses, and gives nothing up', async () => {
+  let failures = 8;
+  settling = () => {
+    failures -= 1;
+    if (failures >= 0) throw new CardpollError('unavailable', 'redis_unreachable', 'away');
+  };
+  finish(1, { outcome: null });
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
+  const pauses = [50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
+  expect(told).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
+});
+
+it('ends at once when it is abandoned, and sends nothing any more', async () => {
+  write = () => Promise.reject(new CardpollError('unavailable', 'postgres_unreachable', 'away'));
+  finish(1);
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  writer.abandon();
+  await stopped;
+  finish(2, { outcome: null });
+  const before = writes.length;
+  await clock.run(60_000);
+  expect(writes).toHaveLength(before);
+  expect(settled).toEqual([]);
+  await writer.stop();
+});
+
+it('has a card polled again whose usage another worker wrote first, unless an operator asked for it', async () => {
+  write = async (outcomes) => ({ staleUsage: outcomes.map(({ cardId }) => cardId) });
+  const outcome = (cardId: number) =>
+    ({ cardId, taskType: 'carddata', polledAtMs: 1, usage: {} }) as unknown as PollOutcome;
+  finish(1, { outcome: outcome(1) });
+  finish(2, { outcome: outcome(2), item: ofTrigger(2) });
+  finish(3);
+  await writer.stop();
+  expect(settled.sort()).toEqual([
+    [1, 'failed'],
+    [2, 'done'],
+    [3, 'done'],
+  ]);
+});
+
+it('settles each card under the backoff of its own config, and tells of the fenced ones', async () => {
+  fenced = 1;
+  finish(1, { verdict: 'failed', outcome: null, retryCapMs: 0 });
+  finish(2, { verdict: 'failed', outcome: null });
+  finish(3, { verdict: 'failed', outcome: null });
+  await writer.stop();
+  expect(told.sort()).toEqual([
+    '1 of realname fenced',
+    '1 of realname fenced',
+    'settle 1 under 0',
+    'settle 2 under 60000',
+  ]);
 });

@@ -46,6 +46,7 @@ beforeEach(() => {
   feeder = new TriggerFeeder({
     triggers: triggers as TriggerRecords,
     work: live.work,
+    manual: live.manual,
     fence: () => fence,
     clock,
     log: pino({ enabled: false }),
@@ -58,12 +59,12 @@ const claim = (max: number) =>
   live.work.claim(TYPE, { workerId: 'w', claimNumber: clock.monotonic(), max, leaseMs: 60_000 });
 
 it('takes what waits of a cancelled trigger out of the list, and leaves its running cards owed', async () => {
-  await live.work.pushManual(TYPE, [...entries('gone', range(3)), ...entries('other', [4, 5])]);
+  await live.manual.push(TYPE, [...entries('gone', range(3)), ...entries('other', [4, 5])]);
   expect((await claim(2)).items.map((item) => item.member)).toEqual(entries('gone', [1, 2]));
   feeding = [{ triggerId: 'gone', taskType: TYPE, status: 'cancelled' }];
   await feeder.runOnce();
   expect(takenBack).toEqual([['gone', [1, 2]]]);
-  expect(await live.work.missingManual(TYPE, entries('other', [4, 5]))).toEqual([]);
+  expect(await live.manual.missing(TYPE, entries('other', [4, 5]))).toEqual([]);
   expect(await waiting()).toBe(2);
 });
 
@@ -71,7 +72,7 @@ it('puts back what was lost, also behind thousands of cards that were not', asyn
   const cards = range(25_000);
   const lost = [7, 12_345, 24_999];
   owed = cards.map((cardId) => ({ triggerId: 't', cardId }));
-  await live.work.pushManual(
+  await live.manual.push(
     TYPE,
     entries(
       't',
@@ -79,7 +80,7 @@ it('puts back what was lost, also behind thousands of cards that were not', asyn
     ),
   );
   await feeder.runOnce();
-  expect(await live.work.missingManual(TYPE, entries('t', lost))).toEqual([]);
+  expect(await live.manual.missing(TYPE, entries('t', lost))).toEqual([]);
   expect(await waiting()).toBe(cards.length);
 });
 
@@ -87,7 +88,7 @@ it('looks for what was lost every few seconds, and does nothing once another ins
   owed = [{ triggerId: 't', cardId: 1 }];
   await feeder.runOnce();
   expect(await waiting()).toBe(1);
-  await live.work.removeManual(TYPE, 't');
+  await live.manual.remove(TYPE, 't');
   clock.advance(4_999);
   await feeder.runOnce();
   expect(await waiting()).toBe(0);
@@ -106,7 +107,7 @@ it('tops the list up to its length, in turns, so that a small trigger does not w
   feeding = ['large', 'small'].map((triggerId) => ({ triggerId, taskType: TYPE, status: 'running' }));
   await feeder.runOnce();
   expect(await waiting()).toBe(10_000);
-  expect(await live.work.missingManual(TYPE, entries('small', [200_000]))).toEqual([]);
+  expect(await live.manual.missing(TYPE, entries('small', [200_000]))).toEqual([]);
   await feeder.runOnce();
   expect(await waiting(), 'a full list is not fed').toBe(10_000);
 });

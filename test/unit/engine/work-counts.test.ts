@@ -10,7 +10,7 @@ it('counts claims by lane, settlements by verdict and fenced results', async () 
   const counts = new WorkCounts({ claimedLate: (_, lateMs) => late.push(lateMs) });
   const work = counts.counted(live.work);
   await live.work.setMaxConcurrency('package', 10);
-  await live.work.pushManual('package', ['1', '2', '3']);
+  await live.manual.push('package', ['1', '2', '3']);
   const { items } = await work.claim('package', { workerId: 'w', claimNumber: 1, max: 10, leaseMs: 60_000 });
   const settlements = items.map((item, i) => ({
     item,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Breaker, type BreakerPhase, type CallOutcome } from '../../../src/gateway/breaker.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 
 let nowMs: number;
 let random: number;
@@ -11,7 +12,7 @@ beforeEach(() => {
   random = 0.5;
   changes = [];
   breaker = new Breaker({
-    clock: { now: () => nowMs, monotonic: () => nowMs },
+    clock: { ...systemClock, now: () => nowMs, monotonic: () => nowMs },
     random: () => random,
     onChange: (phase, reason) => changes.push([phase, reason]),
   });

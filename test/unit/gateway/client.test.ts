@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type GatewayClient, openGatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayError, type InterfaceName } from '../../../src/gateway/gateway.ts';
-import { type GatewaySettings, gatewayProfile } from '../../../src/gateway/profile.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
@@ -22,6 +21,7 @@ import {
   startBadGateway,
   trickle,
 } from '../../support/bad-gateway.ts';
+import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071' };
 /** Never comes near it, unless nothing ends a call: for machines with other work. */
@@ -33,15 +33,15 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-function open(settings: GatewaySettings): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
+function open(settings: GatewayChanges): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const client = openGatewayClient(gatewayProfile(settings), { log, clock: systemClock });
+  const client = openGatewayClient(gatewayConfig(settings), { log, clock: systemClock });
   opened.push(() => client.close());
   return { client, lines };
 }
 
-async function against(behaviour: Behaviour, settings: Partial<GatewaySettings> = {}) {
+async function against(behaviour: Behaviour, settings: Partial<GatewayChanges> = {}) {
   const gateway = await startBadGateway(behaviour);
   opened.push(() => gateway.close());
   return { gateway, ...open({ url: gateway.url, ...settings }) };
@@ -366,7 +366,7 @@ describe('the deadline', () => {
     opened.push(() => gateway.close());
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
-    const profile = { ...gatewayProfile({ url: gateway.url }), maxConnections: 1 };
+    const profile = { ...gatewayConfig({ url: gateway.url }), maxConnections: 1 };
     const client = openGatewayClient(profile, { log, clock: systemClock });
     opened.push(() => client.close());
     const first = failureOf(client.call('stop', CARD, 400));

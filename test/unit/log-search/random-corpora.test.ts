@@ -1,19 +1,20 @@
 // Random logs, rotated and compressed in every known way, searched for random things: the same hits as the obvious
-// implementation of test/support/log-reference.ts, with pruning and without, with each way to inflate.
+// implementation of test/support/log-reference.ts, with pruning and without, with each way to inflate. The same ones every
+// time; CORPUS_SEED=N and CORPUS_RUNS=N have it look further.
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { INTERFACE_ALIASES } from '../../../src/domain/gateway-interface.ts';
 import { indexLogs } from '../../../src/log-search/index/index-logs.ts';
 import { seededRandom } from '../../support/gzip-damage.ts';
 import { dayOf, type ReferenceFile, referenceSearch } from '../../support/log-reference.ts';
 import { LogTree } from '../../support/log-tree.ts';
 
-const SEED = Number(process.env.CORPUS_SEED ?? Date.now() % 1e6);
-const RUNS = Number(process.env.CORPUS_RUNS ?? 20);
+const SEED = Number(process.env.CORPUS_SEED ?? 1);
+const RUNS = Number(process.env.CORPUS_RUNS ?? 8);
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-01-30T00:00:00Z');
 const ZONES = ['UTC', 'Asia/Shanghai', 'America/New_York', 'Asia/Kathmandu'];
 const CARDS = ['8986001234567890123', '89860012345678901234', '898600123456789012', '8986009876543210987'];
-const ALIASES = ['realname', 'flow', 'carddata', 'card_status', 'stop', 'start', 'resume'];
 
 type Random = () => number;
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
@@ -145,7 +146,7 @@ describe('random corpora', () => {
     for (let query = 0; query < 12; query += 1) {
       const iccid = random() < 0.8 ? pick(random, CARDS) : pick(random, CARDS).slice(3, 12);
       const wanted = {
-        interface: random() < 0.5 ? pick(random, ALIASES) : undefined,
+        interface: random() < 0.5 ? pick(random, INTERFACE_ALIASES) : undefined,
         strict: random() < 0.3,
         date: random() < 0.7 ? dayOf(START_MS + Math.floor(random() * 8) * DAY_MS, zone) : undefined,
       };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InitReporter, initReportOf } from '../../../src/operations/init-report.ts';
 import type { InitProgress } from '../../../src/store/ports/coordination.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 const START_MS = Date.UTC(2026, 10, 21);
 
@@ -84,17 +85,17 @@ describe('initReportOf', () => {
 
 describe('InitReporter', () => {
   it('calls initialisation stuck that does not begin for a minute, with nobody to write that down', () => {
-    let nowMs = START_MS;
-    const reporter = new InitReporter({ now: () => nowMs, monotonic: () => nowMs });
+    const clock = new FakeClock(START_MS);
+    const reporter = new InitReporter(clock);
     const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
-    nowMs += 60_000;
+    clock.advance(60_000);
     expect(reporter.report(pending).status).toBe('pending');
-    nowMs += 1;
+    clock.advance(1);
     expect(reporter.report(pending).status).toBe('stuck');
     expect(reporter.report({ ...running, status: 'completed' }).status).toBe('completed');
-    nowMs += 600_000;
+    clock.advance(600_000);
     expect(reporter.report(pending).status).toBe('pending');
-    nowMs += 60_001;
+    clock.advance(60_001);
     expect(reporter.report(pending).status).toBe('stuck');
   });
 });

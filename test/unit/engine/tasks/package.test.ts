@@ -1,5 +1,6 @@
 // The package task against a real gateway, a real database and a real cache: one stop a card and month, whatever happens,
 // and none for a card that is not over its package.
+
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
@@ -10,8 +11,7 @@ import { Deadline } from '../../../../src/engine/deadline.ts';
 import { PackageTask } from '../../../../src/engine/tasks/package.ts';
 import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
-import { gatewayProfile } from '../../../../src/gateway/profile.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 import type { StopRecords } from '../../../../src/store/ports/stop-records.ts';
@@ -19,9 +19,10 @@ import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { gatewayConfig } from '../../../support/gateway-config.ts';
+import { HEALTHY } from '../../../support/healthy-answers.ts';
 import {
   broken,
-  HEALTHY,
   type Script,
   type ScriptedGateway,
   startScriptedGateway,
@@ -41,7 +42,11 @@ let cardId = 0;
 let iccid = '';
 /** How far this process's clock is ahead: a pause. */
 let pausedMs = 0;
-const clock = { now: () => Date.now() + pausedMs, monotonic: () => performance.now() + pausedMs };
+const clock: Clock = {
+  ...systemClock,
+  now: () => Date.now() + pausedMs,
+  monotonic: () => performance.now() + pausedMs,
+};
 /** What the gateway shows of the card, and whether its stop interface does anything. */
 let running = true;
 let stopWorks = true;
@@ -62,7 +67,7 @@ beforeAll(async () => {
   reader = new CardReader(live.cards, records.cards, CACHE_MS);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
-  gateway = openGatewayClient(gatewayProfile({ url: scripted.url }), { log: quiet, clock: systemClock });
+  gateway = openGatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
 });
 afterAll(async () => {
   await gateway.close();

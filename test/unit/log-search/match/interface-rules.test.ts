@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { INTERFACES, interfaceOf, type OwnSigns } from '../../../../src/log-search/match/interface-alias.ts';
+import { INTERFACE_NAMES } from '../../../../src/domain/gateway-interface.ts';
+import { interfaceOf, type OwnSigns } from '../../../../src/log-search/match/interface-alias.ts';
 import { InterfaceRules } from '../../../../src/log-search/match/interface-rules.ts';
 import { belongsTo } from '../../../support/log-reference.ts';
 
@@ -142,17 +143,17 @@ describe("signs of one's own", () => {
     ['实名', ['realname']],
     ['停机', ['stop']],
   ])('%s: %j', (line, expected) => {
-    const rules = new InterfaceRules(INTERFACES, own, false);
+    const rules = new InterfaceRules(INTERFACE_NAMES, own, false);
     expect(rules.interfacesOf(ascii(line).toString('latin1'))).toEqual(expected);
   });
 
   it('are found in GBK too, and only the path with --strict', () => {
     const line = gbk('c8cfd6a4').toString('latin1');
-    expect(new InterfaceRules(INTERFACES, own, false).interfacesOf(line)).toEqual(['realname']);
-    expect(new InterfaceRules(INTERFACES, {}, false).interfacesOf(line)).toEqual([]);
-    expect(new InterfaceRules(INTERFACES, own, true).interfacesOf(line)).toEqual([]);
+    expect(new InterfaceRules(INTERFACE_NAMES, own, false).interfacesOf(line)).toEqual(['realname']);
+    expect(new InterfaceRules(INTERFACE_NAMES, {}, false).interfacesOf(line)).toEqual([]);
+    expect(new InterfaceRules(INTERFACE_NAMES, own, true).interfacesOf(line)).toEqual([]);
     const path = '{"path":"/auth/check"}';
-    expect(new InterfaceRules(INTERFACES, own, true).interfacesOf(path)).toEqual(['realname']);
+    expect(new InterfaceRules(INTERFACE_NAMES, own, true).interfacesOf(path)).toEqual(['realname']);
   });
 });
 
@@ -164,7 +165,7 @@ describe('a line of megabytes', () => {
     ['backslashes', '\\'.repeat(2e6)],
     ['brackets', `path=${'('.repeat(2e6)}x`],
   ])('of %s is judged', (_, line) => {
-    const rules = new InterfaceRules(INTERFACES, {}, false);
+    const rules = new InterfaceRules(INTERFACE_NAMES, {}, false);
     expect(rules.interfacesOf(`${line} {"used":1}`)).toEqual(['flow']);
   });
 });

@@ -1,0 +1,19 @@
+// The task of each task type. Used by the engine, which gives every worker one.
+import type { TaskType } from '../../domain/task-type.ts';
+import { CarddataTask } from './carddata.ts';
+import { PackageTask, type PackageTaskDeps } from './package.ts';
+import { RealnameTask } from './realname.ts';
+import type { Task } from './task.ts';
+
+/** What tasks are made of; each takes what it needs. */
+type TaskDeps = PackageTaskDeps;
+
+const MAKERS: Readonly<Record<TaskType, (deps: TaskDeps) => Task>> = {
+  realname: (deps) => new RealnameTask(deps),
+  carddata: (deps) => new CarddataTask(deps),
+  package: (deps) => new PackageTask(deps),
+};
+
+export function makeTask(taskType: TaskType, deps: TaskDeps): Task {
+  return MAKERS[taskType](deps);
+}

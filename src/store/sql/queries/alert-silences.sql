@@ -1,0 +1,30 @@
+-- Silences of alerts that are in force.
+
+-- name: alert_silences.list
+SELECT id, rule_id, rule_type, task_type, reason, created_by,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms
+FROM alert_silences
+WHERE ends_at > now()
+ORDER BY id
+
+-- name: alert_silences.forgetEnded
+DELETE FROM alert_silences WHERE ends_at <= now()
+
+-- name: alert_silences.create
+-- $1 rule id or NULL, $2 rule type or NULL, $3 task type or NULL, $4 reason, $5 by whom, and its end, one of the two:
+-- $6 epoch ms, $7 seconds from now. Returns the silence.
+INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, ends_at)
+VALUES ($1::integer, $2, $3, $4, $5,
+  coalesce(to_timestamp($6::float8 / 1000), now() + $7::float8 * interval '1 second'))
+RETURNING id, rule_id, rule_type, task_type, reason, created_by,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms
+
+-- name: alert_silences.remove
+-- $1 silence id. Returns the silence that was in force.
+DELETE FROM alert_silences
+WHERE id = $1::integer AND ends_at > now()
+RETURNING id, rule_id, rule_type, task_type, reason, created_by,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms

@@ -1,0 +1,212 @@
+-- Alert rules and their history: what operators see and change, and what the evaluator does with them.
+
+-- name: alerts.createRule
+-- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
+-- $10 cooldown in seconds. Returns the rule (RuleRow in alert-row.ts).
+INSERT INTO alert_rules
+  (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
+   cooldown_seconds)
+VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer)
+RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
+  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+
+-- name: alerts.rules
+-- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules (RuleRow).
+SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
+  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+FROM alert_rules
+WHERE deleted_at IS NULL
+ORDER BY id
+OFFSET $1::bigint
+LIMIT $2::integer
+
+-- name: alerts.countRules
+SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL
+
+-- name: alerts.rule
+-- $1 rule id. Returns the rule (RuleRow), unless it is deleted.
+SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
+  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+FROM alert_rules
+WHERE id = $1::integer AND deleted_at IS NULL
+
+-- name: alerts.lockRule
+-- Keeps others from changing a rule until the transaction ends. $1 rule id. Returns whether it fires; no row for one that
+-- is deleted.
+SELECT open_alert_id IS NOT NULL AS is_firing
+FROM alert_rules
+WHERE id = $1::integer AND deleted_at IS NULL
+FOR UPDATE
+
+-- name: alerts.updateRule
+-- $1 to $10 as in createRule, $11 rule id. Returns the rule (RuleRow). Its cooldown begins anew with another condition.
+UPDATE alert_rules SET
+  name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8, is_enabled = $6::boolean,
+  notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[], cooldown_seconds = $10::integer,
+  revision = revision + 1,
+  -- Never the same twice: it tells versions apart.
+  updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'),
+  last_fired_at = CASE WHEN (rule_type, task_type, comparison, threshold) = ($2, $3, $4, $5::float8)
+    THEN last_fired_at END
+WHERE id = $11::integer
+RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
+  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+
+-- name: alerts.deleteFiringRule
+-- Its row goes when its alert is resolved. $1 rule id.
+UPDATE alert_rules SET deleted_at = now(), revision = revision + 1 WHERE id = $1::integer
+
+-- name: alerts.deleteRule
+-- $1 rule id.
+DELETE FROM alert_rules WHERE id = $1::integer
+
+-- name: alerts.history
+-- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 offset, $4 rows at
+-- most. Returns alerts (HistoryRow in alert-row.ts).
+-- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
+-- the others are read from the end of the key.
+SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
+  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
+  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
+FROM (
+  (
+    SELECT * FROM alert_history
+    WHERE $2::text = 'firing' AND resolved_at IS NULL AND ($1::integer IS NULL OR rule_id = $1::integer)
+    ORDER BY id DESC OFFSET $3::bigint LIMIT $4::integer
+  ) UNION ALL (
+    SELECT * FROM alert_history
+    WHERE $2::text IS DISTINCT FROM 'firing' AND ($2::text IS NULL OR resolved_at IS NOT NULL)
+      AND ($1::integer IS NULL OR rule_id = $1::integer)
+    ORDER BY id DESC OFFSET $3::bigint LIMIT $4::integer
+  )
+) AS page
+ORDER BY id DESC
+
+-- name: alerts.countHistory
+-- $1 rule id or NULL, $2 state (firing | resolved) or NULL. The firing ones are counted in their own index, as in history.
+SELECT CASE
+  WHEN $2::text = 'firing' THEN (
+    SELECT count(*) FROM alert_history
+    WHERE resolved_at IS NULL AND ($1::integer IS NULL OR rule_id = $1::integer))
+  ELSE (
+    SELECT count(*) FROM alert_history
+    WHERE ($2::text IS NULL OR resolved_at IS NOT NULL) AND ($1::integer IS NULL OR rule_id = $1::integer))
+  END AS total
+
+-- name: alerts.alert
+-- $1 alert id. Returns the alert (HistoryRow).
+SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
+  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
+  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
+  CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
+FROM alert_history
+WHERE id = $1::bigint
+
+-- name: alerts.acknowledge
+-- The first one counts, and only while the alert fires. $1 alert id, $2 by whom, $3 reason.
+UPDATE alert_history SET acknowledged_at = clock_timestamp(), acknowledged_by = $2, acknowledged_reason = $3
+WHERE id = $1::bigint AND resolved_at IS NULL AND acknowledged_at IS NULL
+
+-- name: alerts.firing
+-- How many alerts fire, of each rule type and task type that has any.
+SELECT rule_type AS "ruleType", task_type AS "taskType", count(*) AS firing,
+  count(*) FILTER (WHERE alert_is_silenced(rule_id, rule_type, task_type)) AS silenced,
+  count(*) FILTER (WHERE acknowledged_at IS NOT NULL) AS acknowledged
+FROM alert_history
+WHERE resolved_at IS NULL
+GROUP BY rule_type, task_type
+
+-- name: alerts.notifications
+-- What was told of alerts, in order. $1 alert ids.
+SELECT alert_id, event, status, attempts, last_error
+FROM webhook_outbox
+WHERE alert_id = ANY ($1::bigint[])
+ORDER BY id
+
+-- name: alerts.toEvaluate
+-- Every rule that may fire or resolve, with its state. An alert that was cleaned out of the history while it was open
+-- counts as fired by the rule's present condition.
+SELECT r.id, r.revision, r.rule_type, r.task_type, r.comparison, r.threshold, r.is_enabled, r.cooldown_seconds,
+  r.deleted_at IS NOT NULL AS is_deleted,
+  r.open_alert_id IS NOT NULL AS is_firing,
+  (extract(epoch FROM clock_timestamp() - r.last_fired_at) * 1000)::float8 AS since_fired_ms,
+  coalesce(h.rule_type, r.rule_type) AS fired_rule_type,
+  coalesce(h.task_type, r.task_type) AS fired_task_type,
+  coalesce(h.comparison, r.comparison) AS fired_comparison,
+  coalesce(h.threshold, r.threshold) AS fired_threshold
+FROM alert_rules r LEFT JOIN alert_history h ON h.id = r.open_alert_id
+WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
+
+-- name: alerts.apply
+-- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
+-- $1 rule ids (distinct, ascending), $2 revisions they were evaluated in, $3 kind (fired | resolved), $4 metric (NULL:
+-- no sample), $5 resolution (NULL for fired).
+-- Returns the transitions applied, each with its alert. A rule in another revision is left out: somebody else was first.
+WITH given AS MATERIALIZED (
+  SELECT g.*
+  FROM unnest($1::integer[], $2::integer[], $3::text[], $4::float8[], $5::text[])
+    AS g (rule_id, revision, kind, value, resolution)
+), fired AS (
+  UPDATE alert_rules r SET
+    open_alert_id = nextval('alert_history_id_seq'), last_fired_at = clock_timestamp(), revision = r.revision + 1
+  FROM given g
+  WHERE g.kind = 'fired' AND r.id = g.rule_id AND r.revision = g.revision AND r.open_alert_id IS NULL
+  RETURNING r.*, g.value
+), opened AS (
+  INSERT INTO alert_history
+    (id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value, fired_at)
+  SELECT f.open_alert_id, f.id, f.name, f.rule_type, f.task_type, f.comparison, f.threshold, f.value, f.last_fired_at
+  FROM fired f
+  RETURNING *
+), ended AS (
+  UPDATE alert_rules r SET open_alert_id = NULL, revision = r.revision + 1
+  FROM given g JOIN alert_rules before ON before.id = g.rule_id AND before.revision = g.revision
+  WHERE g.kind = 'resolved' AND r.id = before.id AND r.revision = g.revision AND r.open_alert_id IS NOT NULL
+    AND r.deleted_at IS NULL
+  RETURNING before.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
+), gone AS (
+  DELETE FROM alert_rules r
+  USING given g
+  WHERE g.kind = 'resolved' AND r.id = g.rule_id AND r.revision = g.revision AND r.deleted_at IS NOT NULL
+  RETURNING r.open_alert_id AS alert_id, r.notify_channels, r.webhook_url, r.webhook_secrets, g.value, g.resolution
+), ending AS MATERIALIZED (
+  SELECT * FROM ended UNION ALL SELECT * FROM gone
+), closed AS (
+  UPDATE alert_history h SET resolved_at = clock_timestamp(), resolution = e.resolution, resolved_value = e.value,
+    silenced = alert_is_silenced(h.rule_id, h.rule_type, h.task_type)
+  FROM ending e
+  WHERE h.id = e.alert_id
+  RETURNING h.*
+), hushed AS (
+  -- Over while it was silenced, and nobody has been told of it: nobody will be.
+  UPDATE webhook_outbox o SET status = 'silenced', settled_at = clock_timestamp()
+  FROM closed c
+  WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
+  RETURNING o.alert_id
+), notified AS (
+  INSERT INTO webhook_outbox (alert_id, event, url, secrets)
+  SELECT f.open_alert_id, 'alert.fired', f.webhook_url, f.webhook_secrets
+  FROM fired f
+  WHERE 'webhook' = ANY (f.notify_channels)
+  UNION ALL
+  -- An alert that was cleaned out of the history has nothing to tell any more.
+  SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets
+  FROM closed c JOIN ending e ON e.alert_id = c.id
+  WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)
+), applied AS (
+  SELECT 'fired' AS kind, o.* FROM opened o
+  UNION ALL
+  SELECT 'resolved' AS kind, c.* FROM closed c
+)
+SELECT kind, id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
+  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
+  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value
+FROM applied
+ORDER BY id

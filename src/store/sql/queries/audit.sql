@@ -1,0 +1,33 @@
+-- The audit trail.
+
+-- name: audit.append
+-- $1 month (its first day), and of each entry: $2 epoch ms, $3 actor, $4 role, $5 address, $6 request id, $7 action,
+-- $8 object, $9 and $10 JSON before and after.
+INSERT INTO audit (month, at, actor, role, address, request_id, action, object, before, after)
+SELECT $1::date, to_timestamp(at_ms / 1000), actor, role, address, request_id, action, object,
+  before::jsonb, after::jsonb
+FROM unnest($2::float8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+  $10::text[]) AS e (at_ms, actor, role, address, request_id, action, object, before, after)
+
+-- name: audit.page
+-- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or the
+-- word it begins with, or NULL, $5 offset, $6 rows at most.
+-- Read from the end of audit_at in each month; bounds that are left open still are bounds of that index.
+SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, actor, role, address, request_id, action, object,
+  before, after
+FROM audit
+WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
+  AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
+  AND ($3::text IS NULL OR actor = $3::text)
+  AND ($4::text IS NULL OR action = $4::text OR starts_with(action, $4::text || '.'))
+ORDER BY at DESC, id DESC
+OFFSET $5::bigint
+LIMIT $6::integer
+
+-- name: audit.matching
+-- What page is a page of, for bounded-count.ts. $1 to $4 as there.
+SELECT FROM audit
+WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
+  AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
+  AND ($3::text IS NULL OR actor = $3::text)
+  AND ($4::text IS NULL OR action = $4::text OR starts_with(action, $4::text || '.'))

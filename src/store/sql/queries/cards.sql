@@ -1,0 +1,58 @@
+-- Card records: reading them, one, a page, or how many there are.
+
+-- name: cards.page
+-- What decides the rings of the next cards in id order. $1 card id after which it begins, $2 rows at most.
+SELECT card_id, carrier_id, real_name_verified
+FROM cards
+WHERE card_id > $1::bigint
+ORDER BY card_id
+LIMIT $2::integer
+
+-- name: cards.byIds
+-- Cards with the newest month of usage. $1 card ids. One row per known card, in no particular order.
+-- The lateral query walks the monthly partitions from the newest and stops at the first row.
+SELECT c.card_id, c.iccid, c.carrier_id, c.status, c.real_name_verified, c.stopped, c.allowance_mb,
+  to_char(u.month, 'YYYY-MM') AS usage_month, u.used_mb, u.last_reading_mb, u.suspected_mb,
+  (extract(epoch FROM u.read_at) * 1000)::bigint AS read_at_ms
+FROM cards c
+LEFT JOIN LATERAL (
+  SELECT month, used_mb, last_reading_mb, suspected_mb, read_at
+  FROM card_usage
+  WHERE card_usage.card_id = c.card_id
+  ORDER BY month DESC
+  LIMIT 1
+) u ON true
+WHERE c.card_id = ANY ($1::bigint[])
+
+-- name: cards.idOfIccid
+-- $1 iccid.
+SELECT card_id FROM cards WHERE iccid = $1
+
+-- name: cards.lastPolls
+-- When a card was polled last, one row a task type that ever was: every column of card_polls but the key is one of them,
+-- `<task_type>_at`. $1 card id.
+SELECT regexp_replace(poll.key, '_at$', '') AS task_type,
+  (extract(epoch FROM poll.value::timestamptz) * 1000)::bigint AS at_ms
+FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
+WHERE p.card_id = $1::bigint AND poll.value IS NOT NULL
+
+-- name: cards.monthlyUsage
+-- The newest months of a card. $1 card id, $2 months at most.
+SELECT to_char(month, 'YYYY-MM') AS month, used_mb
+FROM card_usage
+WHERE card_id = $1::bigint
+ORDER BY card_usage.month DESC
+LIMIT $2::integer
+
+-- name: cards.count
+SELECT count(*) AS count FROM cards
+
+-- name: cards.size
+-- As the planner sees the table: rows a page when last analysed (-1: never), and the pages of now.
+SELECT reltuples::bigint AS rows, relpages AS known_pages,
+  pg_relation_size(oid) / current_setting('block_size')::integer AS pages
+FROM pg_class
+WHERE oid = 'cards'::regclass
+
+-- name: cards.lastId
+SELECT max(card_id) AS last FROM cards

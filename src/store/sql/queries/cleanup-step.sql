@@ -1,0 +1,68 @@
+-- One step of a cleanup run on one target; a run's item is its progress with a target. {table} and {partition} are names,
+-- {expired} a condition of cleanup-targets.sql.
+
+-- name: cleanup_step.partitionRows
+-- What goes with a partition, for bounded-count.ts.
+SELECT FROM {partition}
+
+-- name: cleanup_step.noteDropping
+-- $1 run, $2 position of the item, $3 partition that is about to be dropped, $4 its rows.
+UPDATE cleanup_run_items SET dropping = $3, dropping_rows = $4::bigint
+WHERE run_id = $1 AND position = $2::integer AND dropping IS NULL AND NOT finished
+
+-- name: cleanup_step.countDropped
+-- $1 run, $2 position of the item, $3 partition. Returns the rows counted; no row when somebody else was first.
+UPDATE cleanup_run_items SET deleted = deleted + dropping_rows, dropping = NULL
+WHERE run_id = $1 AND position = $2::integer AND dropping = $3
+RETURNING dropping_rows AS rows
+
+-- name: cleanup_step.forgetDropping
+-- Also what a failed run had left of it. $1 partition.
+UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $1
+
+-- name: cleanup_step.lockItem
+-- $1 run, $2 position of the item. Returns how far it is; no row when it is finished.
+SELECT walked_to::text AS walked_to
+FROM cleanup_run_items
+WHERE run_id = $1 AND position = $2::integer AND NOT finished
+FOR UPDATE
+
+-- name: cleanup_step.pages
+-- $1 table, $2 whether it must be a partition. Returns its pages; no row when there is none such.
+SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages
+FROM pg_class
+WHERE oid = to_regclass($1) AND relispartition = $2::boolean
+
+-- name: cleanup_step.removeWindow
+-- Removes the expired rows of a table between two places, in the order they lie in. $1 place after which it begins, $2 place
+-- before which it ends, $3 rows at most; $4 and those behind it belong to the condition.
+-- Returns how many were removed and, when there were more than $3, the place of the last of them.
+-- Scans the range of places, no index.
+WITH edge AS MATERIALIZED (
+  SELECT ctid AS at FROM {table}
+  WHERE ctid > $1::tid AND ctid < $2::tid AND ({expired})
+  ORDER BY ctid
+  OFFSET $3::integer - 1
+  LIMIT 1
+), gone AS (
+  DELETE FROM {table}
+  WHERE ctid > $1::tid AND ctid <= coalesce((SELECT at FROM edge), $2::tid) AND ({expired})
+  RETURNING 1
+)
+SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS last
+
+-- name: cleanup_step.noteWalk
+-- $1 run, $2 position of the item, $3 rows removed, $4 place up to which rows were looked at, $5 whether that is all.
+-- What is counted at the end is the truth about what had expired; the count at the start may have been an estimate.
+UPDATE cleanup_run_items SET
+  deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,
+  total = CASE WHEN $5::boolean THEN deleted + $3::bigint ELSE total END
+WHERE run_id = $1 AND position = $2::integer
+
+-- name: cleanup_step.noteLastRun
+-- $1 target.
+UPDATE cleanup_configs SET last_run_at = clock_timestamp() WHERE target = $1
+
+-- name: cleanup_step.countBatch
+-- $1 run.
+UPDATE cleanup_runs SET batches = batches + 1 WHERE run_id = $1

@@ -1,0 +1,38 @@
+-- What has expired of each cleanup target: conditions, put into expired and into removeWindow of cleanup-step.sql. {cutoff}
+-- stands for the instant, {month} for the first kept month and {snapshot} for the snapshot up to which the change feed is
+-- through (NULL: unknown, and nothing compares true with it); cleanup-targets.ts makes parameters of them.
+
+-- name: cleanup_targets.expired
+-- Rows of a target, for bounded-count.ts.
+SELECT FROM {table} WHERE {expired}
+
+-- name: cleanup_targets.usage_records
+month < {month} OR (month = {month} AND recorded_at < {cutoff})
+
+-- name: cleanup_targets.usage_records_rows
+-- Those that go one by one, from the partition that the cutoff falls into.
+recorded_at < {cutoff}
+
+-- name: cleanup_targets.card_usage
+month < {month}
+
+-- name: cleanup_targets.alert_history
+resolved_at IS NOT NULL AND fired_at < {cutoff}
+
+-- name: cleanup_targets.webhook_outbox
+status <> 'pending' AND settled_at < {cutoff}
+
+-- name: cleanup_targets.manual_triggers
+finished_at < {cutoff} AND NOT feeding
+
+-- name: cleanup_targets.card_stops
+requested_at < {cutoff} AND month < {month}
+
+-- name: cleanup_targets.card_removals
+removed_at < {cutoff} AND pg_visible_in_snapshot(changed_xid, {snapshot})
+
+-- name: cleanup_targets.cleanup_runs
+finished_at < {cutoff}
+
+-- name: cleanup_targets.audit
+month < {month}

@@ -1,0 +1,78 @@
+-- Cleanup configs, and cleanup runs as they stand in the records.
+
+-- name: cleanup.configs
+-- $1 the targets this version knows.
+SELECT id, target, retention_days, enabled, (extract(epoch FROM last_run_at) * 1000)::bigint AS last_run_at_ms
+FROM cleanup_configs
+WHERE target = ANY ($1::text[])
+ORDER BY id
+
+-- name: cleanup.updateConfig
+-- $1 id, $2 retention in days and $3 enabled (NULL keeps), $4 the targets this version knows. Returns the config.
+UPDATE cleanup_configs SET
+  retention_days = coalesce($2::integer, retention_days), enabled = coalesce($3::boolean, enabled)
+WHERE id = $1::integer AND target = ANY ($4::text[])
+RETURNING id, target, retention_days, enabled, (extract(epoch FROM last_run_at) * 1000)::bigint AS last_run_at_ms
+
+-- name: cleanup.begin
+-- $1 run id, $2 the instant of the schedule it is for (epoch ms) or NULL. No row when a run is under way, or was begun for
+-- that instant.
+INSERT INTO cleanup_runs (run_id, scheduled_for) VALUES ($1, to_timestamp($2::float8 / 1000))
+ON CONFLICT DO NOTHING
+RETURNING 1
+
+-- name: cleanup.beginItems
+-- $1 run id, $2 change mark or NULL, and of each target, in order: $3 its name, $4 cutoff (epoch ms), $5 first kept month,
+-- $6 expired rows.
+INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, change_mark, total)
+SELECT $1, position, target, to_timestamp(cutoff_ms / 1000.0), first_kept_month, $2, total
+FROM unnest($3::text[], $4::bigint[], $5::date[], $6::bigint[])
+  WITH ORDINALITY AS i (target, cutoff_ms, first_kept_month, total, position)
+
+-- name: cleanup.next
+-- The run that is under way with the first target it is not through with; without one when it is through with all.
+SELECT r.run_id, i.position, i.target, (extract(epoch FROM i.cutoff) * 1000)::bigint AS cutoff_ms,
+  to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping,
+  i.walked_to::text AS walked_to
+FROM cleanup_runs r LEFT JOIN LATERAL (
+  SELECT * FROM cleanup_run_items WHERE run_id = r.run_id AND NOT finished ORDER BY position LIMIT 1
+) i ON true
+WHERE r.status = 'running'
+
+-- name: cleanup.skipTarget
+-- $1 why the target cannot be cleaned that the run is at.
+UPDATE cleanup_run_items SET finished = true, error = $1
+WHERE (run_id, position) = (
+  SELECT i.run_id, i.position
+  FROM cleanup_run_items i JOIN cleanup_runs r USING (run_id)
+  WHERE r.status = 'running' AND NOT i.finished
+  ORDER BY i.position
+  LIMIT 1)
+
+-- name: cleanup.cancel
+-- $1 reason. Returns a row when a run is under way. A step that is under way too holds the lock of its target's row: what
+-- it removes is counted before the row is closed.
+WITH running AS (
+  SELECT run_id FROM cleanup_runs WHERE status = 'running'
+), closed AS (
+  UPDATE cleanup_run_items i SET finished = true, error = $1 FROM running r
+  WHERE i.run_id = r.run_id AND NOT i.finished
+)
+SELECT 1 FROM running
+
+-- name: cleanup.finish
+-- $1 run id. No row when another instance has finished it.
+UPDATE cleanup_runs SET finished_at = clock_timestamp(), status = CASE
+  WHEN EXISTS (SELECT FROM cleanup_run_items WHERE run_id = $1 AND error IS NOT NULL) THEN 'failed'
+  ELSE 'completed' END
+WHERE run_id = $1 AND status = 'running'
+RETURNING 1
+
+-- name: cleanup.run
+-- One run, in one statement: batches and rows of one moment. $1 run id; NULL: the run begun last.
+-- Returns a row a target, in order; one without a target for a run without any.
+SELECT r.run_id, r.status, r.batches, (extract(epoch FROM r.started_at) * 1000)::bigint AS started_at_ms,
+  (extract(epoch FROM r.finished_at) * 1000)::bigint AS finished_at_ms, i.target, i.total, i.deleted, i.error
+FROM cleanup_runs r LEFT JOIN cleanup_run_items i USING (run_id)
+WHERE r.run_id = coalesce($1::text, (SELECT run_id FROM cleanup_runs ORDER BY started_at DESC LIMIT 1))
+ORDER BY i.position

@@ -1,0 +1,159 @@
+-- Manual triggers; how counting once works stands in migrations/0007_triggers.sql.
+
+-- name: triggers.create
+-- Records a manual trigger and hands out its first cards, as one. $1 trigger id, $2 kind, $3 task type, $4 carrier,
+-- $5 status (NULL: open), $6 total, $7 whether that is an estimate, $8 all cards of a list that is not handed out in
+-- full here, otherwise NULL, $9 the cards handed out, $10 whether there may be more.
+-- Returns the trigger's row (trigger-row.ts). A trigger without cards is completed.
+WITH owed AS (
+  INSERT INTO manual_trigger_cards (trigger_id, card_id) SELECT $1::text, unnest($9::bigint[])
+)
+INSERT INTO manual_triggers (trigger_id, kind, task_type, carrier_id, card_status, total, total_estimated, card_ids,
+  handed_out, feeding, status, finished_at)
+SELECT $1::text, $2::text, $3::text, $4::integer, $5::integer, $6::bigint, $7::boolean, $8::bigint[],
+  cardinality($9::bigint[]), $10::boolean,
+  CASE WHEN over THEN 'completed' ELSE 'queued' END, CASE WHEN over THEN clock_timestamp() END
+FROM (SELECT NOT $10::boolean AND $6::bigint = 0 AS over) AS trigger
+RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+
+-- name: triggers.find
+-- $1 trigger id. Returns the trigger's row (trigger-row.ts).
+SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+FROM manual_triggers
+WHERE trigger_id = $1
+
+-- name: triggers.page
+-- One page of the triggers, the newest first. $1 rows at most, $2 offset.
+SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+FROM manual_triggers
+ORDER BY sequence DESC
+LIMIT $1::integer
+OFFSET $2::bigint
+
+-- name: triggers.countAll
+SELECT count(*) AS total FROM manual_triggers
+
+-- name: triggers.countOpen
+SELECT count(*) AS open FROM manual_triggers WHERE finished_at IS NULL
+
+-- name: triggers.openFor
+-- Unfinished manual triggers that still ask for a poll of one card: those that owe it, and those that will hand it out.
+-- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
+-- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
+-- with cards to hand out have an index of their own.
+SELECT t.trigger_id, t.kind, t.task_type, t.status, t.carrier_id, t.card_status, t.total, t.total_estimated,
+  t.succeeded, t.failed, (extract(epoch FROM t.created_at) * 1000)::bigint AS created_at_ms,
+  NULL::bigint AS finished_at_ms
+FROM manual_triggers t
+WHERE t.status IN ('queued', 'running') AND t.trigger_id IN (
+  SELECT owed.trigger_id FROM manual_trigger_cards owed WHERE owed.card_id = $1::bigint
+  UNION
+  SELECT f.trigger_id
+  FROM manual_triggers f
+  WHERE f.feeding AND CASE f.kind
+    WHEN 'by_condition' THEN f.last_card_id < $1::bigint
+      AND coalesce(f.carrier_id, $2::integer) = $2::integer
+      AND coalesce(f.card_status, $3::integer) = $3::integer
+    ELSE $1::bigint = ANY (f.card_ids[f.handed_out + 1 :])
+  END
+)
+ORDER BY t.sequence DESC
+LIMIT $4::integer
+
+-- name: triggers.selectedCards
+-- The cards a by-condition trigger is for, for bounded-count.ts. $1 carrier, $2 status (NULL: any).
+SELECT FROM cards
+WHERE ($1::integer IS NULL OR carrier_id = $1::integer) AND ($2::integer IS NULL OR status = $2::integer)
+
+-- name: triggers.knownCards
+-- Those of the cards that exist. $1 card ids.
+SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])
+
+-- name: triggers.cancel
+-- $1 trigger id. Returns the trigger's row; none for one that is finished.
+UPDATE manual_triggers SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
+WHERE trigger_id = $1 AND status IN ('queued', 'running')
+RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
+  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
+  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+
+-- name: triggers.feeding
+-- Triggers the leader has work with, the oldest first. $1 triggers at most.
+SELECT trigger_id, task_type, status FROM manual_triggers WHERE feeding ORDER BY sequence LIMIT $1::integer
+
+-- name: triggers.count
+-- Counts the results of triggered cards. $1 trigger ids, $2 card ids, $3 whether the poll succeeded.
+-- A card that is not owed (any more) counts nothing. The last result completes its trigger; results that come in for a
+-- cancelled one are counted and change nothing else.
+WITH result AS (
+  SELECT * FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS r (trigger_id, card_id, succeeded)
+), locked AS MATERIALIZED (
+  -- In one order and before everything else: writers that meet on several triggers wait, and cannot deadlock.
+  SELECT trigger_id FROM manual_triggers
+  WHERE trigger_id = ANY ($1::text[])
+  ORDER BY trigger_id
+  FOR UPDATE
+), accounted AS (
+  DELETE FROM manual_trigger_cards c
+  USING result r JOIN locked USING (trigger_id)
+  WHERE c.trigger_id = r.trigger_id AND c.card_id = r.card_id
+  RETURNING c.trigger_id, r.succeeded
+), news AS (
+  SELECT trigger_id, count(*) FILTER (WHERE succeeded) AS succeeded, count(*) FILTER (WHERE NOT succeeded) AS failed
+  FROM accounted
+  GROUP BY trigger_id
+)
+UPDATE manual_triggers t SET
+  succeeded = t.succeeded + n.succeeded,
+  failed = t.failed + n.failed,
+  status = CASE
+    WHEN t.status = 'cancelled' THEN 'cancelled'
+    WHEN NOT t.feeding AND t.succeeded + t.failed + n.succeeded + n.failed = t.total THEN 'completed'
+    ELSE 'running' END,
+  finished_at = CASE
+    WHEN t.status = 'cancelled' THEN t.finished_at
+    WHEN NOT t.feeding AND t.succeeded + t.failed + n.succeeded + n.failed = t.total THEN clock_timestamp() END
+FROM news n
+WHERE t.trigger_id = n.trigger_id
+
+-- name: triggers.owed
+-- One page of the cards that were handed out a while ago and have no result yet. $1 task type, $2 ms ago, $3 trigger and
+-- $4 card after which it begins, $5 cards at most.
+SELECT c.trigger_id, c.card_id
+FROM manual_trigger_cards c JOIN manual_triggers t USING (trigger_id)
+WHERE t.task_type = $1::text AND t.status IN ('queued', 'running')
+  AND c.handed_out_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+  AND (c.trigger_id, c.card_id) > ($3::text, $4::bigint)
+ORDER BY c.trigger_id, c.card_id
+LIMIT $5::integer
+
+-- name: triggers.handOutAgain
+-- $1 triggers and $2 their cards. Returns those that are still owed.
+-- The triggers are locked first, as by whoever counts results: two that meet on many cards wait, and cannot deadlock.
+WITH locked AS MATERIALIZED (
+  SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
+)
+UPDATE manual_trigger_cards c SET handed_out_at = clock_timestamp()
+FROM unnest($1::text[], $2::bigint[]) AS again (trigger_id, card_id) JOIN locked USING (trigger_id)
+WHERE c.trigger_id = again.trigger_id AND c.card_id = again.card_id
+RETURNING c.trigger_id, c.card_id
+
+-- name: triggers.lock
+-- $1 trigger id.
+SELECT FROM manual_triggers WHERE trigger_id = $1 FOR UPDATE
+
+-- name: triggers.takeBackCards
+-- $1 trigger id, $2 its cards that run.
+DELETE FROM manual_trigger_cards WHERE trigger_id = $1 AND card_id <> ALL ($2::bigint[])
+
+-- name: triggers.endFeeding
+-- Of a cancelled trigger that owes nothing any more. $1 trigger id.
+UPDATE manual_triggers SET feeding = false
+WHERE trigger_id = $1 AND status = 'cancelled'
+  AND NOT EXISTS (SELECT FROM manual_trigger_cards WHERE trigger_id = $1)

@@ -1,0 +1,23 @@
+-- How the database server is, as it tells anybody who may log in.
+
+-- name: vitals.server
+-- $1 application name under which daemons are connected.
+SELECT current_setting('server_version_num')::integer AS version,
+  current_setting('max_connections')::integer AS max_connections,
+  current_setting('superuser_reserved_connections')::integer
+    + coalesce(current_setting('reserved_connections', true)::integer, 0) AS reserved_connections,
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
+  (SELECT count(*) FROM pg_stat_activity WHERE application_name = $1::text)::integer AS own_connections,
+  pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS read_only,
+  current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
+  (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
+
+-- name: vitals.usageMonths
+-- Months of which both usage tables have their partition. None, where the tables are still to come.
+SELECT right(child.relname::text, 7) AS month
+FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+WHERE inhparent IN (to_regclass('card_usage'), to_regclass('usage_records'))
+  AND child.relname ~ '_[0-9]{4}_[0-9]{2}$'
+GROUP BY 1
+HAVING count(*) = 2
+ORDER BY 1

@@ -1,0 +1,42 @@
+// A setting that is declared and read by nobody promises what it does not do. A section is read under its own name, or
+// under the name its readers give it; a service that takes a whole section declares what it wants of it.
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { SETTINGS } from '../../../src/config/settings.ts';
+import { readSourceTree } from '../../support/source-tree.ts';
+
+/** What else than its name a section is called where it is read. */
+const ALSO_CALLED: Partial<Record<keyof typeof SETTINGS, string>> = {
+  instance: 'config|DaemonConfig|LiveSettings|settings|anew',
+  access: 'config|DaemonConfig|LiveSettings|settings',
+  gateway: 'profile',
+  api: 'bounds|limits',
+};
+
+const files = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.url))).filter(
+  ({ path }) => !/^config\/([\w-]+-)?settings\.ts$/.test(path),
+);
+
+function isRead(section: string, name: string): boolean {
+  const called = [section, ALSO_CALLED[section as keyof typeof SETTINGS]].filter(Boolean).join('|');
+  const access = new RegExp(`\\b(${called})\\??\\.${name}\\b`);
+  const taken = new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}\\s*[=:][^;{}]*\\b(${called})\\b`);
+  const wanted = new RegExp(`\\breadonly ${name}\\??:`);
+  const used = new RegExp(`(\\.${name}\\b|[{,]\\s*${name}\\s*[,}])`);
+  return files.some(
+    ({ source, code }) => access.test(code) || taken.test(source) || (wanted.test(source) && used.test(code)),
+  );
+}
+
+const settings = Object.entries(SETTINGS).flatMap(([section, declared]) =>
+  Object.keys(declared).map((name) => ({ section, name })),
+);
+
+it('every setting of the table', () => {
+  const unread = settings.filter(({ section, name }) => !isRead(section, name));
+  expect(unread.map(({ section, name }) => `${section}.${name}`)).toEqual([]);
+});
+
+it.each(Object.keys(SETTINGS))('would notice a setting of %s that nobody reads', (section) => {
+  expect(isRead(section, 'nobodyReadsThis')).toBe(false);
+});

@@ -1,0 +1,81 @@
+// The leader's housekeeping, on the live store of this process: what dead workers held, the workers themselves, and the
+// partitions of the months to come.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../src/domain/usage-month.ts';
+import { Reaper } from '../../../src/engine/reaper.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+let clock: FakeClock;
+let live: LiveStore;
+let fence: number | null;
+let months: string[];
+let lines: Array<Record<string, unknown>>;
+let isAway: boolean;
+let reaper: Reaper;
+
+beforeEach(() => {
+  clock = new FakeClock('2026-11-30T22:00:00Z');
+  live = openEmbeddedLiveStore({ clock });
+  [fence, months, lines, isAway] = [1, [], [], false];
+  reaper = new Reaper({
+    live,
+    results: {
+      ensurePartitions: async (month) => {
+        if (isAway) throw new Error('away');
+        months.push(month);
+      },
+    },
+    calendar: new MonthCalendar('UTC'),
+    fence: () => fence,
+    clock,
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+});
+
+async function dieHolding(cards: readonly number[], leaseMs: number): Promise<void> {
+  await live.coordination.heartbeat({ workerId: 'dead', roles: [] } as unknown as WorkerInfo, leaseMs);
+  await live.manual.push('realname', cards.map(String));
+  await live.work.claim('realname', { workerId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
+}
+
+it('takes back what a dead worker held once its lease is over, forgets it, and tells of both', async () => {
+  await dieHolding([1, 2], 15_000);
+  clock.advance(14_000);
+  await reaper.runOnce();
+  expect(lines).toEqual([]);
+  clock.advance(2_000);
+  await reaper.runOnce();
+  expect(await live.work.counts('realname')).toMatchObject({ inFlight: 0, manualLength: 2 });
+  expect(lines).toMatchObject([
+    { task_type: 'realname', slots: 2, msg: 'expired slot leases taken back' },
+    { worker_id: 'dead', msg: 'worker stopped sending heartbeats: forgotten' },
+  ]);
+  await reaper.runOnce();
+  expect(lines, 'told once').toHaveLength(2);
+});
+
+it('leaves everything alone while another instance leads', async () => {
+  fence = null;
+  await dieHolding([1], 1_000);
+  clock.advance(60_000);
+  await reaper.runOnce();
+  expect([lines, months]).toEqual([[], []]);
+});
+
+it('keeps partitions ahead of the calendar, once an hour, and at once again after a failure', async () => {
+  await reaper.runOnce();
+  clock.advance(3_599_999);
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11']);
+  isAway = true;
+  clock.advance(3_600_001);
+  await expect(reaper.runOnce()).rejects.toThrow('away');
+  isAway = false;
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11', '2026-12']);
+});

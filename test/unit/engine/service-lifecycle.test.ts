@@ -1,0 +1,223 @@
+// Every service that runs in a loop is started and stopped in every way that an evil day may bring. Which services there
+// are is read from the sources: one that this file cannot make fails. The stores are the embedded live store and a real
+// database, behind a gate; time is the test's.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { AuditDigest } from '../../../src/engine/audit-digest.ts';
+import { ConfigWatch } from '../../../src/engine/config-watch.ts';
+import type { EngineDeps, EngineSettings } from '../../../src/engine/engine-settings.ts';
+import type { ErrorReporter } from '../../../src/engine/error-reporter.ts';
+import { Heartbeat } from '../../../src/engine/heartbeat.ts';
+import { leaderServices } from '../../../src/engine/leader-services.ts';
+import type { Leadership } from '../../../src/engine/leadership.ts';
+import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
+import { Worker } from '../../../src/engine/worker.ts';
+import { HealthWatch } from '../../../src/operations/health-watch.ts';
+import { endsWithin } from '../../../src/platform/ends-within.ts';
+import type { LoopService } from '../../../src/platform/loop.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { freshDatabase } from '../../support/fresh-stores.ts';
+import { Gate } from '../../support/gated-port.ts';
+import { readSourceTree } from '../../support/source-tree.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const tree = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.url)));
+const classesThat = (clause: string) =>
+  tree.flatMap(({ source }) =>
+    [...source.matchAll(new RegExp(`class (\\w+) ${clause}\\b`, 'g'))].map(([, name]) => name as string),
+  );
+const LOOPS = classesThat('extends LoopService');
+
+/** Rests are shorter than a second, but for some outside of the leader's lease. */
+const STEP_MS = 500;
+let settings: EngineSettings;
+
+let records: RecordStore;
+let clock: FakeClock;
+let gate: Gate;
+let errors: unknown[];
+let leadership: Leadership;
+let subject: LoopService;
+/** Gives the subject something to do in its next pass, where it would not ask a store without. */
+let stir: () => void;
+
+beforeAll(async () => {
+  records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
+  await records.migrations.up();
+  const env = { CARDPOLL_ALERTS_INTERVAL_MS: '1000', CARDPOLL_CLEANUP_SCHEDULE: 'off' };
+  const config = await loadDaemonConfig({ flags: { '--gateway-url': 'http://127.0.0.1:9' }, env });
+  settings = { ...config, workerId: 'w', hostname: 'h', pid: 1, version: '0.0.0' };
+});
+afterAll(() => records.close());
+
+beforeEach(() => {
+  clock = new FakeClock();
+  gate = new Gate();
+  errors = [];
+  stir = () => {};
+});
+
+/** All there are, on stores of their own. @param name of the class to be tested */
+async function make(name: string): Promise<LoopService> {
+  const live = openEmbeddedLiveStore({ clock });
+  const log = pino({ enabled: false });
+  const stores = {
+    // The lead is renewed beside what is tested, as it is in the engine.
+    live: gate.around(live, name === 'Leadership' ? null : 'lead'),
+    records: gate.around(records),
+  };
+  const means = { clock, onError: (error: unknown) => void errors.push(error) };
+  const { meter, flow } = unwatched();
+  const configs = new ConfigWatch(stores.records.configs, means);
+  await configs.runOnce();
+  const digest = new AuditDigest({ audit: gate.around({ record: async () => {} }), ...means });
+  const reporter = { for: () => means.onError } as unknown as ErrorReporter;
+  const deps = { ...stores, ...{ clock, log, digest, meter } } as unknown as EngineDeps;
+  const led = leaderServices(settings, deps, { configs, errors: reporter });
+  leadership = led[0] as Leadership;
+  const stats = new StatsRecorder(stores.live.stats, 'w', meter, means);
+  const overview = async () => ({ healthReasons: [] }) as never;
+  const worker = new Worker({
+    task: { taskType: 'realname', poll: () => Promise.reject(new Error('nothing is due')) },
+    workerId: 'w',
+    work: stores.live.work,
+    reader: { read: async () => new Map() } as never,
+    writer: { room: 100 } as never,
+    stats,
+    flow,
+    totalInFlight: () => 0,
+    matcher: () => configs.matcher,
+    leaseMs: 15_000,
+    claimBatch: 10,
+    log,
+    ...means,
+  });
+  const services = [
+    ...(led as LoopService[]),
+    configs,
+    digest,
+    stats,
+    worker,
+    new Heartbeat(
+      stores.live.coordination,
+      () => ({ workerId: 'w', roles: [] }) as unknown as WorkerInfo,
+      means,
+    ),
+    new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),
+  ];
+  const found = services.find((service) => service.constructor.name === name);
+  if (found === undefined) throw new Error(`${name}: a new service? Let it be made here, too`);
+  stir = () => {
+    stats.countFailed('realname', 1, 'timeout');
+    digest.note({ action: 'limit.adapt', object: `call ${gate.calls}`, before: null, after: null } as never);
+  };
+  return found;
+}
+
+function unwatched() {
+  const permit = () => ({ calls: 10, retries: true, used: () => {} });
+  return { meter: { poll: () => {}, webhookAttempt: () => {} }, flow: { permit, breakers: () => [] } };
+}
+
+const rests = () =>
+  waitFor(() => clock.sleepers === 1 && gate.waiting === 0, { everyMs: 1, what: 'one rest, and no more' });
+
+/** Ends the present rest. */
+async function wake(): Promise<void> {
+  await rests();
+  if (subject !== leadership) await leadership.runOnce();
+  stir();
+  while (clock.sleepers > 0) clock.advance(STEP_MS);
+}
+
+/** Nothing of it runs any more, and nothing will. */
+async function isQuiet(): Promise<void> {
+  expect(clock.sleepers, 'rests after the stop').toBe(0);
+  const { calls } = gate;
+  const { passes } = subject;
+  clock.advance(3_600_000);
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  expect(gate.calls, 'calls after the stop').toBe(calls);
+  expect(subject.passes, 'passes after the stop').toBe(passes);
+}
+
+async function passes(): Promise<void> {
+  const before = subject.passes;
+  await wake();
+  await rests();
+  expect(subject.passes).toBeGreaterThan(before);
+}
+
+describe.each(LOOPS)('%s', (name) => {
+  beforeEach(async () => {
+    subject = await make(name);
+  });
+
+  it('runs once when it is started twice, and a stop ends it', async () => {
+    await subject.start();
+    await subject.start();
+    await passes();
+    await passes();
+    await subject.stop();
+    await isQuiet();
+  });
+
+  it('takes a stop before its start, two at once and one afterwards, and starts anew', async () => {
+    await subject.stop();
+    await isQuiet();
+    for (let life = 0; life < 2; life += 1) {
+      await subject.start();
+      await passes();
+      await Promise.all([subject.stop(), subject.stop()]);
+      await subject.stop();
+      await isQuiet();
+    }
+  });
+
+  it('stops in mid-pass when the pass ends, and a pass that hangs can be left behind in time', async () => {
+    await subject.start();
+    await rests();
+    gate.close();
+    await wake();
+    await waitFor(() => gate.waiting > 0, { everyMs: 1, what: 'a pass to wait for the store' });
+    const stopping = subject.stop();
+    const left = endsWithin(3_000, stopping, clock);
+    clock.advance(3_000);
+    expect(await left, 'a stop that did not wait for its pass').toBe(false);
+    gate.open();
+    await stopping;
+    await isQuiet();
+  });
+
+  it('reports a pass that fails, goes on when the store is back, and stops in between', async () => {
+    await subject.start();
+    await rests();
+    gate.break();
+    await wake();
+    await rests();
+    expect(errors).toMatchObject([{ message: 'the store is broken' }]);
+    gate.mend();
+    await passes();
+    expect(errors).toHaveLength(1);
+    gate.break();
+    await wake();
+    await rests();
+    expect(errors).toHaveLength(2);
+    // What it would sign off with may fail too: that is its caller's to know.
+    await subject.stop().catch((error: Error) => expect(error.message).toBe('the store is broken'));
+    await isQuiet();
+  });
+});
+
+it('leaves out nothing that is a service', () => {
+  expect(LOOPS.length).toBeGreaterThan(10);
+  // The engine has engine.test.ts.
+  expect(classesThat('implements Service').sort()).toEqual(['Engine', 'LoopService']);
+});
