@@ -52,6 +52,11 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
         },
       },
+      // As root: `npm run test:deb-upgrade`, not part of npm test.
+      {
+        extends: true,
+        test: { name: 'packages', include: ['test/packages/**/*.test.ts'], sequence: { groupOrder: 3 } },
+      },
     ],
   },
 });

@@ -39,9 +39,14 @@ let gateway: RecordingGateway;
 let url: string;
 const debs = { present: '', next: '', unable: '' };
 
+// One by one: each takes minutes on a busy machine.
 beforeAll(async () => {
   debs.present = await buildDeb(PRESENT, packages);
+});
+beforeAll(async () => {
   debs.next = await buildDeb(NEXT, packages);
+});
+beforeAll(async () => {
   debs.unable = await unableDeb(debs.next, { version: UNABLE, says: SAYS, code: 78 }, packages);
   const booted = await bootSystemd('absent');
   if (booted === null) throw new Error('there is nothing to install the package on');

@@ -39,7 +39,7 @@ it('the image is built in two stages from one pinned base, and brings no develop
   const [build = '', final, ...others] = of('FROM');
   expect(build).toMatch(/^node:\d+\.\d+\.\d+-\w+-slim AS build$/);
   expect([final, others]).toEqual([build.replace(' AS build', ''), []]);
-  expect(of('RUN').join('\n')).toMatch(/npm ci.*npm prune --omit=dev/s);
+  expect(of('RUN').join('\n')).toMatch(/npm ci.*npm prune --omit=dev.*rm -rf node_modules\/\.cache/s);
   expect(of('ADD')).toEqual([]);
   const last = instructions.findLastIndex(({ name }) => name === 'FROM');
   const copied = instructions.slice(last).filter(({ name }) => name === 'COPY');
