@@ -1,7 +1,7 @@
 // Builds the Debian package: `npm run package:deb [-- --revision N] [--out DIR]`. Binary, production packages, units,
 // manual, completions, logrotate and configuration are laid out as Debian wants them and packed by dpkg-deb; the scripts
 // the package runs and its control file are in deploy/debian. The same commit makes the same bytes (SOURCE_DATE_EPOCH).
-// Why it depends on nodejs and brings no Node of its own: docs/decisions/0025-packages.md.
+// Why it depends on nodejs and brings no Node of its own: docs/decisions/0020-packages.md.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

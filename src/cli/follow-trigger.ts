@@ -1,7 +1,8 @@
 // Shows a manual trigger that was made or asked for, after waiting for its end where --wait says so. Used by the
 // trigger commands.
-import type { Answer } from '../api/client.ts';
+
 import type { TriggerBody } from '../api/client-bodies.ts';
+import type { Answer } from '../api/client-calls.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import { follow } from './follow.ts';

@@ -1,26 +1,24 @@
-// Polls the cards of one task type: claims what is due, calls the gateway, gives slots back, hands results to the
-// writer. One Worker a type and instance; any number of instances share the queue and the limit.
+// Polls the cards of one task type: claims what is due, has it polled (card-poller.ts), gives slots back, hands results
+// to the writer. One Worker a type and instance; any number of instances share the queue and the limit.
 //
 // A turn sends the slots that became free since the last turn and claims anew, in one round trip. Items run on their
 // own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached), for a
 // few tens of milliseconds (others hold the slots), or longer and longer, until the store tells of work (nothing due).
 import type { Card } from '../domain/card.ts';
-import type { PollOutcome } from '../domain/poll-outcome.ts';
 import type { ConfigMatcher } from '../domain/polling-config.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
-import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
+import type { FlowControl } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
-import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { WorkItem, WorkQueue } from '../store/ports/work-queue.ts';
-import { BackpressureWatch } from './backpressure-watch.ts';
+import { CardPoller } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
-import { failureNoteOf, NO_RETRY, type Retry, reasonOf, retryOf } from './failed-poll.ts';
+import { failureNoteOf, NO_RETRY, type Retry, retryOf } from './failed-poll.ts';
 import type { FinishedItem, ResultWriter } from './result-writer.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
-import type { PolledCard, Task } from './tasks/task.ts';
+import type { Task } from './tasks/task.ts';
 
 /** Nothing due: how soon to look again at first, and twice as long each time, unless the store tells of work. */
 const FIRST_IDLE_REST_MS = 25;
@@ -38,8 +36,6 @@ const PAUSED_REST_MS = 250;
 const MIN_BUDGET_MS = 20;
 /** After cards could not be read (record store away) nothing is claimed for this long. */
 const READ_FAILURE_REST_MS = 1_000;
-/** Pause of the type when the gateway asks for one without saying how long. */
-const DEFAULT_BACKPRESSURE_MS = 1_000;
 /** What a poll came to. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
@@ -63,7 +59,7 @@ interface WorkerDeps {
 
 export class Worker extends LoopService {
   readonly #running = new Set<Promise<void>>();
-  readonly #backpressure: BackpressureWatch;
+  readonly #poller: CardPoller;
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Claims answered so far. */
@@ -82,7 +78,7 @@ export class Worker extends LoopService {
   constructor(private readonly deps: WorkerDeps) {
     super(`worker-${deps.task.taskType}`, deps);
     this.#lastTurnAt = deps.clock.monotonic();
-    this.#backpressure = new BackpressureWatch(deps.clock);
+    this.#poller = new CardPoller(deps);
   }
 
   get taskType(): TaskType {
@@ -221,71 +217,10 @@ export class Worker extends LoopService {
     // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
     if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
-    const poll = await this.#poll(item.failing ? { ...card, failing: true } : card, deadline);
+    const poll = await this.#poller.poll(item.failing ? { ...card, failing: true } : card, deadline);
     if ('outcome' in poll) return this.#end(item, 'done', { outcome: poll.outcome });
     const retry = retryOf(poll.error, (config?.intervalSeconds ?? 0) * 1_000);
     this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });
-  }
-
-  /** Polls one card, counts and logs it. @returns its outcome, or what kept it from one. */
-  async #poll(
-    card: PolledCard,
-    deadline: Deadline,
-  ): Promise<{ outcome: PollOutcome } | { error: unknown; durationMs: number }> {
-    const { task, clock, stats, log } = this.deps;
-    const startedAt = clock.monotonic();
-    const tookMs = () => Math.round(clock.monotonic() - startedAt);
-    try {
-      const result = await task.poll(card, deadline);
-      const durationMs = tookMs();
-      this.#backpressure.note(false);
-      stats.countSucceeded(task.taskType, durationMs);
-      log.info(
-        { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
-        TASKS[task.taskType].completed,
-      );
-      return { outcome: result.outcome };
-    } catch (error) {
-      const durationMs = tookMs();
-      stats.countFailed(task.taskType, durationMs, reasonOf(error));
-      this.#noteFailure(error, card, durationMs);
-      return { error, durationMs };
-    }
-  }
-
-  #noteEvidence(error: GatewayError): void {
-    const { stats, task } = this.deps;
-    const backpressure = error.failure === 'backpressure';
-    if (backpressure) stats.note(task.taskType, 'backpressure');
-    if (error.failure === 'timeout') stats.note(task.taskType, 'timeouts');
-    if (this.#backpressure.note(backpressure)) this.#pause(error);
-  }
-
-  #noteFailure(error: unknown, card: PolledCard, durationMs: number): void {
-    const { task, log } = this.deps;
-    const gatewayError = error instanceof GatewayError ? error : null;
-    // That a failing card fails again says nothing about what the gateway can take.
-    if (gatewayError !== null && card.failing !== true) this.#noteEvidence(gatewayError);
-    log.warn(
-      {
-        task_type: task.taskType,
-        card_id: card.cardId,
-        iccid: card.iccid,
-        error: reasonOf(error),
-        reason: messageOf(error),
-        duration_ms: durationMs,
-      },
-      'poll failed',
-    );
-  }
-
-  #pause({ message, details }: GatewayError): void {
-    const { work, task, instanceId, onError } = this.deps;
-    const { retryAfterMs: ms = DEFAULT_BACKPRESSURE_MS, interfaceName } = details;
-    const reason = `${interfaceName ?? 'the gateway'} answered ${message}`;
-    work
-      .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
-      .catch((cause: unknown) => onError(cause, 0));
   }
 
   /** The item's call is over: its slot is free, its result goes to the writer. */

@@ -1,7 +1,8 @@
 // `cardpoll cards import`: bring cards in from a file or standard input. Ctrl-C ends the file behind the row that is
 // being sent, so that the daemon can still tell what it has kept.
-import type { Answer } from '../../api/client.ts';
+
 import type { ImportBody } from '../../api/client-bodies.ts';
+import type { Answer } from '../../api/client-calls.ts';
 import { text } from '../../config/kinds.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../exit-codes.ts';

@@ -1,7 +1,8 @@
 // `cardpoll cleanup preview` and `run`: what a cleanup would remove, and removing it. For cron: silent when all went
 // well, 75 while another run is at it, 1 when the run failed.
-import type { Answer } from '../../api/client.ts';
+
 import type { CleanupProgressBody } from '../../api/client-bodies.ts';
+import type { Answer } from '../../api/client-calls.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../confirm.ts';

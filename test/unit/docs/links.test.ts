@@ -1,5 +1,5 @@
 // Links between pages lead somewhere, and the files and tests that pages name exist.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { anchorOf, headingsOf, linksOf, markdownFiles, proseOf, REPOSITORY } from '../../support/markdown.ts';
@@ -33,6 +33,13 @@ it('pages name tests that exist', () => {
   const named = (page: string) => [...proseOf(page).matchAll(NAMED_TEST)];
   const missing = (page: string) => named(page).filter(([, path = '', title = '']) => !isTest(path, title));
   expect(amiss((page) => missing(page).map(([text]) => text))).toEqual([]);
+});
+
+it('decisions are numbered without a gap', () => {
+  const numbers = readdirSync(join(REPOSITORY, 'docs/decisions'))
+    .sort()
+    .map((name) => Number(name.slice(0, 4)));
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
 });
 
 describe('the rules themselves', () => {

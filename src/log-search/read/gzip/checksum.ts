@@ -1,4 +1,4 @@
-// The CRC-32 of gzip's trailers, by a faster package than node:zlib where it is installed (decision 0104).
+// The CRC-32 of gzip's trailers, by a faster package than node:zlib where it is installed (decision 0025).
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
 
