@@ -32,14 +32,24 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // Whole fleets of processes, which mostly wait. After the parts, so that both find a machine to run on.
+      // The built binary. After the parts, so that both find a machine to run on.
       {
         extends: true,
         test: {
           name: 'processes',
-          include: ['test/{e2e,fault}/**/*.test.{ts,tsx}'],
+          include: ['test/e2e/**/*.test.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
+        },
+      },
+      // Minutes each: `npm run test:long`, not part of npm test.
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: ['test/{fault,long}/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
