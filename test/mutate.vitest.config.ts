@@ -7,9 +7,9 @@ export default defineConfig({
   plugins: [assetFiles],
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    expect: { poll: { timeout: 60_000 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    expect: { poll: { timeout: 180_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     include: ['test/unit/{domain,engine,operations,platform}/**/*.test.ts'],
   },
 });
