@@ -1,13 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { assemble } from '../scripts/wat.js';
+import { assetFiles } from './asset-files.ts';
 
-/** Loads .lua and .sql files as strings and .wat files as bytes, as scripts/build.js does for the bundle. */
-const assetFiles = {
-  name: 'asset-files',
-  enforce: 'pre' as const,
-  async load(id: string) {
-    if (/\.(lua|sql)$/.test(id)) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
+export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
     if (/\.wat$/.test(id)) return `export default Uint8Array.of(${await assemble(id)})`;
     return null;
   },

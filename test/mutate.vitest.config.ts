@@ -1,0 +1,15 @@
+// What `npm run mutate` runs against its mutants: the unit tests of the layers it changes.
+import { defineConfig } from 'vitest/config';
+import { assetFiles } from './asset-files.ts';
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  plugins: [assetFiles],
+  test: {
+    globalSetup: ['test/support/global-setup.ts'],
+    expect: { poll: { timeout: 180_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    include: ['test/unit/{domain,engine,operations,platform}/**/*.test.ts'],
+  },
+});
