@@ -1,12 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 
-export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
-    if (/\.wat$/.test(id)) return `export default Uint8Array.of(${await assemble(id)})`;
-    return null;
-  },
-};
-
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   plugins: [assetFiles],
