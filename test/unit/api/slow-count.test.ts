@@ -36,7 +36,7 @@ it('shows what is known, and has one count and one estimate run for all readers'
     else expect(body.cards_total).toBe(CARDS);
   }
   const { rows } = await locker.query(
-    `SELECT count(*) FILTER (WHERE query LIKE 'SELECT count(*)%')::int AS counting, count(*)::int AS waiting
+    `SELECT count(*) FILTER (WHERE query LIKE 'SELECT count(*) AS count FROM cards%')::int AS counting, count(*)::int AS waiting
      FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
   );
