@@ -59,6 +59,6 @@ async function lateAnswer(
 function tooLate(method: string): CardpollError {
   const hint = READING.has(method)
     ? 'try again; /readyz tells which store is away'
-    : 'it may still be done: send it again with the same Idempotency-Key, or look first';
+    : 'it may still be done: look first, or send it again with the same Idempotency-Key';
   return new CardpollError('unavailable', 'store_timeout', 'a store did not answer in time', { hint });
 }

@@ -1,18 +1,12 @@
-// How the client of the admin API calls it: one deadline an answer, the token, errors of the kind that was
-// meant. Repeats nothing but a POST whose connection broke, once: its Idempotency-Key lets it run only once. What is
-// called stands in client.ts.
+// How the client of the admin API calls it: one deadline an answer, the token, errors of the kind that was meant. Repeats
+// nothing but a POST (client-repeats.ts). What is called stands in client.ts.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
-import {
-  exchange,
-  exchangeAgainAfterReset,
-  type Incoming,
-  type Outgoing,
-  open,
-  readBounded,
-} from './client-transport.ts';
+import { exchangeUntilDone } from './client-repeats.ts';
+import { exchange, type Incoming, type Outgoing, open, readBounded } from './client-transport.ts';
 
 export interface Answer<Body> {
   readonly body: Body;
@@ -28,6 +22,7 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
   /** Aborts what is under way; the calls then throw its reason. */
   readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, 'sleep'>;
 }
 
 interface Call {
@@ -78,8 +73,8 @@ export class ApiCalls {
   }
 
   #exchange(call: Call): Promise<Incoming> {
-    const once = repeats(call);
-    return this.#attempt(call, once ? exchangeAgainAfterReset : exchange);
+    const { clock } = this.options;
+    return this.#attempt(call, repeats(call) ? (to, what) => exchangeUntilDone(to, what, clock) : exchange);
   }
 
   async #attempt<Result>(

@@ -34,19 +34,6 @@ export async function open(target: URL, outgoing: Outgoing): Promise<IncomingMes
   );
 }
 
-const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
-
-/** Sends a second time when the connection broke before the answer. For requests that may arrive twice. */
-export async function exchangeAgainAfterReset(target: URL, outgoing: Outgoing): Promise<Incoming> {
-  try {
-    return await exchange(target, outgoing);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (outgoing.signal.aborted || !BROKEN_CONNECTION.has(code ?? '')) throw error;
-    return exchange(target, outgoing);
-  }
-}
-
 function send(
   open: (onResponse: (response: IncomingMessage) => void) => ClientRequest,
   body: Outgoing['body'],

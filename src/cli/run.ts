@@ -46,7 +46,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
       const { ApiClient } = await import('../api/client.ts');
-      return new ApiClient({ ...config, signal });
+      return new ApiClient({ ...config, signal, clock: io.clock });
     },
   };
 }

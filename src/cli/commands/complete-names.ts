@@ -53,5 +53,6 @@ async function namesOf(context: CommandContext, thing: NamedThing): Promise<stri
 async function quickClient(context: CommandContext) {
   const [config, { ApiClient }] = await Promise.all([context.clientConfig(), import('../../api/client.ts')]);
   const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
-  return new ApiClient({ ...config, timeoutMs, signal: context.io.onInterrupt() });
+  const { io } = context;
+  return new ApiClient({ ...config, timeoutMs, signal: io.onInterrupt(), clock: io.clock });
 }

@@ -100,7 +100,7 @@ export async function watch(
   const either = AbortSignal.any([signal, ended.signal]);
   try {
     const how = await runDashboard({
-      client: new ApiClient({ ...config, signal: either }),
+      client: new ApiClient({ ...config, signal: either, clock: io.clock }),
       daemon: nameOf(config),
       hasToken: config.token !== null,
       stdin: io.stdin as ReadStream,

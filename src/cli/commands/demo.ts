@@ -76,7 +76,13 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
 
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
   const { ApiClient } = await import('../../api/client.ts');
-  const client = new ApiClient({ url, token: null, timeoutMs: STATUS_EVERY_MS, signal: ended });
+  const client = new ApiClient({
+    url,
+    token: null,
+    timeoutMs: STATUS_EVERY_MS,
+    signal: ended,
+    clock: io.clock,
+  });
   const rest = () => io.clock.sleep(STATUS_EVERY_MS, ended);
   for (; !ended.aborted; await rest()) {
     try {

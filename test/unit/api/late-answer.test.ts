@@ -2,6 +2,9 @@
 // for what came of it. A table lock makes the store slow.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApiClient } from '../../../src/api/client.ts';
+import type { AlertRuleRequest } from '../../../src/api/client-bodies.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type ApiUnderTest, startApi } from './api-under-test.ts';
@@ -85,4 +88,22 @@ it('work that failed after all frees the key', async () => {
   expect(answer).toMatchObject({ status: 201, body: { name: 'refused' } });
   expect(answer.headers).not.toHaveProperty('idempotent-replayed');
   expect(await rulesNamed('refused')).toHaveLength(1);
+});
+
+it('the client waits for the work, which is done once', async () => {
+  let asked = 0;
+  const sleep = (ms: number, signal?: AbortSignal) => {
+    asked += 1;
+    return systemClock.sleep(ms, signal);
+  };
+  const { signal } = new AbortController();
+  const { url } = api.server;
+  const client = new ApiClient({ url, token: null, timeoutMs: 600_000, signal, clock: { sleep } });
+  let created: unknown = null;
+  await whileLocked(async () => {
+    created = client.createAlertRule(rule('waited for') as AlertRuleRequest);
+    await waitFor(() => asked > 1);
+  });
+  expect(await created).toMatchObject({ body: { name: 'waited for' } });
+  expect(await rulesNamed('waited for')).toHaveLength(1);
 });
