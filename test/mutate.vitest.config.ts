@@ -7,9 +7,10 @@ export default defineConfig({
   plugins: [assetFiles],
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/after-each-file.ts'],
     expect: { poll: { timeout: 180_000 } },
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    include: ['test/unit/{domain,engine,operations,platform}/**/*.test.ts'],
+    include: ['test/{unit,integration}/{domain,engine,operations,platform}/**/*.test.ts'],
   },
 });

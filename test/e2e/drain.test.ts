@@ -45,7 +45,7 @@ it('SIGTERM loses nothing and ends with 0 within the time to drain', async () =>
   const stats = await Promise.all(TASK_TYPES.map((type) => fleet.redis.hgetall(`polling:stats:${type}`)));
   const { requests, in_flight } = await fleet.truth();
   expect(in_flight).toBe(0);
-  expect(stats.reduce((sum, { total }) => sum + Number(total), 0)).toBe(requests);
+  expect(stats.reduce((sum, { total }) => sum + Number(total ?? 0), 0)).toBe(requests);
   for (const type of TASK_TYPES) {
     expect(await fleet.redis.get(`polling:concurrency:current:${type}`), type).toBe('0');
   }

@@ -1,24 +1,22 @@
 // Empty stores for one test file. See global-setup.ts for which to use when.
-import { afterAll, inject } from 'vitest';
-import { endOwnedProcesses } from './owned-process.ts';
+import { inject } from 'vitest';
 import { createDatabase } from './postgres-server.ts';
 import { type RedisOptions, type RedisServer, startRedis } from './redis-server.ts';
 
 const redisServers: RedisServer[] = [];
-
-afterAll(async () => {
-  await Promise.all(redisServers.map((server) => server.stop()));
-  await endOwnedProcesses();
-});
 
 /** The URL of a new, empty database on the run's PostgreSQL. It goes with the server at the end of the run. */
 export function freshDatabase(): Promise<string> {
   return createDatabase(inject('postgresUrl'));
 }
 
-/** An empty Redis of one's own, stopped at the end of the test file. */
+/** An empty Redis of one's own, stopped at the end of the test file (after-each-file.ts). */
 export async function freshRedis(options?: RedisOptions): Promise<RedisServer> {
   const server = await startRedis(options);
   redisServers.push(server);
   return server;
+}
+
+export async function stopFreshStores(): Promise<void> {
+  await Promise.all(redisServers.splice(0).map((server) => server.stop()));
 }

@@ -1,11 +1,10 @@
-// Drives the built binary (bin/cardpoll.js) as an operator does. What a test file leaves running is ended with it.
+// Drives the built binary (bin/cardpoll.js) as an operator does. What a test file leaves running is ended with it (after-each-file.ts).
 // The binary is built before the tests run (npm test does); nothing here builds it.
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
-import { endOwnedProcesses, endProcess, isRunning, spawnOwned } from './owned-process.ts';
+import { endProcess, isRunning, spawnOwned } from './owned-process.ts';
 import { waitFor } from './wait-for.ts';
 
 export { waitFor } from './wait-for.ts';
@@ -30,8 +29,6 @@ export interface CliResult {
 }
 
 export const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
-
-afterAll(endOwnedProcesses);
 
 /** Runs one command to its end. A non-zero exit code is a result, not an error. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {

@@ -33,12 +33,14 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     nodes.push(await startRedis({ port: await freePort(BUS_OFFSET), args: CLUSTER_ARGS }));
   }
   const clients = nodes.map(commandClient);
-  const [first, ...others] = nodes as [RedisServer, ...RedisServer[]];
   await Promise.all(
     clients.map((client, index) => client.cluster('ADDSLOTS', ...slotsOf(index, nodes.length))),
   );
   await Promise.all(clients.map((client, index) => client.cluster('SET-CONFIG-EPOCH', index + 1)));
-  await Promise.all(others.map((_, index) => clients[index + 1]?.cluster('MEET', '127.0.0.1', first.port)));
+  // Each meets all others: to hear of each other by gossip takes seconds.
+  for (const [index, client] of clients.entries()) {
+    for (const { port } of nodes.slice(0, index)) await client.cluster('MEET', '127.0.0.1', port);
+  }
   await Promise.all(
     clients.map((client) =>
       waitFor(async () => isWhole(await client.cluster('INFO'), nodes.length), { what: 'cluster_state:ok' }),

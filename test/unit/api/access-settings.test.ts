@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
 import { Access } from '../../../src/api/access.ts';
 import { Refusals } from '../../../src/api/refusals.ts';
+import { tokensOf } from '../../support/api-under-test.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { tokensOf } from './api-under-test.ts';
 
 const FIRST = { role: 'operator', token: 'operator-token-number-one' } as const;
 const SECOND = { role: 'operator', token: 'operator-token-number-two' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { authenticator } from '../../../src/api/auth.ts';
-import { tokensOf } from './api-under-test.ts';
+import { tokensOf } from '../../support/api-under-test.ts';
 
 const nothing = {
   method: 'GET',

@@ -1,7 +1,7 @@
 // What callers may make is bounded: manual triggers that are open, and alert rules.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const TRIGGERS = '/api/admin/polling-manual-trigger';
 const RULES = '/api/admin/polling-alert-rules';

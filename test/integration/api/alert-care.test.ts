@@ -2,10 +2,10 @@
 // acknowledgements, silences.
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseAddressRange } from '../../src/platform/ssrf-guard.ts';
-import { answer, type BadGateway, type Behaviour, startBadGateway } from '../support/bad-gateway.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { type ApiUnderTest, type Call, startApi } from '../unit/api/api-under-test.ts';
+import { parseAddressRange } from '../../../src/platform/ssrf-guard.ts';
+import { type ApiUnderTest, type Call, startApi } from '../../support/api-under-test.ts';
+import { answer, type BadGateway, type Behaviour, startBadGateway } from '../../support/bad-gateway.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 
 const RULES = '/api/admin/polling-alert-rules';
 const HISTORY = '/api/admin/polling-alert-history';

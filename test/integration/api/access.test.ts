@@ -1,8 +1,8 @@
 // Who may call what, and what the access log says about it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const VIEWER = { authorization: 'Bearer viewer-token-viewer-token' };
 const OPERATOR = { authorization: 'Bearer operator-token-operator-token' };

@@ -2,11 +2,11 @@
 // run writes nothing, an interrupted import keeps what it says.
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Interruption } from '../../src/cli/io.ts';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { waitFor } from '../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from '../unit/api/api-under-test.ts';
-import { type CliOptions, cli } from '../unit/cli/cli-under-test.ts';
+import { Interruption } from '../../../src/cli/io.ts';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
 
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified';
 const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;

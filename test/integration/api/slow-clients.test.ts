@@ -1,9 +1,9 @@
 // Clients that are slow, silent or many, over real sockets: each ends in its time, and none holds up a server that stops.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { IMPORT_PATH, postHead, RawClient, TELL_WHEN_BEGUN } from '../../support/raw-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const BOUNDS = { headerTimeoutMs: 300, bodyTimeoutMs: 1_200, maxConnections: 20 };
 const TRICKLE_MS = 20;

@@ -1,7 +1,7 @@
 // Alert rules and history over real HTTP and PostgreSQL: what they answer, and every refusal.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { type ApiUnderTest, type Reply, startApi } from '../unit/api/api-under-test.ts';
+import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 
 let api: ApiUnderTest;
 

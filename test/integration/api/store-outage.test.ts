@@ -1,11 +1,11 @@
 // A store that is gone or frozen: the API says 503 in a few seconds, stays alive, and serves again when it is back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
 
 /** An answer comes after 3.5 s; clients give up far later than this, and drivers never. */
 const PATIENCE_MS = 60_000;

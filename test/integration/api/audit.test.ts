@@ -1,8 +1,8 @@
 // Every change leaves who, what, before and after; what changes nothing leaves nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
+import { type ApiUnderTest, type Call, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, type Call, startApi } from './api-under-test.ts';
 
 const ADMIN = 'a'.repeat(32);
 const OPERATOR = 'o'.repeat(32);

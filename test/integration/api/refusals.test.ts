@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, type Reply, startApi } from './api-under-test.ts';
 
 let api: ApiUnderTest;
 

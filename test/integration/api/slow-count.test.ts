@@ -3,8 +3,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { INIT_NOT_STARTED } from '../../../src/store/ports/coordination.ts';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const CARDS = 250;
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { tlsPair } from '../../support/tls-pair.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 let api: ApiUnderTest;
 

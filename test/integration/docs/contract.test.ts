@@ -6,9 +6,9 @@ import { afterAll, expect, it } from 'vitest';
 import type { CommandSpec } from '../../../src/cli/command.ts';
 import { ROOT } from '../../../src/cli/commands/root.ts';
 import { EXIT_STATUS } from '../../../src/cli/exit-codes.ts';
+import { startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { REPOSITORY } from '../../support/markdown.ts';
-import { startApi } from '../api/api-under-test.ts';
 
 const contract = readFileSync(join(REPOSITORY, 'docs/contract.md'), 'utf8');
 const demanded = readFileSync(join(REPOSITORY, 'docs/operations-interface.md'), 'utf8');

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { WorkItem } from '../../../src/store/ports/work-queue.ts';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const TRIGGERS = '/api/admin/polling-manual-trigger';
 

@@ -1,7 +1,7 @@
 // Requests a minute, and refused ones, over real HTTP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, type Reply, startApi, tokensOf } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { type ApiUnderTest, type Reply, startApi, tokensOf } from './api-under-test.ts';
 
 const STATS = '/api/admin/polling-configs';
 const TOKENS = [

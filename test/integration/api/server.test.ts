@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/instruments.ts';
 import { openApiServer } from '../../../src/api/server.ts';
 import type { AdminToken } from '../../../src/domain/admin-token.ts';
+import { type ApiUnderTest, startApi, tokensOf, USUAL_BOUNDS } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi, tokensOf, USUAL_BOUNDS } from './api-under-test.ts';
 
 const IMPORT = '/api/admin/cards/import';
 const CSV = { 'content-type': 'text/csv' };

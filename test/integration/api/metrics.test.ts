@@ -6,9 +6,9 @@ import { parse } from 'yaml';
 import { Instruments } from '../../../src/api/instruments.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { MeteredGateway } from '../../../src/gateway/metered-gateway.ts';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
 const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN.token}` } };

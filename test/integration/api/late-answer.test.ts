@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../../../src/api/client.ts';
 import type { AlertRuleRequest } from '../../../src/api/client-bodies.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const RULES = '/api/admin/polling-alert-rules';
 const rule = (name: string) => ({

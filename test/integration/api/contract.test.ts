@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { generateSource } from 'oazapfts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
-import { misfit, problemsOfOpenApi } from '../support/openapi-schema.ts';
-import { misfitsOf, type Schema, sampleOf } from '../support/schema-samples.ts';
-import { type ApiUnderTest, type Call, type Reply, startApi } from '../unit/api/api-under-test.ts';
+import { type ApiUnderTest, type Call, type Reply, startApi } from '../../support/api-under-test.ts';
+import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { misfit, problemsOfOpenApi } from '../../support/openapi-schema.ts';
+import { misfitsOf, type Schema, sampleOf } from '../../support/schema-samples.ts';
 
 interface Parameter {
   readonly in: 'path' | 'query' | 'header';
@@ -163,7 +163,7 @@ describe('the document', () => {
       '}',
     ];
     await writeFile(join(directory, 'use.ts'), use.join('\n'));
-    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
     await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
     const flags =
       '--noEmit --strict --skipLibCheck --target es2022 --module nodenext --allowImportingTsExtensions';

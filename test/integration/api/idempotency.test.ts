@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type ApiUnderTest, startApi } from './api-under-test.ts';
 
 const RESET = '/api/admin/polling-concurrency/reset';
 const TOKENS = [
