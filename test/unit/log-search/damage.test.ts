@@ -172,14 +172,15 @@ describe.each(['auto', 'zlib-sync', 'node'] as const)('inflating with %s', (infl
   });
 
   it('finds the card wherever a border between chunks falls', async () => {
+    const tree = new LogTree();
     for (let shift = 0; shift < 64; shift += 1) {
-      const tree = new LogTree();
       // Blocks of 1 MiB and slices of 32 KiB: the card lies across each border once.
       const before = `${'a'.repeat(1_048_576 - 40 + shift)}\n`;
-      tree.write('plain.log', `${before.slice(1)}{"iccid":"${CARD}"}\n`);
-      tree.write('stored.log.gz', gzipSync(`${before.slice(1)}${CARD}\n`, { level: 0 }));
-      expect((await tree.search({ iccid: CARD, inflate })).hits).toBe(2);
+      tree.write(`plain-${shift}.log`, `${before.slice(1)}{"iccid":"${CARD}"}\n`);
+      tree.write(`stored-${shift}.log.gz`, gzipSync(`${before.slice(1)}${CARD}\n`, { level: 0 }));
     }
+    const { matching } = await tree.search({ iccid: CARD, inflate });
+    expect(matching.map(({ hits }) => hits)).toEqual(Array.from({ length: 128 }, () => 1));
   });
 });
 
@@ -326,10 +327,11 @@ describe('files that change during the search', () => {
   });
 });
 
+// FUZZ_SEED=N and FUZZ_RUNS=N have it look further.
 describe('fuzz', () => {
   it('bits flipped in gzip files: never fewer hits than zgrep -a', async () => {
-    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1e6);
-    const runs = Number(process.env.FUZZ_RUNS ?? 40);
+    const seed = Number(process.env.FUZZ_SEED ?? 1);
+    const runs = Number(process.env.FUZZ_RUNS ?? 10);
     const random = seededRandom(seed);
     const tree = new LogTree();
     for (let run = 0; run < runs; run += 1) {
