@@ -1,5 +1,6 @@
-// `npm run mutate`: mistakes made by a machine in what computes and decides, which the unit tests must notice. Mistakes in
-// Lua and SQL are written by hand (scripts/mutate-stores.js). One layer: npm run mutate -- --mutate 'src/domain/**'.
+// `npm run mutate:layers`: mistakes made by a machine in what computes and decides, which its tests must notice. Mistakes in
+// Lua and SQL are written by hand (scripts/mutate-stores.js); `npm run mutate` makes both. One layer:
+// npm run mutate:layers -- --mutate 'src/domain/**'.
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {

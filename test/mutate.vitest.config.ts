@@ -1,4 +1,4 @@
-// What `npm run mutate` runs against its mutants: the unit tests of the layers it changes.
+// What `npm run mutate:layers` runs against its mutants: the tests of the layers it changes.
 import { defineConfig } from 'vitest/config';
 import { assetFiles } from './asset-files.ts';
 

@@ -6,9 +6,9 @@ import { perTaskType } from '../../../src/domain/task-type.ts';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';
 import type { InitProgress } from '../../../src/store/ports/coordination.ts';
 import type { RingState } from '../../../src/store/ports/rings.ts';
+import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
-import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 
 let api: ApiUnderTest;
 
