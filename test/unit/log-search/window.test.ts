@@ -58,5 +58,8 @@ it('finds a line that was written up to two hours late, or early', async () => {
   // All that is looked at of these, their ends, lies beside the window, though not by two hours.
   tree.write('begins-after.log', many(UNTIL, minutes(119)) + filler.repeat(100) + line(FROM));
   tree.write('ends-before.log', line(FROM) + many(FROM, -minutes(119)).repeat(20));
-  expect((await tree.search(WINDOW)).hits).toBe(4);
+  // Begun before the window, with what is late for it, and followed by one that begins before the window too.
+  tree.write('turned.log.1', line(FROM, -minutes(180)) + line(FROM));
+  tree.write('turned.log', line(FROM, -minutes(119)));
+  expect((await tree.search(WINDOW)).hits).toBe(5);
 });
