@@ -11,7 +11,7 @@ import { messageOf } from '../platform/errors.ts';
 import type { LoopMeans } from '../platform/loop.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
-import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { InstanceInfo } from '../store/ports/coordination.ts';
 import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
@@ -111,11 +111,11 @@ export class Engine implements Service {
     return this.#counts.totals;
   }
 
-  describe(): WorkerInfo {
+  describe(): InstanceInfo {
     const { instanceId, hostname, pid, version, roles } = this.settings;
     const { hits, misses } = this.#reader.counts;
     return {
-      workerId: instanceId,
+      instanceId,
       hostname,
       pid,
       version,

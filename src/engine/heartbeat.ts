@@ -1,6 +1,6 @@
-// Announces this instance in the worker registry.
+// Announces this instance among the instances.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
-import type { Coordination, WorkerInfo } from '../store/ports/coordination.ts';
+import type { Coordination, InstanceInfo } from '../store/ports/coordination.ts';
 
 const BEAT_EVERY_MS = 2_000;
 const TTL_MS = 10_000;
@@ -8,7 +8,7 @@ const TTL_MS = 10_000;
 export class Heartbeat extends LoopService {
   constructor(
     private readonly coordination: Coordination,
-    private readonly describe: () => WorkerInfo,
+    private readonly describe: () => InstanceInfo,
     means: LoopMeans,
   ) {
     super('heartbeat', means);
@@ -21,6 +21,6 @@ export class Heartbeat extends LoopService {
 
   override async stop(): Promise<void> {
     await super.stop();
-    await this.coordination.leave(this.describe().workerId);
+    await this.coordination.leave(this.describe().instanceId);
   }
 }

@@ -1,5 +1,5 @@
 // The leader's housekeeping, twice a second: takes back what dead workers held (leases also end by themselves at the
-// next claim; this keeps the counters true when nobody claims), forgets dead workers, and keeps usage partitions
+// next claim; this keeps the counters true when nobody claims), forgets dead instances, and keeps usage partitions
 // ahead of the calendar.
 
 import { TASK_TYPES } from '../domain/task-type.ts';
@@ -44,8 +44,8 @@ export class Reaper extends LoopService {
         );
       }
     }
-    for (const workerId of await live.coordination.reapWorkers()) {
-      log.warn({ worker_id: workerId }, 'worker stopped sending heartbeats: forgotten');
+    for (const instanceId of await live.coordination.reapInstances()) {
+      log.warn({ worker_id: instanceId }, 'instance stopped sending heartbeats: forgotten');
     }
     await this.#keepPartitions();
     return REAP_EVERY_MS;

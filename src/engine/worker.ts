@@ -131,7 +131,7 @@ export class Worker extends LoopService {
     const claimedAt = this.#askedAt;
     const { instanceId, leaseMs } = this.deps;
     const request = {
-      workerId: instanceId,
+      instanceId,
       claimNumber: this.#claimNumber + 1,
       max,
       leaseMs,

@@ -5,7 +5,7 @@ import { manualEntry } from '../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../domain/polling-config.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { InstanceInfo } from '../store/ports/coordination.ts';
 import type { NotedFailure } from '../store/ports/failure-log.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
 import type { RecordStore } from '../store/ports/record-store.ts';
@@ -35,7 +35,7 @@ interface Surroundings {
   readonly configs: readonly PollingConfig[];
   readonly rings: readonly RingState[];
   readonly pauses: readonly PauseReport[];
-  readonly instances: readonly WorkerInfo[];
+  readonly instances: readonly InstanceInfo[];
   readonly init: InitReport;
   readonly openTriggers: CardExplanation['openTriggers'];
 }
@@ -75,7 +75,7 @@ export class Explainer {
       records.configs.list(),
       live.rings.list(),
       pauses.list(),
-      live.coordination.workers(),
+      live.coordination.instances(),
       live.coordination.initProgress(),
       records.triggers.openFor(card, TRIGGERS_SHOWN),
     ]);
@@ -147,7 +147,7 @@ function failureOf({ atMs, reason, message, durationMs, inARow }: NotedFailure) 
 }
 
 /** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */
-function holdingAll(taskType: TaskType, polling: readonly WorkerInfo[]): InterfaceReport[] {
+function holdingAll(taskType: TaskType, polling: readonly InstanceInfo[]): InterfaceReport[] {
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return gatewayReportOf(polling).interfaces.filter(
     (one) => concerned.includes(one.interface) && one.breaker === 'open' && one.instances === polling.length,

@@ -2,7 +2,7 @@
 // its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
 import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../domain/task-type.ts';
-import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { InstanceInfo } from '../store/ports/coordination.ts';
 import { dateOf } from './date-of.ts';
 
 export interface InterfaceReport {
@@ -22,13 +22,16 @@ export interface GatewayReport {
   readonly interfaces: readonly InterfaceReport[];
 }
 
-export function gatewayReportOf(instances: readonly Pick<WorkerInfo, 'breakers'>[]): GatewayReport {
+export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
   const all = instances.flatMap((instance) => instance.breakers);
   const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
   return { interfaces: names.map((name) => interfaceReportOf(name, all)) };
 }
 
-function interfaceReportOf(name: InterfaceReport['interface'], all: WorkerInfo['breakers']): InterfaceReport {
+function interfaceReportOf(
+  name: InterfaceReport['interface'],
+  all: InstanceInfo['breakers'],
+): InterfaceReport {
   const own = all.filter((breaker) => breaker.interface === name).sort((a, b) => a.sinceMs - b.sinceMs);
   const shown = own.find(({ state }) => state === 'open') ?? own[0];
   if (shown === undefined) {

@@ -3,7 +3,7 @@
 import type { Health } from '../domain/health.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { WorkerInfo } from '../store/ports/coordination.ts';
+import type { InstanceInfo } from '../store/ports/coordination.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
 import type { StatsReading } from '../store/ports/poll-stats.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
@@ -17,6 +17,7 @@ import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './ta
 import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 interface InstanceReport {
+  /** The instance's id, by the contract's name for it. */
   readonly workerId: string;
   readonly hostname: string;
   readonly pid: number;
@@ -141,7 +142,7 @@ export class StatsOperations {
   async #surroundings(): Promise<Surroundings> {
     const { live } = this.deps;
     const [instances, pauses, unconfirmedStops, since] = await Promise.all([
-      live.coordination.workers(),
+      live.coordination.instances(),
       this.deps.pauses.list(),
       this.deps.unconfirmedStops.read(),
       live.health.since(),
@@ -152,7 +153,7 @@ export class StatsOperations {
 
 /** What surrounds the task types. */
 interface Surroundings {
-  readonly instances: readonly WorkerInfo[];
+  readonly instances: readonly InstanceInfo[];
   readonly pauses: readonly PauseReport[];
   readonly unconfirmedStops: number | null;
   readonly gateway: GatewayReport;
@@ -168,10 +169,11 @@ function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {
   };
 }
 
-function instanceReportOf(instance: WorkerInfo): InstanceReport {
-  const { startedAtMs, heartbeatAtMs, ...rest } = instance;
+function instanceReportOf(instance: InstanceInfo): InstanceReport {
+  const { instanceId, startedAtMs, heartbeatAtMs, ...rest } = instance;
   const lookUps = instance.cacheHits + instance.cacheMisses;
   return {
+    workerId: instanceId,
     ...rest,
     startedAt: new Date(startedAtMs),
     heartbeatAt: new Date(heartbeatAtMs),

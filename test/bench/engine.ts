@@ -97,9 +97,14 @@ async function measureCardpoll(server: RedisServer, seconds: number, cards: numb
         await waitFor(async () => !running || (await needsCards(store)), { everyMs: 5 });
     }
   };
-  const poll = async (workerId: string): Promise<void> => {
+  const poll = async (instanceId: string): Promise<void> => {
     for (let claimNumber = 1; running; claimNumber += 1) {
-      const { items } = await store.work.claim(TYPE, { workerId, claimNumber, max: BATCH, leaseMs: 30_000 });
+      const { items } = await store.work.claim(TYPE, {
+        instanceId,
+        claimNumber,
+        max: BATCH,
+        leaseMs: 30_000,
+      });
       await store.work.release(TYPE, items);
       const settlements = items.map((item) => ({ item, verdict: 'done' as const, random: 0 }));
       await store.work.settle(TYPE, settlements, { baseMs: 1_000, capMs: 60_000 });

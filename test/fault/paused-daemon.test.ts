@@ -90,7 +90,7 @@ it('acts on no lease that ended while it stood still', async () => {
   const taken: WorkItem[] = [];
   await waitFor(
     async () => {
-      const request = { workerId: 'other', claimNumber: taken.length + 1, max: 10, leaseMs: 600_000 };
+      const request = { instanceId: 'other', claimNumber: taken.length + 1, max: 10, leaseMs: 600_000 };
       taken.push(...(await live.work.claim('realname', request)).items);
       return cards.every((cardId) => taken.some((item) => item.cardId === cardId));
     },

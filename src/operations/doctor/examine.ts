@@ -36,7 +36,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
     const reachable = recordError === null ? records : null;
     const migrated = reachable !== null && (await isMigrated(reachable));
     const [cards] = migrated ? await attempt(() => records.cards.estimate()) : [null];
-    const [instances] = live === null ? [[]] : await attempt(() => live.coordination.workers());
+    const [instances] = live === null ? [[]] : await attempt(() => live.coordination.instances());
     const expected = { ...around.database, instances: Math.max(1, instances?.length ?? 0) };
     const groups = await Promise.all([
       live === null

@@ -26,7 +26,7 @@ interface FleetFacts {
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const { live, records, clock, random, settle, upkeep } = facts;
   const progress = await live.coordination.initProgress();
-  const instances = await live.coordination.workers();
+  const instances = await live.coordination.instances();
   const groups = await Promise.all([
     Promise.resolve(instanceFindings(instances)),
     answered('running counts', () => runningCountFindings(live)),

@@ -1,13 +1,13 @@
 // The instances of the fleet: which are alive, and whether they are of one version. Used by fleet.ts. Pure.
 import { type Finding, ok, skipped, warning } from '../../domain/finding.ts';
-import type { WorkerInfo } from '../../store/ports/coordination.ts';
+import type { InstanceInfo } from '../../store/ports/coordination.ts';
 
-export function instanceFindings(instances: readonly WorkerInfo[]): Finding[] {
+export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] {
   const check = 'instances';
   if (instances.length === 0) return [skipped(check, 'none is alive')];
   const versions = new Map<string, string[]>();
-  for (const { version, workerId } of instances) {
-    versions.set(version, [...(versions.get(version) ?? []), workerId]);
+  for (const { version, instanceId } of instances) {
+    versions.set(version, [...(versions.get(version) ?? []), instanceId]);
   }
   const said = [...versions].map(([version, ids]) => `${ids.length} of ${version}`).join(', ');
   if (versions.size === 1) return [ok(check, said)];

@@ -38,7 +38,7 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const claimed = [...manual, ...items, ...cards];
   for (const item of claimed) state.slots.set(slotOf(item), token);
   noteExtraSlot(state, limit);
-  state.lastClaims.set(request.workerId, { claimNumber: request.claimNumber, token, items: claimed });
+  state.lastClaims.set(request.instanceId, { claimNumber: request.claimNumber, token, items: claimed });
   return { items: claimed, lateMs: leased.map(({ dueMs }) => nowMs - dueMs) };
 }
 

@@ -1,12 +1,12 @@
-// Leases, live workers and the progress of initialisation in this process's memory.
+// Leases, live instances and the progress of initialisation in this process's memory.
 import type { Clock } from '../../platform/clock.ts';
 import {
   type Coordination,
   INIT_NOT_STARTED,
   type InitProgress,
+  type InstanceInfo,
   NEVER_RECONCILED,
   type Reconciliation,
-  type WorkerInfo,
 } from '../ports/coordination.ts';
 
 interface Lease {
@@ -17,13 +17,13 @@ interface Lease {
 
 export class EmbeddedCoordination implements Coordination {
   readonly #leases = new Map<string, Lease>();
-  readonly #workers = new Map<string, { info: WorkerInfo; expiresMs: number }>();
+  readonly #instances = new Map<string, { info: InstanceInfo; expiresMs: number }>();
   #progress = INIT_NOT_STARTED;
   #reconciliation = NEVER_RECONCILED;
 
   constructor(
     private readonly clock: Clock,
-    private readonly forgetBookkeeping: (workerId: string) => void,
+    private readonly forgetBookkeeping: (instanceId: string) => void,
   ) {}
 
   async lead(name: string, holder: string, ttlMs: number): Promise<number | null> {
@@ -41,26 +41,26 @@ export class EmbeddedCoordination implements Coordination {
     if (lease?.holder === holder) lease.expiresMs = 0;
   }
 
-  async heartbeat(worker: WorkerInfo, ttlMs: number): Promise<void> {
-    this.#workers.set(worker.workerId, { info: worker, expiresMs: this.clock.now() + ttlMs });
+  async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
+    this.#instances.set(instance.instanceId, { info: instance, expiresMs: this.clock.now() + ttlMs });
   }
 
-  async workers(): Promise<WorkerInfo[]> {
+  async instances(): Promise<InstanceInfo[]> {
     const now = this.clock.now();
-    return [...this.#workers.values()]
-      .filter((worker) => worker.expiresMs > now)
-      .map((worker) => worker.info)
-      .sort((a, b) => (a.workerId < b.workerId ? -1 : 1));
+    return [...this.#instances.values()]
+      .filter((instance) => instance.expiresMs > now)
+      .map((instance) => instance.info)
+      .sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
   }
 
-  async leave(workerId: string): Promise<void> {
-    this.#workers.delete(workerId);
-    this.forgetBookkeeping(workerId);
+  async leave(instanceId: string): Promise<void> {
+    this.#instances.delete(instanceId);
+    this.forgetBookkeeping(instanceId);
   }
 
-  async reapWorkers(): Promise<string[]> {
+  async reapInstances(): Promise<string[]> {
     const now = this.clock.now();
-    const dead = [...this.#workers].filter(([, worker]) => worker.expiresMs <= now).map(([id]) => id);
+    const dead = [...this.#instances].filter(([, instance]) => instance.expiresMs <= now).map(([id]) => id);
     for (const id of dead) await this.leave(id);
     return dead.sort();
   }

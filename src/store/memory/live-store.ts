@@ -17,9 +17,9 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;
   const work = new EmbeddedWorkQueue(clock);
   const stats = new EmbeddedPollStats(clock);
-  const forgetBookkeeping = (workerId: string): void => {
-    work.forgetWorker(workerId);
-    stats.forgetWorker(workerId);
+  const forgetBookkeeping = (instanceId: string): void => {
+    work.forgetInstance(instanceId);
+    stats.forgetInstance(instanceId);
   };
   return {
     kind: 'embedded',

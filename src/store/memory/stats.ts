@@ -33,17 +33,22 @@ export class EmbeddedPollStats implements PollStats {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Forgets the flushes of a worker that is gone. */
-  forgetWorker(workerId: string): void {
-    for (const type of Object.values(this.#types)) type.flushes.delete(workerId);
+  /** Forgets the flushes of an instance that is gone. */
+  forgetInstance(instanceId: string): void {
+    for (const type of Object.values(this.#types)) type.flushes.delete(instanceId);
   }
 
-  async record(taskType: TaskType, workerId: string, flushNumber: number, delta: StatsDelta): Promise<void> {
+  async record(
+    taskType: TaskType,
+    instanceId: string,
+    flushNumber: number,
+    delta: StatsDelta,
+  ): Promise<void> {
     const type = this.#types[taskType];
-    const last = type.flushes.get(workerId) ?? 0;
-    // Number 1 after higher ones: a new life of a worker that reuses its id.
+    const last = type.flushes.get(instanceId) ?? 0;
+    // Number 1 after higher ones: a new life of an instance that reuses its id.
     if (flushNumber === last || (flushNumber < last && flushNumber > 1)) return;
-    type.flushes.set(workerId, flushNumber);
+    type.flushes.set(instanceId, flushNumber);
     const now = this.clock.now();
     type.sinceMs ??= now;
     type.succeeded += delta.succeeded;

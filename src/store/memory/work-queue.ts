@@ -30,9 +30,9 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return this.#types[taskType];
   }
 
-  /** Forgets the claims of a worker that is gone. */
-  forgetWorker(workerId: string): void {
-    for (const type of Object.values(this.#types)) type.lastClaims.delete(workerId);
+  /** Forgets the claims of an instance that is gone. */
+  forgetInstance(instanceId: string): void {
+    for (const type of Object.values(this.#types)) type.lastClaims.delete(instanceId);
   }
 
   async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
@@ -41,7 +41,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
     type.takeBackExpired(now);
     const limit = type.limitInForce;
     const pausedMs = Math.max(0, ...type.pausesInForce(now).map((pause) => pause.untilMs - now));
-    const last = type.lastClaims.get(request.workerId);
+    const last = type.lastClaims.get(request.instanceId);
     let items: readonly WorkItem[] = [];
     let lateMs: readonly number[] = [];
     let claimedAtMs: number | null = null;

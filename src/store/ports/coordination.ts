@@ -2,8 +2,8 @@
 // reconciliation are.
 import type { BreakerReport } from '../../domain/breaker.ts';
 
-export interface WorkerInfo {
-  readonly workerId: string;
+export interface InstanceInfo {
+  readonly instanceId: string;
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
@@ -115,13 +115,13 @@ export interface Coordination {
   lead(lease: string, holder: string, ttlMs: number): Promise<number | null>;
   resign(lease: string, holder: string): Promise<void>;
 
-  heartbeat(worker: WorkerInfo, ttlMs: number): Promise<void>;
-  /** Live workers, by worker id. */
-  workers(): Promise<WorkerInfo[]>;
-  /** Forgets a worker that ended in order. */
-  leave(workerId: string): Promise<void>;
-  /** Forgets workers whose heartbeat ran out and everything kept for them. @returns their ids. */
-  reapWorkers(): Promise<string[]>;
+  heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void>;
+  /** Live ones, by instance id. */
+  instances(): Promise<InstanceInfo[]>;
+  /** Forgets an instance that ended in order. */
+  leave(instanceId: string): Promise<void>;
+  /** Forgets instances whose heartbeat ran out and everything kept for them. @returns their ids. */
+  reapInstances(): Promise<string[]>;
 
   initProgress(): Promise<InitProgress>;
   saveInitProgress(progress: InitProgress): Promise<void>;

@@ -52,7 +52,7 @@ export const STATS_WINDOW_SECONDS = 300;
 export const STATS_SLOT_SECONDS = 10;
 
 export interface PollStats {
-  /** Adds a worker's counts. `flushNumber` grows by one a flush: a flush that comes twice counts once. */
-  record(taskType: TaskType, workerId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
+  /** Adds the counts of an instance. `flushNumber` grows by one a flush: a flush that comes twice counts once. */
+  record(taskType: TaskType, instanceId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
 }

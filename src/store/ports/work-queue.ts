@@ -23,7 +23,7 @@ export interface WorkItem {
 }
 
 export interface ClaimRequest {
-  readonly workerId: string;
+  readonly instanceId: string;
   readonly claimNumber: number;
   readonly max: number;
   readonly leaseMs: number;
@@ -133,7 +133,7 @@ export interface WorkQueue {
    * manual entries returned to their list's head). Manual work goes first but, while the schedule has due work too,
    * takes at most half of the items (and the reverse). Retries hold at most a tenth of the slots (on average over time
    * where that is no whole number) while other work is due or was claimed within the last second, and may have all of
-   * them otherwise; `retries: false` leaves the retry lane alone. Sent twice with the same workerId and claimNumber it
+   * them otherwise; `retries: false` leaves the retry lane alone. Sent twice with the same instanceId and claimNumber it
    * returns the same items. Claims nothing while the type is paused.
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;

@@ -5,8 +5,8 @@ import type {
   Coordination,
   InitProgress,
   InitStatus,
+  InstanceInfo,
   Reconciliation,
-  WorkerInfo,
 } from '../ports/coordination.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
@@ -27,24 +27,24 @@ export class RedisCoordination implements Coordination {
     await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
   }
 
-  async heartbeat(worker: WorkerInfo, ttlMs: number): Promise<void> {
-    const details = JSON.stringify(packWorker(worker));
-    await this.client.script('workersHeartbeat', [this.keys.workers], [worker.workerId, ttlMs, details]);
+  async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
+    const details = JSON.stringify(packInstance(instance));
+    await this.client.script('workersHeartbeat', [this.keys.workers], [instance.instanceId, ttlMs, details]);
   }
 
-  async workers(): Promise<WorkerInfo[]> {
+  async instances(): Promise<InstanceInfo[]> {
     const found = (await this.client.script('workersList', [this.keys.workers], ['live'])) as string[];
     return found
-      .map((details) => unpackWorker(JSON.parse(details) as PackedWorker))
-      .sort((a, b) => (a.workerId < b.workerId ? -1 : 1));
+      .map((details) => unpackInstance(JSON.parse(details) as PackedInstance))
+      .sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
   }
 
-  async leave(workerId: string): Promise<void> {
-    await this.#forgetBookkeeping([workerId]);
-    await this.client.command('HDEL', this.keys.workers, workerId);
+  async leave(instanceId: string): Promise<void> {
+    await this.#forgetBookkeeping([instanceId]);
+    await this.client.command('HDEL', this.keys.workers, instanceId);
   }
 
-  async reapWorkers(): Promise<string[]> {
+  async reapInstances(): Promise<string[]> {
     const dead = (await this.client.script('workersList', [this.keys.workers], ['dead'])) as string[];
     if (dead.length === 0) return [];
     // First what hangs on the worker: a crash in between leaves the worker to the next reaper.
@@ -109,13 +109,13 @@ export class RedisCoordination implements Coordination {
     return fields;
   }
 
-  async #forgetBookkeeping(workerIds: readonly string[]): Promise<void> {
+  async #forgetBookkeeping(instanceIds: readonly string[]): Promise<void> {
     const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
-    await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...workerIds)));
+    await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...instanceIds)));
   }
 }
 
-interface PackedWorker {
+interface PackedInstance {
   worker_id: string;
   hostname: string;
   pid: number;
@@ -138,20 +138,20 @@ interface PackedWorker {
   }>;
 }
 
-function packWorker(worker: WorkerInfo): PackedWorker {
+function packInstance(instance: InstanceInfo): PackedInstance {
   return {
-    worker_id: worker.workerId,
-    hostname: worker.hostname,
-    pid: worker.pid,
-    version: worker.version,
-    roles: worker.roles,
-    probe_address: worker.probeAddress,
-    started_at_ms: worker.startedAtMs,
-    heartbeat_at_ms: worker.heartbeatAtMs,
-    in_flight: worker.inFlight,
-    cache_hits: worker.cacheHits,
-    cache_misses: worker.cacheMisses,
-    breakers: worker.breakers.map((breaker) => ({
+    worker_id: instance.instanceId,
+    hostname: instance.hostname,
+    pid: instance.pid,
+    version: instance.version,
+    roles: instance.roles,
+    probe_address: instance.probeAddress,
+    started_at_ms: instance.startedAtMs,
+    heartbeat_at_ms: instance.heartbeatAtMs,
+    in_flight: instance.inFlight,
+    cache_hits: instance.cacheHits,
+    cache_misses: instance.cacheMisses,
+    breakers: instance.breakers.map((breaker) => ({
       interface: breaker.interface,
       state: breaker.state,
       since_ms: breaker.sinceMs,
@@ -161,9 +161,9 @@ function packWorker(worker: WorkerInfo): PackedWorker {
   };
 }
 
-function unpackWorker(packed: PackedWorker): WorkerInfo {
+function unpackInstance(packed: PackedInstance): InstanceInfo {
   return {
-    workerId: packed.worker_id,
+    instanceId: packed.worker_id,
     hostname: packed.hostname,
     pid: packed.pid,
     version: packed.version,

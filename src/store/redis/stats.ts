@@ -18,13 +18,18 @@ export class RedisPollStats implements PollStats {
     private readonly keys: Keys,
   ) {}
 
-  async record(taskType: TaskType, workerId: string, flushNumber: number, delta: StatsDelta): Promise<void> {
+  async record(
+    taskType: TaskType,
+    instanceId: string,
+    flushNumber: number,
+    delta: StatsDelta,
+  ): Promise<void> {
     const { keys } = this;
     await this.client.script(
       'statsRecord',
       [keys.stats(taskType), keys.statsWindow(taskType), keys.statsFlushes(taskType)],
       [
-        workerId,
+        instanceId,
         flushNumber,
         delta.succeeded,
         delta.failed,

@@ -42,7 +42,7 @@ export class RedisWorkQueue implements WorkQueue {
 
   async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
     const { keys } = this;
-    const { workerId, claimNumber, max, leaseMs, retries = true } = request;
+    const { instanceId, claimNumber, max, leaseMs, retries = true } = request;
     const reply = (await this.client.script(
       'workClaim',
       [
@@ -59,7 +59,7 @@ export class RedisWorkQueue implements WorkQueue {
         keys.failures(taskType),
         keys.effectiveLimit(taskType),
       ],
-      [workerId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
+      [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
     )) as [number, number, string, number, number, string[], number[], number[]];
     const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions, late] = reply;
     const failing = new Set(failingPositions);

@@ -38,7 +38,7 @@ describeLiveStore('claim', (live) => {
   it('tells when it claimed by its own clock, also when the claim is sent again', async () => {
     expect((await claim(live.store, 1)).claimedAtMs).toBeNull();
     await queueCards(live.store, [1]);
-    const request = { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 15_000 };
+    const request = { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 15_000 };
     const before = Math.floor(await live.store.now());
     const { items, claimedAtMs } = await live.store.work.claim(REALNAME, request);
     const after = await live.store.now();
@@ -55,7 +55,7 @@ describeLiveStore('claim', (live) => {
       const { queued } = await live.store.work.place(REALNAME, cardId, []);
       dueAtMs.set(cardId, queued?.dueAtMs ?? Number.NaN);
     }
-    const request = { workerId: 'w1', claimNumber: 1, max: 10, leaseMs: 60_000 };
+    const request = { instanceId: 'w1', claimNumber: 1, max: 10, leaseMs: 60_000 };
     const { items, claimedAtMs, lateMs } = await live.store.work.claim(REALNAME, request);
     const scheduled = items.filter(({ lane }) => lane === 'schedule');
     expect(scheduled).toHaveLength(5);
@@ -99,7 +99,7 @@ describeLiveStore('claim', (live) => {
   it('returns the same items when sent twice', async () => {
     await queueCards(live.store, range(20));
     await live.store.manual.push(REALNAME, ['900:t1', '901:t1']);
-    const request = { workerId: 'w', claimNumber: 41, max: 8, leaseMs: 60_000 };
+    const request = { instanceId: 'w', claimNumber: 41, max: 8, leaseMs: 60_000 };
     const first = await live.store.work.claim(REALNAME, request);
     const again = await live.store.work.claim(REALNAME, request);
     const byMember = (a: { member: string }, b: { member: string }) => (a.member < b.member ? -1 : 1);
@@ -114,7 +114,7 @@ describeLiveStore('claim', (live) => {
 
   it('claims anew when the claim that is sent again has expired', async () => {
     await queueCards(live.store, range(3));
-    const request = { workerId: 'w', claimNumber: 1, max: 3, leaseMs: 100 };
+    const request = { instanceId: 'w', claimNumber: 1, max: 3, leaseMs: 100 };
     const first = await live.store.work.claim(REALNAME, request);
     await leasesToExpire(live.store);
     const again = await live.store.work.claim(REALNAME, request);
@@ -209,7 +209,7 @@ describeLiveStore('claim', (live) => {
     await live.store.work.setMaxConcurrency(REALNAME, 5);
     await live.store.work.pause(REALNAME, { source: 'operator', ms: 60_000, reason: 'test', by: 'me' });
     const other = await live.store.work.claim('package', {
-      workerId: 'w',
+      instanceId: 'w',
       claimNumber: 1,
       max: 5,
       leaseMs: 1_000,

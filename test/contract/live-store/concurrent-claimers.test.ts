@@ -18,7 +18,7 @@ describeLiveStore('concurrent claimers', (live) => {
     let most = 0;
     const work = async (store: LiveStore, index: number): Promise<void> => {
       while (done.length < CARDS + 200) {
-        const { items } = await claim(store, 7, { workerId: `worker-${index}` });
+        const { items } = await claim(store, 7, { instanceId: `worker-${index}` });
         for (const item of items) {
           expect(running.has(item.member)).toBe(false);
           running.add(item.member);
@@ -49,7 +49,7 @@ describeLiveStore('concurrent claimers', (live) => {
     const work = async (_: unknown, index: number): Promise<void> => {
       const store = await live.another();
       for (let pass = 0; ended.size < 300 && pass < 2_000; pass += 1) {
-        const { items } = await claim(store, 5, { workerId: `worker-${index}` });
+        const { items } = await claim(store, 5, { instanceId: `worker-${index}` });
         if (index === 0 && pass % 5 === 0) {
           const { current } = await store.work.resetSlots(REALNAME);
           expect(current).toBeGreaterThanOrEqual(0);

@@ -1,18 +1,18 @@
 // Leases with fencing, live workers, the progress of initialisation.
 import { expect, it } from 'vitest';
-import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
 import { NEVER_RECONCILED } from '../../../src/store/ports/coordination.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
-function worker(workerId: string): WorkerInfo {
+function worker(instanceId: string): InstanceInfo {
   return {
-    workerId,
+    instanceId,
     hostname: 'host-a',
     pid: 42,
     version: '1.2.3',
     roles: ['worker', 'scheduler'],
-    probeAddress: workerId === 'a' ? '127.0.0.1:7481' : null,
+    probeAddress: instanceId === 'a' ? '127.0.0.1:7481' : null,
     startedAtMs: 1_700_000_000_000,
     heartbeatAtMs: 1_700_000_001_000,
     inFlight: 3,
@@ -79,11 +79,11 @@ describeLiveStore('coordination', (live) => {
     await live.store.coordination.heartbeat(worker('b'), 60_000);
     await live.store.coordination.heartbeat(worker('a'), 60_000);
     await live.store.coordination.heartbeat({ ...worker('b'), inFlight: 9 }, 60_000);
-    expect(await live.store.coordination.workers()).toEqual([worker('a'), { ...worker('b'), inFlight: 9 }]);
+    expect(await live.store.coordination.instances()).toEqual([worker('a'), { ...worker('b'), inFlight: 9 }]);
     await live.store.coordination.leave('a');
     await live.store.coordination.leave('a');
-    expect((await live.store.coordination.workers()).map((info) => info.workerId)).toEqual(['b']);
-    expect(await live.store.coordination.reapWorkers()).toEqual([]);
+    expect((await live.store.coordination.instances()).map((info) => info.instanceId)).toEqual(['b']);
+    expect(await live.store.coordination.reapInstances()).toEqual([]);
   });
 
   it('reaps workers whose heartbeat ran out, with what was kept for them', async () => {
@@ -92,11 +92,11 @@ describeLiveStore('coordination', (live) => {
     await live.store.coordination.heartbeat(worker('alive'), 60_000);
     await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
     await queueCards(live.store, range(2));
-    await claim(live.store, 1, { workerId: 'dead-1' });
-    await waitFor(async () => (await live.store.coordination.workers()).length === 1);
-    expect(await live.store.coordination.reapWorkers()).toEqual(['dead-1', 'dead-2']);
-    expect(await live.store.coordination.reapWorkers()).toEqual([]);
-    expect((await live.store.coordination.workers()).map((info) => info.workerId)).toEqual(['alive']);
+    await claim(live.store, 1, { instanceId: 'dead-1' });
+    await waitFor(async () => (await live.store.coordination.instances()).length === 1);
+    expect(await live.store.coordination.reapInstances()).toEqual(['dead-1', 'dead-2']);
+    expect(await live.store.coordination.reapInstances()).toEqual([]);
+    expect((await live.store.coordination.instances()).map((info) => info.instanceId)).toEqual(['alive']);
     await live.store.stats.record(REALNAME, 'dead-1', 9, { succeeded: 1, failed: 0, durationMs: 1 });
     expect((await live.store.stats.read(REALNAME)).succeeded).toBe(2);
   });

@@ -33,7 +33,7 @@ it('connections cut in the middle of traffic lose nothing and do nothing twice',
   let cuts = 0;
   const work = async (store: LiveStore, index: number): Promise<void> => {
     for (let flush = 1; done.length < 4_400; flush += 1) {
-      const { items } = await claim(store, 10, { workerId: `worker-${index}` });
+      const { items } = await claim(store, 10, { instanceId: `worker-${index}` });
       await store.work.release(REALNAME, items);
       await settle(store, items, 'done');
       const delta = { succeeded: items.length, failed: 0, durationMs: 1 };

@@ -29,7 +29,7 @@ const lanes = (items: readonly WorkItem[], lane: WorkItem['lane']) =>
 async function fail(store: LiveStore, cardIds: readonly number[], backoff = AT_ONCE): Promise<void> {
   await store.work.setMaxConcurrency(REALNAME, 10_000);
   await queueCards(store, cardIds);
-  const { items } = await claim(store, cardIds.length, { workerId: 'failing' });
+  const { items } = await claim(store, cardIds.length, { instanceId: 'failing' });
   expect(cardIdsOf(items)).toEqual(cardIds);
   await settle(store, items, 'failed', backoff);
 }
@@ -146,7 +146,7 @@ describeLiveStore('retry lane', (live) => {
   it('is left alone by a claim without retries', async () => {
     await fail(live.store, range(5));
     await queueCards(live.store, range(3, 101));
-    const request = { workerId: 'probe', claimNumber: 1, max: 10, leaseMs: 60_000, retries: false };
+    const request = { instanceId: 'probe', claimNumber: 1, max: 10, leaseMs: 60_000, retries: false };
     const { items } = await live.store.work.claim(REALNAME, request);
     expect(cardIdsOf(items)).toEqual(range(3, 101));
     expect(await counts(live.store)).toMatchObject({ retryDue: 5 });
@@ -156,7 +156,7 @@ describeLiveStore('retry lane', (live) => {
     await fail(live.store, range(5));
     await queueCards(live.store, range(3, 101));
     await live.store.manual.push(REALNAME, ['4', '500:t']);
-    const request = { workerId: 'again', claimNumber: 7, max: 20, leaseMs: 60_000 };
+    const request = { instanceId: 'again', claimNumber: 7, max: 20, leaseMs: 60_000 };
     const byMember = (items: readonly WorkItem[]) =>
       [...items].sort((a, b) => a.member.localeCompare(b.member));
     const first = await live.store.work.claim(REALNAME, request);

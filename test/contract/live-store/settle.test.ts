@@ -77,7 +77,7 @@ describeLiveStore('settle', (live) => {
     expect(lost.items.map((item) => item.member)).toEqual(['5', '1']);
     await leasesToExpire(live.store);
     expect((await live.store.work.counts(REALNAME)).due).toBe(1);
-    const next = await claim(live.store, 10, { workerId: 'worker-2' });
+    const next = await claim(live.store, 10, { instanceId: 'worker-2' });
     expect(next.items.map((item) => item.member)).toEqual(['5', '6', '1']);
     expect((await live.store.work.counts(REALNAME)).inFlight).toBe(3);
   });
@@ -87,7 +87,7 @@ describeLiveStore('settle', (live) => {
     await live.store.manual.push(REALNAME, ['5', '6']);
     const late = await claim(live.store, 4, { leaseMs: 100 });
     await leasesToExpire(live.store);
-    const owner = await claim(live.store, 4, { workerId: 'worker-2' });
+    const owner = await claim(live.store, 4, { instanceId: 'worker-2' });
     expect(await settle(live.store, late.items, 'done')).toEqual({ fenced: 4 });
     expect(await settle(live.store, late.items, 'failed')).toEqual({ fenced: 4 });
     expect(await settle(live.store, late.items, 'returned')).toEqual({ fenced: 4 });

@@ -123,10 +123,10 @@ let claims = 0;
 export function claim(
   store: LiveStore,
   max: number,
-  { leaseMs = 600_000, workerId = 'worker-1' }: { leaseMs?: number; workerId?: string } = {},
+  { leaseMs = 600_000, instanceId = 'worker-1' }: { leaseMs?: number; instanceId?: string } = {},
 ): Promise<Claim> {
   claims += 1;
-  return store.work.claim(REALNAME, { workerId, claimNumber: claims, max, leaseMs });
+  return store.work.claim(REALNAME, { instanceId, claimNumber: claims, max, leaseMs });
 }
 
 export function settle(

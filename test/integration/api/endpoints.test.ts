@@ -50,7 +50,7 @@ describe('polling-stats', () => {
     await buildRing(3, 'carddata', [1, 2, 3]);
     await api.live.work.setMaxConcurrency('carddata', 4);
     await api.live.manual.push('carddata', ['1', '2', '3']);
-    await api.live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
+    await api.live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     await api.live.stats.record('carddata', 'w1', 1, {
       succeeded: 9,
       failed: 1,
@@ -63,7 +63,7 @@ describe('polling-stats', () => {
     const worker = { ...host, version: '1.2.3', roles: ['worker'], inFlight: 1 };
     const times = { startedAtMs: now - 60_000, heartbeatAtMs: now };
     await api.live.coordination.heartbeat(
-      { workerId: 'w1', ...worker, ...times, cacheHits: 3, cacheMisses: 1, breakers: [] },
+      { instanceId: 'w1', ...worker, ...times, cacheHits: 3, cacheMisses: 1, breakers: [] },
       60_000,
     );
   });
@@ -342,7 +342,7 @@ describe('polling-concurrency', () => {
   it('resets the running count', async () => {
     await api.live.work.setMaxConcurrency('realname', 10);
     await api.live.manual.push('realname', ['1', '2', '3']);
-    await api.live.work.claim('realname', { workerId: 'gone', claimNumber: 1, max: 3, leaseMs: 600_000 });
+    await api.live.work.claim('realname', { instanceId: 'gone', claimNumber: 1, max: 3, leaseMs: 600_000 });
     const reset = () =>
       api.call('POST', '/api/admin/polling-concurrency/reset', { json: { task_type: 'realname' } });
     expect(await reset()).toMatchObject({

@@ -41,7 +41,7 @@ let claims = 0;
 async function occupy(): Promise<void> {
   claims += 1;
   await api.live.manual.push('realname', [String(claims)]);
-  await api.live.work.claim('realname', { workerId: 'w', claimNumber: claims, max: 1, leaseMs: 60_000 });
+  await api.live.work.claim('realname', { instanceId: 'w', claimNumber: claims, max: 1, leaseMs: 60_000 });
 }
 
 describe('a repeated request', () => {

@@ -106,10 +106,10 @@ describe('after polls', () => {
     });
     await live.work.setMaxConcurrency('carddata', 4);
     await live.manual.push('carddata', ['1', '2', '3']);
-    await live.work.claim('carddata', { workerId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
+    await live.work.claim('carddata', { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 60_000 });
     const now = Date.now();
     const worker = {
-      workerId: 'w1',
+      instanceId: 'w1',
       hostname: 'h',
       pid: 42,
       version: '1.2.3',

@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 async function claim(max: number): Promise<readonly WorkItem[]> {
   claimNumber += 1;
-  const request = { workerId: 'w', claimNumber, max, leaseMs: 60_000 };
+  const request = { instanceId: 'w', claimNumber, max, leaseMs: 60_000 };
   return (await api.live.work.claim('realname', request)).items;
 }
 

@@ -98,13 +98,13 @@ describe('on a clock of its own', () => {
     engine = makeEngine(gate.around(live), clock);
   });
 
-  const runs = () => waitFor(async () => (await live.coordination.workers()).length === 1 && engine.leads);
+  const runs = () => waitFor(async () => (await live.coordination.instances()).length === 1 && engine.leads);
 
   /** Nothing of it is left, and it signed off. */
   async function isOver(): Promise<void> {
     expect(clock.sleepers, 'rests after the stop').toBe(0);
     expect(engine.leads).toBe(false);
-    expect(await live.coordination.workers()).toEqual([]);
+    expect(await live.coordination.instances()).toEqual([]);
     const { calls } = gate;
     clock.advance(3_600_000);
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();

@@ -19,7 +19,7 @@ import { HealthWatch } from '../../../src/operations/health-watch.ts';
 import { endsWithin } from '../../../src/platform/ends-within.ts';
 import type { LoopService } from '../../../src/platform/loop.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -107,7 +107,7 @@ async function make(name: string): Promise<LoopService> {
     worker,
     new Heartbeat(
       stores.live.coordination,
-      () => ({ workerId: 'w', roles: [] }) as unknown as WorkerInfo,
+      () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo,
       means,
     ),
     new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),

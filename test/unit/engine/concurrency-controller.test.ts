@@ -148,7 +148,7 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({
     reason: 'the ceiling of 90 calls for the gateway, shared by need',
   });
-  await fleet.live.work.claim('realname', { workerId: 'w', claimNumber: 1, max: 88, leaseMs: 600_000 });
+  await fleet.live.work.claim('realname', { instanceId: 'w', claimNumber: 1, max: 88, leaseMs: 600_000 });
   await fleet.live.manual.push('package', waiting);
   await fleet.pass();
   // realname's share is lowered at once; its calls in flight are not given to anybody else.

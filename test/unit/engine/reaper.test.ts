@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';
 import { Reaper } from '../../../src/engine/reaper.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { WorkerInfo } from '../../../src/store/ports/coordination.ts';
+import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
 import type { LiveStore } from '../../../src/store/ports/live-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -38,9 +38,9 @@ beforeEach(() => {
 });
 
 async function dieHolding(cards: readonly number[], leaseMs: number): Promise<void> {
-  await live.coordination.heartbeat({ workerId: 'dead', roles: [] } as unknown as WorkerInfo, leaseMs);
+  await live.coordination.heartbeat({ instanceId: 'dead', roles: [] } as unknown as InstanceInfo, leaseMs);
   await live.manual.push('realname', cards.map(String));
-  await live.work.claim('realname', { workerId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
+  await live.work.claim('realname', { instanceId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
 }
 
 it('takes back what a dead worker held once its lease is over, forgets it, and tells of both', async () => {
@@ -53,7 +53,7 @@ it('takes back what a dead worker held once its lease is over, forgets it, and t
   expect(await live.work.counts('realname')).toMatchObject({ inFlight: 0, manualLength: 2 });
   expect(lines).toMatchObject([
     { task_type: 'realname', slots: 2, msg: 'expired slot leases taken back' },
-    { worker_id: 'dead', msg: 'worker stopped sending heartbeats: forgotten' },
+    { worker_id: 'dead', msg: 'instance stopped sending heartbeats: forgotten' },
   ]);
   await reaper.runOnce();
   expect(lines, 'told once').toHaveLength(2);

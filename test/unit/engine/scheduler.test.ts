@@ -48,7 +48,12 @@ it('lets no ring starve another of its type while the queue is full', async () =
   clock.advance(10 * 3_600_000 - 1_000);
   for (let claimNumber = 1; claimNumber <= 100; claimNumber += 1) {
     await scheduler.runOnce();
-    const { items } = await work.claim('realname', { workerId: 'w', claimNumber, max: 16, leaseMs: 60_000 });
+    const { items } = await work.claim('realname', {
+      instanceId: 'w',
+      claimNumber,
+      max: 16,
+      leaseMs: 60_000,
+    });
     for (const { cardId } of items) polled[cardId < 8 * BUCKETS ? 'busy' : 'calm'] += 1;
     const settlements = items.map((item) => ({ item, verdict: 'done' as const, random: 0 }));
     await work.settle('realname', settlements, { baseMs: 1, capMs: 1 });

@@ -56,7 +56,7 @@ beforeEach(() => {
 
 const waiting = async () => (await live.work.counts(TYPE)).manualLength;
 const claim = (max: number) =>
-  live.work.claim(TYPE, { workerId: 'w', claimNumber: clock.monotonic(), max, leaseMs: 60_000 });
+  live.work.claim(TYPE, { instanceId: 'w', claimNumber: clock.monotonic(), max, leaseMs: 60_000 });
 
 it('takes what waits of a cancelled trigger out of the list, and leaves its running cards owed', async () => {
   await live.manual.push(TYPE, [...entries('gone', range(3)), ...entries('other', [4, 5])]);

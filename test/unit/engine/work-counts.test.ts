@@ -11,7 +11,12 @@ it('counts claims by lane, settlements by verdict and fenced results', async () 
   const work = counts.counted(live.work);
   await live.work.setMaxConcurrency('package', 10);
   await live.manual.push('package', ['1', '2', '3']);
-  const { items } = await work.claim('package', { workerId: 'w', claimNumber: 1, max: 10, leaseMs: 60_000 });
+  const { items } = await work.claim('package', {
+    instanceId: 'w',
+    claimNumber: 1,
+    max: 10,
+    leaseMs: 60_000,
+  });
   const settlements = items.map((item, i) => ({
     item,
     verdict: i === 0 ? ('failed' as const) : ('done' as const),

@@ -1,13 +1,13 @@
--- Adds a worker's counts to the statistics of a task type.
+-- Adds the counts of an instance to the statistics of a task type.
 -- KEYS: 1 statistics, 2 window, 3 flush numbers
--- ARGV: 1 worker id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
+-- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of the succeeded (ms),
 -- 11 claims that found the limit used up, 12 counts (packed-slot.ts)
 -- Returns: 1, or 0 when this flush was counted already.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
 local flush = tonumber(ARGV[2])
--- Number 1 after higher ones: a new life of a worker that reuses its id.
+-- Number 1 after higher ones: a new life of an instance that reuses its id.
 if flush == last or (flush < last and flush > 1) then
   return 0
 end

@@ -1,7 +1,7 @@
 -- Claims due work for a worker.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 limit, 6 slots, 7 claims, 8 pause, 9 retry lane,
 --       10 retry slots, 11 failures, 12 effective limit (only while below the limit)
--- ARGV: 1 worker id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
+-- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when the retry lane may be claimed from too
 -- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
 --           {manual entries, retries and other cards ...}, {positions of those that failed before ...},

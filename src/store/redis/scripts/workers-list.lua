@@ -1,6 +1,6 @@
--- Lists workers.
+-- Lists instances.
 -- KEYS: 1 workers
--- ARGV: 1 `live` for the details of live workers, `dead` for the ids of those whose heartbeat ran out
+-- ARGV: 1 `live` for the details of live instances, `dead` for the ids of those whose heartbeat ran out
 -- Atomic because Redis' clock decides.
 local now, found = now_ms(), {}
 local workers = redis.call('HGETALL', KEYS[1])

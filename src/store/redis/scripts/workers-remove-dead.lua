@@ -1,6 +1,6 @@
--- Forgets workers unless a heartbeat came in between.
+-- Forgets instances unless a heartbeat came in between.
 -- KEYS: 1 workers
--- ARGV: worker ids
+-- ARGV: instance ids
 -- Returns: the ids forgotten.
 -- Atomic because a heartbeat may come in between.
 local now, removed = now_ms(), {}

@@ -5,12 +5,12 @@ import { liveStoreFindings } from '../../../../src/operations/doctor/live-store.
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import { INIT_NOT_STARTED, type WorkerInfo } from '../../../../src/store/ports/coordination.ts';
+import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/coordination.ts';
 import type { LiveServer } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 
 describe('instances', () => {
-  const worker = (workerId: string, version: string) => ({ workerId, version }) as WorkerInfo;
+  const worker = (instanceId: string, version: string) => ({ instanceId, version }) as InstanceInfo;
 
   it('of one version are well', () => {
     expect(instanceFindings([worker('a', '1.0.0'), worker('b', '1.0.0')])).toMatchObject([
