@@ -207,7 +207,7 @@ async function pollOneRevolution(store: LiveStore, revolution: Revolution): Prom
 /** Advances by single buckets. @returns the cards polled; null: a revolution was left out. */
 async function pollUntilItEnds(store: LiveStore, between: () => Promise<void>): Promise<number[] | null> {
   const polled: number[] = [];
-  for (let turns = 0; ; turns += 1) {
+  for (;;) {
     const { ring, moved } = await store.rings.advance(RING, { maxBuckets: 1, queueCap: 1e6, fence: 1 });
     if (ring.skippedRevolutions > 0) return null;
     const ended = dueAt(ring, ring.cursor) >= ring.anchorMs + ring.intervalMs - 0.001;
@@ -217,6 +217,6 @@ async function pollUntilItEnds(store: LiveStore, between: () => Promise<void>): 
       await settle(store, items, 'done');
     }
     if (ended) return polled;
-    if (turns % 16 === 0) await between();
+    if (moved > 0) await between();
   }
 }
