@@ -78,7 +78,10 @@ interface DaemonHooks extends DaemonSurroundings {
   readonly prepare: (records: RecordStore) => Promise<void>;
 }
 
-/** A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again (decision 0022). */
+/**
+ * A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again
+ * (docs/decisions/0022-older-beside-newer-schema.md).
+ */
 async function migrate(migrations: Migrations, log: Logger): Promise<void> {
   const applied = await migrations.up();
   if (applied.length > 0) log.info({ applied }, 'database migrations applied');

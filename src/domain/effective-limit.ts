@@ -1,6 +1,7 @@
 // The effective limit of one task type: how much of the configured concurrency the gateway can take just now, judged
 // from what the whole fleet saw. Used by the leader (engine/concurrency-controller.ts), which feeds it one tick a
-// second. Pure: time is passed in, nothing is read or written here. docs/decisions/0017 says why the rules are these.
+// second. Pure: time is passed in, nothing is read or written here. Why the rules are these:
+// docs/decisions/0013-effective-limit.md.
 //
 // In short, per decision (one tick, or several until enough calls were seen):
 //   429 or 503 > 1 %          cut to 70 %, from 10 % on to a half

@@ -1,6 +1,7 @@
-// Records who changed what (docs/decisions/0020). Used by every operation that changes something, and by the engine for
-// what the daemon does by itself. No change takes effect without an entry: what stands in the records is changed in one
-// transaction with it; what stands elsewhere is announced first, and an entry of its own says when it did not come about.
+// Records who changed what (docs/decisions/0016-no-change-without-a-trace.md). Used by every operation that changes
+// something, and by the engine for what the daemon does by itself. No change takes effect without an entry: what stands
+// in the records is changed in one transaction with it; what stands elsewhere is announced first, and an entry of its
+// own says when it did not come about.
 import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';

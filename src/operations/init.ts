@@ -9,7 +9,7 @@ import type { Audit } from './audit.ts';
 import { dateOf } from './date-of.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
 
-/** The comparison of rings and cards (docs/decisions/0014). */
+/** The comparison of rings and cards (docs/decisions/0012-reconciliation.md). */
 export interface ReconciliationReport {
   /** Why the pass under way runs, `continuous` for the slow one. */
   readonly reason: string;

@@ -1,4 +1,5 @@
-// Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time (decision 0027).
+// Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time
+// (docs/decisions/0027-find-with-simd.md).
 // Used by card-matcher.ts on data that scan-file.ts and node-library.ts put in that block; one a thread, made when first
 // asked for.
 import program from './find-bytes.wat';

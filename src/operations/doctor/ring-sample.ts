@@ -1,5 +1,6 @@
 // Whether cards are in the rings that poll them: looked at for a sample, drawn anew every time, so that it takes as long
-// for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's (docs/decisions/0014).
+// for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's
+// (docs/decisions/0012-reconciliation.md).
 
 import type { CardMembership } from '../../domain/card.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';

@@ -1,5 +1,6 @@
 // Reads the statements of a file of queries/: each begins with a line `-- name: subject.statement` and ends where the next
-// one begins. Used by whoever sends SQL: what x.ts sends stands in queries/x.sql (decision 0024).
+// one begins. Used by whoever sends SQL: what x.ts sends stands in queries/x.sql
+// (docs/decisions/0024-statements-by-name.md).
 import type { PreparedSql } from './sql-client.ts';
 
 const BEGINNING = /^-- name: ([a-z_]+\.(\w+))$/m;

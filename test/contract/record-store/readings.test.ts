@@ -1,5 +1,5 @@
 // Readings from the gateway to the month's row: the carddata task and the record store together, on a clock that the test
-// moves. What a gateway shows wrongly, late or twice must not be counted (decision 0004).
+// moves. What a gateway shows wrongly, late or twice must not be counted (docs/decisions/0004-usage-month.md).
 import { expect, it } from 'vitest';
 import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { MonthCalendar } from '../../../src/domain/usage-month.ts';

@@ -1,7 +1,7 @@
 // What comments and titles cite can be looked up in docs/. There are three forms:
 //   (operations interface, section 2.2)   a section of docs/operations-interface.md
 //   (contract, "Fields")                  a heading of docs/contract.md
-//   docs/audit.md                         a page, in comments
+//   docs/audit.md                         a page, in comments; a decision by its whole name, since a number says nothing
 // Migrations are left out: they are never edited, and one cites from before there were these pages.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,6 +54,8 @@ describe('the rule itself', () => {
     '// Lists (03): pages.',
     '// One card (contract, "Meadows").',
     '// Why: docs/nothing.md.',
+    '// Why: decision 0004.',
+    '// Why (docs/decisions/0004).',
   ])('refuses %j', (text) => {
     expect(wrongCitations(text)).toHaveLength(1);
   });
@@ -73,6 +75,7 @@ function wrongCitations(source: string): string[] {
     ...found(text, /(?<!operations interface, |specification, |RFC \d+, )\bsections? \d[\d.]*/gi),
     ...cited.flatMap(([, list = '']) => found(list, /\d+(\.\d+)*/g)).filter((one) => !SECTIONS.has(one)),
     ...headings.filter((heading) => !HEADINGS.has(heading)),
+    ...found(commentsOf(source), /\bdecisions?[ /]\d{4}(?![\d-])/g),
     ...found(commentsOf(source), /\bdocs\/[\w./-]+\.md\b/g).filter(
       (path) => !existsSync(join(REPOSITORY, path)),
     ),

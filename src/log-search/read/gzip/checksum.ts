@@ -1,4 +1,5 @@
-// The CRC-32 of gzip's trailers, by a faster package than node:zlib where it is installed (decision 0025).
+// The CRC-32 of gzip's trailers, by a faster package than node:zlib where it is installed
+// (docs/decisions/0025-inflate-believed-by-trailer.md).
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
 

@@ -1,4 +1,4 @@
-// Where statements stand and how they are read (decision 0024).
+// Where statements stand and how they are read (docs/decisions/0024-statements-by-name.md).
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
