@@ -252,9 +252,9 @@ export class EffectiveLimit {
     const idle = this.#normalMs !== null && latencyMs <= IDLE_BAND * this.#normalMs;
     let to = this.#limit + Math.max(1, Math.floor((idle ? IDLE_GROWTH : GROWTH) * this.#limit));
     if (this.#refused !== null && nowMs - this.#refused.atMs < WARY_MS) {
-      to = Math.min(to, Math.max(this.#limit, Math.floor(WARY_SHARE * this.#refused.limit)));
+      to = Math.min(to, Math.floor(WARY_SHARE * this.#refused.limit));
     }
-    if (to === this.#limit) return null;
+    if (to <= this.#limit) return null;
     this.#limit = to >= configured ? null : to;
     this.#settledAtMs = nowMs + Math.max(GROW_EVERY_MS, latencyMs + GROW_EVERY_MS / 2);
     return `the limit was reached and a call takes ${ms(latencyMs)}: growing`;
