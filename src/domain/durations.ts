@@ -14,8 +14,8 @@ export function bucketOf(ms: number): number {
 
 /** Milliseconds which this share (0 to 1) of the polls took at most; null without a poll. */
 export function percentileOf(durations: Durations, share: number): number | null {
+  // An object gives its keys that are whole numbers in their order.
   const buckets = Object.entries(durations).map(([bucket, count]) => ({ bucket: Number(bucket), count }));
-  buckets.sort((a, b) => a.bucket - b.bucket);
   let left = share * buckets.reduce((total, { count }) => total + count, 0);
   for (const { bucket, count } of buckets) {
     if (left <= count) return within(bucket, left / count);

@@ -23,6 +23,11 @@ it('stays within its bucket, whatever the durations', () => {
   }
 });
 
+it('takes buckets in whatever order they were counted', () => {
+  const [fast, slow] = [bucketOf(10), bucketOf(1_000)];
+  expect(percentileOf({ [slow]: 1, [fast]: 9 }, 0.5)).toBeLessThan(13);
+});
+
 it('knows nothing without a poll, and has no holes between buckets', () => {
   expect(percentileOf({}, 0.5)).toBeNull();
   expect(bucketOf(0)).toBe(0);
@@ -30,4 +35,5 @@ it('knows nothing without a poll, and has no holes between buckets', () => {
   expect(bucketOf(1)).toBe(1);
   expect(bucketOf(60_000)).toBeLessThan(49);
   expect(percentileOf({ [bucketOf(100)]: 1 }, 1)).toBeGreaterThanOrEqual(100);
+  expect(percentileOf({ 0: 4 }, 0.5)).toBe(0.5);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reasonFinding } from '../../../src/domain/finding.ts';
+import { failed, ok, reasonFinding, skipped, unknown, warning } from '../../../src/domain/finding.ts';
 
 const REASON = {
   code: 'paused',
@@ -28,4 +28,20 @@ it('never sends whoever reads the doctor to the doctor', () => {
     hint: 'see what else was found',
     command: null,
   });
+});
+
+it('says how bad it is by the name it is made with, and what to do where that is known', () => {
+  expect([ok('redis', 'answers'), skipped('redis', 'embedded')]).toEqual([
+    { check: 'redis', status: 'ok', detail: 'answers', hint: null, command: null },
+    { check: 'redis', status: 'skipped', detail: 'embedded', hint: null, command: null },
+  ]);
+  const remedy = { hint: 'look', command: 'cardpoll stats' };
+  for (const [make, status] of [
+    [warning, 'warning'],
+    [failed, 'failed'],
+    [unknown, 'unknown'],
+  ] as const) {
+    expect(make('redis', 'slow', remedy)).toEqual({ check: 'redis', status, detail: 'slow', ...remedy });
+    expect(make('redis', 'slow')).toMatchObject({ status, hint: null, command: null });
+  }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigMatcher, type PollingConfig } from '../../../src/domain/polling-config.ts';
+import { ConfigMatcher, misfitOf, type PollingConfig } from '../../../src/domain/polling-config.ts';
 
 const base: PollingConfig = {
   id: 1,
@@ -80,4 +80,46 @@ describe('selectionOf', () => {
     ]);
     expect(selection({}, [{ carrierId: 8 }, { carrierId: 7 }])).toBe(both);
   });
+});
+
+describe('misfitOf', () => {
+  it.each([
+    [{}, null],
+    [{ carrierId: 3 }, null],
+    [{ carrierId: 4 }, 'carrier'],
+    [{ cardCondition: 'not_verified' }, null],
+    [{ cardCondition: 'verified' }, 'condition'],
+    [{ carrierId: 4, cardCondition: 'verified' }, 'carrier'],
+  ] as const)('%j', (config, misfit) => {
+    expect(misfitOf({ ...base, ...config }, card)).toBe(misfit);
+  });
+});
+
+describe('winnersOver', () => {
+  const own = { ...base, id: 50, carrierId: 3, cardCondition: 'verified' } as const;
+  it.each([
+    [{ carrierId: null, cardCondition: 'any' }, true],
+    [{ carrierId: 3, cardCondition: 'verified' }, true],
+    [{ carrierId: 3, cardCondition: 'not_verified' }, false],
+    [{ carrierId: 4, cardCondition: 'verified' }, false],
+    [{ carrierId: 4, cardCondition: 'any' }, false],
+    [{ carrierId: null, cardCondition: 'not_verified' }, false],
+  ] as const)('%j: %j', (config, wins) => {
+    const other = { ...base, id: 1, ...config };
+    expect(new ConfigMatcher([own, other]).winnersOver(own)).toEqual(wins ? [other] : []);
+    // Whatever one of them may win over, it does so in turn.
+    expect(new ConfigMatcher([{ ...own, priority: 1 }, other]).winnersOver(other)).toHaveLength(wins ? 1 : 0);
+  });
+
+  it('is nobody where there is no config of the type', () => {
+    expect(new ConfigMatcher([]).winnersOver(own)).toEqual([]);
+  });
+});
+
+it('selections in words', () => {
+  const verified = { ...base, id: 2, cardCondition: 'verified' } as const;
+  const all = { ...base, id: 3, carrierId: 0 };
+  const matcher = new ConfigMatcher([verified, all]);
+  expect(matcher.selectionOf(verified)).toBe('verified/*');
+  expect(matcher.selectionOf(all)).toBe('any/0 except verified/*');
 });
