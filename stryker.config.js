@@ -4,7 +4,7 @@
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: ['src/{domain,engine,operations,platform}/**/*.ts'],
+  mutate: ['src/{domain,engine,operations,platform}/**/*.ts', '!src/platform/log-time.ts'],
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/mutate.vitest.config.ts' },

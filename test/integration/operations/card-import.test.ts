@@ -6,6 +6,7 @@ import { importCards } from '../../../src/operations/card-import.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
 
@@ -149,14 +150,16 @@ describe('importCards', () => {
     const broken = Readable.from(
       (async function* () {
         for await (const piece of fleet(25_000)) yield piece;
+        await waitFor(async () => (await store.cards.count()) >= 10_000);
         throw new Error('connection lost');
       })(),
     );
     await expect(importCards(store.cards, broken, { format: 'csv' })).rejects.toThrow('connection lost');
+    // What had arrived and was not read yet is lost with the connection: there may be a chunk more or not.
     const kept = await store.cards.count();
-    expect(kept).toBe(20_000);
+    expect([10_000, 20_000]).toContain(kept);
     const report = await importCards(store.cards, fleet(25_000), { format: 'csv' });
-    expect(report).toMatchObject({ inserted: 5_000, unchanged: 20_000, rejected: 0 });
+    expect(report).toMatchObject({ inserted: 25_000 - kept, unchanged: kept, rejected: 0 });
   });
 
   it('fails with the store, and stops reading', async () => {
