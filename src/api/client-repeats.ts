@@ -4,14 +4,17 @@ import type { Clock } from '../platform/clock.ts';
 import { objectIn } from './client-errors.ts';
 import { exchange, type Incoming, type Outgoing } from './client-transport.ts';
 
-const ASK_AGAIN_MS = 500;
+const ASK_AGAIN_MS = 1_000;
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE']);
 /** The work was too slow for the answer that came (answer-in-time.ts), or still runs for an earlier attempt. */
 const UNFINISHED = new Set<unknown>(['store_timeout', 'idempotency_request_running']);
 
+/** Answers to a repeat that tell nothing of the change: too many requests, and a daemon or store that is away. */
+const TELLING_NOTHING = new Set([429, 503]);
+
 /**
- * Rejects as `exchange` does while nothing has been heard. Where the time of the signal is over before the work is, its
- * last answer is what there is to tell.
+ * Rejects as `exchange` does while nothing has been heard. Where the change's end is not heard of any more, because the
+ * time of the signal is over or the daemon is away, the first answer is what there is to tell: it may still be done.
  */
 export async function exchangeUntilDone(
   target: URL,
@@ -19,19 +22,16 @@ export async function exchangeUntilDone(
   clock: Pick<Clock, 'sleep'>,
 ): Promise<Incoming> {
   const { signal } = outgoing;
-  let heard = await exchangeAgainAfterReset(target, outgoing);
+  const first = await exchangeAgainAfterReset(target, outgoing);
   try {
-    while (isUnfinished(heard)) {
+    for (let heard = first; ; heard = await exchangeAgainAfterReset(target, outgoing)) {
+      if (!isUnfinished(heard)) return heard !== first && TELLING_NOTHING.has(heard.status) ? first : heard;
       await clock.sleep(ASK_AGAIN_MS, signal);
       signal.throwIfAborted();
-      const next = await exchangeAgainAfterReset(target, outgoing);
-      // That it still runs is no news; how it was answered first is more.
-      if (next.status !== 409 || !isUnfinished(next)) heard = next;
     }
-    return heard;
   } catch (error) {
-    if (isOver(signal)) return heard;
-    throw error;
+    if (signal.aborted && !isOver(signal)) throw error;
+    return first;
   }
 }
 

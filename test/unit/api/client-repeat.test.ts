@@ -106,6 +106,26 @@ it('tells how it was answered when its time is over before the work is', async (
   expect(seen).toHaveLength(3);
 });
 
+it.each<[string, (response: ServerResponse) => void]>([
+  ['it asked too often', (response) => unfinished(response, 429, 'rate_limited')],
+  ['a store is away', (response) => unfinished(response, 503, 'redis_unreachable')],
+  ['the daemon is gone', (response) => response.socket?.resetAndDestroy()],
+])('tells that the change may still be done where %s meanwhile', async (_, then) => {
+  const { client } = await server(0, (response, attempt) => {
+    if (attempt === 1) unfinished(response, 503, 'store_timeout');
+    else then(response);
+  });
+  await expect(client.resetConcurrency('realname')).rejects.toMatchObject({ code: 'store_timeout' });
+});
+
+it('tells why the change was refused in the end', async () => {
+  const { client } = await server(0, (response, attempt) => {
+    if (attempt === 1) unfinished(response, 503, 'store_timeout');
+    else unfinished(response, 422, 'out_of_bounds');
+  });
+  await expect(client.resetConcurrency('realname')).rejects.toMatchObject({ code: 'out_of_bounds' });
+});
+
 it('is ended at once while it waits for the work', async () => {
   const { ended, client } = await server(0, (response, attempt) => {
     if (attempt === 1) unfinished(response, 503, 'store_timeout');
