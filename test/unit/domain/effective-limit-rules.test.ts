@@ -280,15 +280,15 @@ describe('what is normal', () => {
   });
 
   it('is in doubt when it was not seen for five minutes, within a tenth: a trial is wanted', () => {
-    const after = (ms: number, type = new Type({ normalMs: 50 })) => {
+    const seenAfter = (ms: number, type = new Type({ normalMs: 50 })) => {
       type.after(ms, calls(60));
       return [type.limit.wantsTrial, type.limit.memory.normalMs];
     };
-    expect(after(300_000)).toEqual([false, 50]);
-    expect(after(300_001)).toEqual([true, null]);
+    expect(seenAfter(300_000)).toEqual([false, 50]);
+    expect(seenAfter(300_001)).toEqual([true, null]);
     const seen = new Type({ normalMs: 50 });
     seen.after(1_000, calls(54));
-    expect(after(300_000, seen)).toEqual([false, 50]);
+    expect(seenAfter(300_000, seen)).toEqual([false, 50]);
   });
 });
 
