@@ -1,10 +1,7 @@
-// `npm run mutate:layers`: mistakes made by a machine in what computes and decides, which its tests must notice. Mistakes in
-// Lua and SQL are written by hand (scripts/mutate-stores.js); `npm run mutate` makes both. One layer:
-// npm run mutate:layers -- --mutate 'src/domain/**'.
+// What scripts/mutate-layers.js (`npm run mutate:layers`) runs, a layer at a time.
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: ['src/{domain,engine,operations,platform}/**/*.ts', '!src/platform/log-time.ts'],
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/mutate.vitest.config.ts' },

@@ -1,15 +1,14 @@
 // `npm run bench:log-parts`: what a log search spends its time on, on one thread: inflating with each library, checksums,
 // finding the card, each against what it replaces. One gz file of 156 MB inflated, in memory-sized blocks; the best of five
 // rounds. Its last line is JSON in milliseconds.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import * as zlib from 'node:zlib';
 import { findingRoom, indexOfBytes } from '../../src/log-search/match/find-bytes.ts';
 import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
 import { crc32 } from '../../src/log-search/read/gzip/checksum.ts';
 import { type InflateChoice, libraryFor } from '../../src/log-search/read/gzip/choose-library.ts';
 import { inflateFile } from '../../src/log-search/read/gzip/inflate.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { COMMON_CARD, makeLogs } from './log-corpus.ts';
 import { printTable } from './table.ts';
 
@@ -19,7 +18,7 @@ const BLOCK_BYTES = 262_144;
 const ABSENT = Buffer.from(COMMON_CARD.replace('9', '1'));
 
 export async function run(): Promise<void> {
-  const root = mkdtempSync(join(tmpdir(), 'cardpoll-bench-log-parts-'));
+  const root = temporaryDirectory('bench-log-parts');
   try {
     const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, rareIn: null, seed: 1 });
     const path = corpus.files[0] ?? '';

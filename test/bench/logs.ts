@@ -4,10 +4,10 @@
 // is faster). rg and ugrep search the directory: that is when they use all processors.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { COMMON_CARD, dayOf, type LogCorpus, makeLogs, RARE_CARD, RARE_LINES } from './log-corpus.ts';
 import { printTable } from './table.ts';
 
@@ -43,7 +43,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...argv], options: { megabytes: { type: 'string' } } });
   const bytesAFile = Number(values.megabytes ?? DEFAULT_MEGABYTES) * 1e6;
   install();
-  const root = mkdtempSync(join(tmpdir(), 'cardpoll-bench-logs-'));
+  const root = temporaryDirectory('bench-logs');
   try {
     const all = await makeLogs(join(root, 'all'), { files: 6, bytesAFile, rareIn: null, seed: 100 });
     const days = await makeLogs(join(root, 'days'), {

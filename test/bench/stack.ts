@@ -1,7 +1,6 @@
 // The whole product for a benchmark: throwaway Redis and PostgreSQL, and the built binary as daemon and simulator, each
 // a process of its own as in production.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -9,6 +8,7 @@ import { freePort } from '../support/free-port.ts';
 import { endProcess, spawnOwned } from '../support/owned-process.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // The bundle lies in node_modules/.cache/cardpoll-bench, three folders below the root.
@@ -23,7 +23,7 @@ export interface RunningBinary {
 }
 
 export class Stack {
-  readonly dir = mkdtempSync(join(tmpdir(), 'cardpoll-bench-'));
+  readonly dir = temporaryDirectory('bench');
   readonly logDir = join(this.dir, 'logs');
 
   private constructor(

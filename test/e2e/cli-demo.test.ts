@@ -1,10 +1,10 @@
 // `cardpoll demo` from start to Ctrl-C, and a whole round of commands against it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 it('polls a fleet out of nothing, prints its state, and answers every command', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
@@ -30,11 +30,10 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   expect(await answer('configs')).toMatch(/^3\t.*\tdisabled$/m);
   expect(await answer('cards', 'show', '1')).toMatch(/^card id\t1$/m);
 
-  const directory = mkdtempSync(join(tmpdir(), 'cardpoll-demo-'));
+  const directory = temporaryDirectory('demo');
   const file = join(directory, 'cards.csv');
   writeFileSync(file, 'card_id,iccid,carrier_id,status\n900001,89860099999999990001,1,1\n');
   expect(await answer('cards', 'import', file)).toContain('inserted\t1\n');
-  rmSync(directory, { recursive: true });
   expect(await answer('cards', 'show', '89860099999999990001')).toMatch(/^card id\t900001$/m);
 
   expect((await runCli(['cards', 'show', '123456789'], { env })).code).toBe(1);

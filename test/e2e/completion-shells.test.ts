@@ -1,13 +1,13 @@
 // The completion scripts in the real shells, on a terminal: TAB completes commands, options, their values, and names from
 // the running daemon; without a daemon it is quiet.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { BINARY, runCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted, Terminal } from '../support/terminal.ts';
 import { CONFIG } from '../unit/cli/bodies.ts';
 import { daemonThatSays, json } from '../unit/cli/cli-under-test.ts';
@@ -18,10 +18,9 @@ const SHELLS = [
   ['fish', '--no-config -i'],
 ] as const;
 
-const dir = mkdtempSync(join(tmpdir(), 'cardpoll-completion-'));
+const dir = temporaryDirectory('completion');
 const PATH = `${dir}:${process.env.PATH}`;
 beforeAll(() => symlinkSync(BINARY, join(dir, 'cardpoll')));
-afterAll(() => rmSync(dir, { recursive: true }));
 
 const named = (id: number, name: string) => ({ ...CONFIG, id, name });
 const CONFIGS = { items: [named(3, 'Package check'), named(4, 'VIP')], page: 1, page_size: 100, total: 2 };

@@ -1,15 +1,13 @@
 // The dashboard on a real terminal over a real daemon: what an operator sees, presses and changes, and that the terminal
 // is as before however it ends.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted } from '../support/terminal.ts';
 import { Tmux, type TmuxOptions } from '../support/tmux.ts';
 
@@ -27,6 +25,7 @@ beforeAll(async () => {
   daemon = spawnCli(['demo', '--cards', '200', '--listen', listen]);
   await daemon.waitForLine(/^\w+ {2}200 cards {2}realname/);
 });
+afterAll(() => daemon.stop('SIGINT'));
 afterEach(async () => {
   await terminal?.close();
   terminal = null;
@@ -219,8 +218,7 @@ it('greys what a token that only reads may not do', async () => {
 
 describe('--once', () => {
   it('says whose fleet it shows', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'cardpoll-dashboard-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = temporaryDirectory('dashboard');
     const env = { XDG_CONFIG_HOME: home };
     await runCli(['context', 'add', 'lab', '--url', url], { env });
     const { stdout } = await runCli(['dashboard', '--once'], { env });

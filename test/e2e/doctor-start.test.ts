@@ -1,19 +1,18 @@
 // `cardpoll doctor` from before the first start to a daemon with tokens: what it says to type typed step by step, and what
 // it says to whom the daemon does not answer or know. A fleet and its troubles: doctor.test.ts.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type RunningCli, spawnCli } from '../support/processes.ts';
 import { runDoctor } from '../support/run-doctor.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { typeCommand } from '../support/type-command.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const DAY_MS = 86_400_000;
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-start-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory('doctor-start');
 
 const config = join(directory, 'cardpoll.yaml');
 const lines = join(directory, 'admin-tokens');

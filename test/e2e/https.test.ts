@@ -1,8 +1,7 @@
 // The daemon over HTTPS: the command line that trusts it, another certificate by SIGHUP, files that cannot work, and a
 // stop that a load balancer sees coming.
 import { once } from 'node:events';
-import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect } from 'node:tls';
@@ -11,9 +10,10 @@ import { beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { certificatePath, installPair } from '../support/tls-pair.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'cardpoll-https-'));
+const dir = temporaryDirectory('https');
 const [cert, key] = [join(dir, 'tls.crt'), join(dir, 'tls.key')];
 const trusting = new Agent({ connect: { rejectUnauthorized: false }, pipelining: 0 });
 

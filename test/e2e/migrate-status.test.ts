@@ -1,15 +1,14 @@
 // `cardpoll migrate status` of a database that is not there yet, and of one that is ahead of the binary.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 it('names the database, answers 1, and leaves nothing behind', async () => {
-  const parent = mkdtempSync(join(tmpdir(), 'cardpoll-status-'));
-  onTestFinished(() => rmSync(parent, { recursive: true }));
+  const parent = temporaryDirectory('status');
   const dataDir = join(parent, 'data');
   const { code, stdout, stderr } = await runCli(['migrate', 'status', '--data-dir', dataDir]);
   expect([code, stderr]).toEqual([1, `database: embedded, in ${dataDir}\n`]);

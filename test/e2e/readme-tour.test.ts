@@ -1,11 +1,11 @@
 // The tour of the README, word for word: every line of it typed on a terminal beside the demo. A question is answered
 // with yes, what goes on until it is ended is ended with Ctrl-C.
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { BINARY, type RunningCli, spawnCli } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted, Terminal } from '../support/terminal.ts';
 
 const ESC = '\u001b';
@@ -14,7 +14,7 @@ const TOUR = (README.split('\n## A tour\n')[1]?.split('\n## ')[0] ?? '')
   .split('\n')
   .flatMap((line) => /^ {4}(cardpoll .*)$/.exec(line)?.[1] ?? []);
 
-const dir = mkdtempSync(join(tmpdir(), 'cardpoll-tour-'));
+const dir = temporaryDirectory('tour');
 let demo: RunningCli;
 let env: Record<string, string>;
 
@@ -31,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await demo.stop('SIGINT');
-  rmSync(dir, { recursive: true });
 });
 
 it('has something to show', () => {

@@ -1,19 +1,18 @@
 // Directories that cannot be made or used, given to the built binary: it says so and ends. Node's own recursive mkdir
 // would try for ever below /proc, deaf to SIGTERM; the deadline ends that with SIGKILL and fails the test.
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCli as run } from '../support/processes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'cardpoll-unusable-'));
+const dir = temporaryDirectory('unusable');
 const file = join(dir, 'file');
 const logs = join(dir, 'logs');
 writeFileSync(file, '');
 mkdirSync(logs);
 writeFileSync(join(logs, 'old.log'), '{"iccid":"89860000000000000001"}\n');
 utimesSync(join(logs, 'old.log'), 1_700_000_000, 1_700_000_000);
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const UNUSABLE = [
   ['is below /proc, where mkdir answers "no such file"', '/proc/cardpoll/x', 'ENOENT'],

@@ -2,23 +2,22 @@
 // connections, as a standby and waiting for one, Redis that cannot save or whose replica is behind, servers that are too
 // old, and a clock that is off. The rest: doctor.test.ts.
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 import { type Finding, runDoctor } from '../support/run-doctor.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { typeCommand } from '../support/type-command.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-servers-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory('doctor-servers');
 
 const closing: Array<() => unknown> = [];
 afterEach(async () => {

@@ -1,7 +1,6 @@
 // `cardpoll doctor` against real stores, a real gateway and a real daemon: each finding provoked, and what it says to type
 // typed, which heals it. Servers: doctor-servers.test.ts; how a daemon and its tokens begin: doctor-start.test.ts.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,10 +10,11 @@ import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { releaseOf } from '../support/other-release.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
 import { runDoctor } from '../support/run-doctor.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { mountTinyDisk } from '../support/tiny-disk.ts';
 import { typeCommand } from '../support/type-command.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-doctor-'));
+const directory = temporaryDirectory('doctor');
 let fleet: Fleet;
 beforeAll(async () => {
   fleet = await Fleet.start();
@@ -24,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => {
   fleet.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function environment(): Record<string, string> {

@@ -1,31 +1,21 @@
 // What `npm pack` makes, installed into an empty directory where there is no compiler, no install script runs and no
 // optional package is taken: the binary works, demo and log search among it, and man finds the manual.
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-packed-'));
+const directory = temporaryDirectory('packed');
 const installed = join(directory, 'empty/node_modules');
 /** Node and npm, and nothing else that a PATH has. */
 const PATH = join(directory, 'path');
-
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function npm(cwd: string, ...args: string[]): void {
   execFileSync(join(PATH, 'npm'), [...args, '--ignore-scripts', '--no-audit', '--no-fund'], {

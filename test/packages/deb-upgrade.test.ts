@@ -1,7 +1,6 @@
 // The Debian package on a running systemd, under load: installed, upgraded, upgraded to one that does not start, healed, removed
 // and purged. `npm run test:deb-upgrade`, as root. What a package does without a running systemd: scripts/test-deb.sh.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -12,6 +11,7 @@ import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { bootSystemd, type PrivateSystemd } from '../support/private-systemd.ts';
 import { runCli } from '../support/processes.ts';
 import { type RecordingGateway, startRecordingGateway } from '../support/recording-gateway.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { turnsOf } from '../support/turns.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -32,7 +32,7 @@ const ADMINS_LINE = '# As I want it.';
 
 /** Where the machine finds the packages. */
 const SHELF = '/srv/packages';
-const packages = mkdtempSync(join(tmpdir(), 'cardpoll-packages-'));
+const packages = temporaryDirectory('packages');
 const cards = Array.from({ length: CARDS }, (_, i) => demoIccid(i + 1));
 let systemd: PrivateSystemd;
 let gateway: RecordingGateway;
@@ -58,7 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await systemd?.stop();
   await gateway?.close();
-  rmSync(packages, { recursive: true, force: true });
 });
 
 const sh = (command: string) =>

@@ -1,18 +1,10 @@
 // Debian packages of this source as it stands, of any version: made in a copy, so that no other version is left in the tree.
 import { execFile } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What a package is made from. */
@@ -22,22 +14,17 @@ const run = promisify(execFile);
 
 /** @returns the path of the package. */
 export async function buildDeb(version: string, into: string): Promise<string> {
-  const copy = mkdtempSync(join(tmpdir(), 'cardpoll-source-'));
-  try {
-    for (const name of [...SOURCES, ...FILES])
-      cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    for (const name of ['package.json', 'package-lock.json']) setVersion(join(copy, name), version);
-    // Every release has settings of its own, and so another sample of the configuration.
-    appendFileSync(join(copy, 'docs', 'cardpoll.sample.yaml'), `\n# As of ${version}.\n`);
-    const { stdout } = await run('npm', ['run', '--silent', 'package:deb', '--', '--out', into], {
-      cwd: copy,
-      env: { ...process.env, SOURCE_DATE_EPOCH: '1700000000' },
-    });
-    return stdout.trim();
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  const copy = temporaryDirectory('source');
+  for (const name of [...SOURCES, ...FILES]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  for (const name of ['package.json', 'package-lock.json']) setVersion(join(copy, name), version);
+  // Every release has settings of its own, and so another sample of the configuration.
+  appendFileSync(join(copy, 'docs', 'cardpoll.sample.yaml'), `\n# As of ${version}.\n`);
+  const { stdout } = await run('npm', ['run', '--silent', 'package:deb', '--', '--out', into], {
+    cwd: copy,
+    env: { ...process.env, SOURCE_DATE_EPOCH: '1700000000' },
+  });
+  return stdout.trim();
 }
 
 /** A package that installs like another one and whose daemon ends at once: what it says, and with which exit code. */
@@ -46,21 +33,17 @@ export async function unableDeb(
   { version, says, code }: { version: string; says: string; code: number },
   into: string,
 ): Promise<string> {
-  const copy = mkdtempSync(join(tmpdir(), 'cardpoll-deb-'));
+  const copy = temporaryDirectory('deb');
   const made = join(into, `cardpoll_${version}-1_unable.deb`);
-  try {
-    await run('dpkg-deb', ['--raw-extract', deb, copy]);
-    const control = join(copy, 'DEBIAN', 'control');
-    writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, `Version: ${version}-1`));
-    writeFileSync(
-      join(copy, 'usr/lib/cardpoll/bin/cardpoll.js'),
-      `#!/usr/bin/env node\nconsole.error(${JSON.stringify(says)});\nprocess.exitCode = ${code};\n`,
-    );
-    await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', copy, made]);
-    return made;
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
-  }
+  await run('dpkg-deb', ['--raw-extract', deb, copy]);
+  const control = join(copy, 'DEBIAN', 'control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, `Version: ${version}-1`));
+  writeFileSync(
+    join(copy, 'usr/lib/cardpoll/bin/cardpoll.js'),
+    `#!/usr/bin/env node\nconsole.error(${JSON.stringify(says)});\nprocess.exitCode = ${code};\n`,
+  );
+  await run('dpkg-deb', ['--root-owner-group', '-Znone', '--build', copy, made]);
+  return made;
 }
 
 function setVersion(file: string, version: string): void {

@@ -1,8 +1,7 @@
 // A whole fleet as an operator runs it: own Redis, own database, `cardpoll gateway simulate`, daemons and the CLI, all
 // real processes on loopback. Used by e2e and fault tests and by the benches.
-import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
@@ -13,6 +12,7 @@ import { freshDatabase, freshRedis } from './fresh-stores.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { type CliResult, type RunningCli, runCli, spawnCli, waitFor } from './processes.ts';
 import type { RedisServer } from './redis-server.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface GatewayTruth {
   readonly requests: number;
@@ -43,7 +43,7 @@ export interface FleetOptions {
 }
 
 export class Fleet {
-  readonly dir = mkdtempSync(join(tmpdir(), 'cardpoll-fleet-'));
+  readonly dir = temporaryDirectory('fleet');
   readonly daemons: Daemon[] = [];
 
   private constructor(

@@ -1,17 +1,17 @@
 // A directory of log files for one test, and a search in it. Removed after the test.
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SearchOptions } from '../../src/log-search/plan/query.ts';
 import type { Report } from '../../src/log-search/report/report.ts';
 import { searchLogs } from '../../src/log-search/search.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export class LogTree {
   readonly root: string;
 
   constructor() {
-    this.root = mkdtempSync(join(tmpdir(), 'cardpoll-log-tree-'));
+    this.root = temporaryDirectory('log-tree');
     onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
   }
 

@@ -3,8 +3,7 @@
 // database (freshDatabase in fresh-stores.ts); tests that stop or freeze PostgreSQL start their own.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -12,6 +11,7 @@ import { freePort } from './free-port.ts';
 import type { Owner } from './owned-process.ts';
 import { postgresBinPath } from './provision.ts';
 import { ServerProcess } from './server-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const run = promisify(execFile);
 
@@ -88,7 +88,7 @@ export async function standbyOf(primary: PostgresServer): Promise<PostgresServer
 
 function newDirectory(): { owner: Owner | undefined; dir: string } {
   const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
-  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-postgres-'));
+  const dir = temporaryDirectory('postgres');
   if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
   return { owner, dir };
 }
@@ -112,7 +112,7 @@ async function answersQuery(url: string): Promise<boolean> {
 }
 
 async function query(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 });
   client.on('error', () => {});
   await client.connect();
   try {

@@ -2,12 +2,11 @@
 // units or, for a test that installs a package, without. Needs root, and a kernel that lets it: bootSystemd() resolves with null
 // where that is not so.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { endProcess, spawnOwned } from './owned-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { waitFor } from './wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +26,7 @@ export async function bootSystemd(
 ): Promise<PrivateSystemd | null> {
   if (process.getuid?.() !== 0 || !existsSync('/lib/systemd/systemd'))
     return without('it needs root, and the package systemd');
-  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-systemd-'));
+  const dir = temporaryDirectory('systemd');
   const cgroups = ownGroups().map((path) => `${path}/cardpoll-test-${process.pid}`);
   try {
     for (const cgroup of cgroups) mkdirSync(cgroup);
@@ -51,7 +50,6 @@ export async function bootSystemd(
   const stop = async () => {
     await endProcess(child, 'SIGKILL');
     await waitFor(() => removed(cgroups), { what: 'the control groups to be empty' });
-    rmSync(dir, { recursive: true, force: true });
   };
   const up = () => sh('systemctl is-system-running').then((state) => state === 'running');
   try {

@@ -1,13 +1,11 @@
 // A throwaway real Redis on 127.0.0.1: nothing persisted, a free port, a temporary directory. Starting one takes about
 // 50 ms, so a test file that wants an empty Redis starts its own (freshRedis in fresh-stores.ts).
 // Clusters and Sentinel stand in redis-topologies.ts.
-import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { redisServerPath } from './provision.ts';
 import { ServerProcess } from './server-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface RedisOptions {
   /** Further arguments; they win over the defaults, e.g. `['--appendonly', 'yes']` to survive restart(). */
@@ -21,7 +19,7 @@ export class RedisServer extends ServerProcess {
   constructor(
     readonly port: number,
     args: readonly string[],
-    readonly dir: string = mkdtempSync(join(tmpdir(), 'cardpoll-redis-')),
+    readonly dir: string = temporaryDirectory('redis'),
   ) {
     super({
       name: `redis-server on port ${port}`,

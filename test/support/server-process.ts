@@ -41,7 +41,7 @@ export class ServerProcess {
     rmSync(this.spec.dir, { recursive: true, force: true });
   }
 
-  /** Ends it with this signal and waits until it is gone; the directory stays for restart(). */
+  /** Ends it with this signal and waits until it and its children are gone; the directory stays for restart(). */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     await this.#end(signal);
   }
@@ -78,7 +78,11 @@ export class ServerProcess {
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
-    if (this.#child !== null) await endProcess(this.#child, signal);
+    if (this.#child === null || !isRunning(this.#child)) return;
+    const children = childrenOf(this.pid);
+    await endProcess(this.#child, signal);
+    // PostgreSQL's outlive a killed parent for a moment, in which they still answer.
+    await waitFor(() => children.every(hasEnded), { what: `the children of ${this.spec.name} to end` });
   }
 
   #signalAll(signal: NodeJS.Signals): void {
@@ -89,4 +93,13 @@ export class ServerProcess {
 function childrenOf(pid: number): number[] {
   const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return list === '' ? [] : list.split(' ').map(Number);
+}
+
+/** Whoever inherits it may take its time to ask how it ended. */
+function hasEnded(pid: number): boolean {
+  try {
+    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
 }

@@ -1,11 +1,10 @@
 // A file system that is soon full: a tmpfs. Mounted as root, or by a sudo that asks nothing; else in namespaces of its
 // own, where most kernels let everybody mount, and reached through the process that lives in them.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { endProcess, spawnOwned } from './owned-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface TinyDisk {
   readonly path: string;
@@ -26,7 +25,7 @@ const HOLDER = 'mount -t tmpfs -o "$1" tmpfs "$2" && echo mounted && exec sleep 
 
 /** Anyone may write to it. @param kib its size */
 export async function mountTinyDisk(kib: number): Promise<TinyDisk> {
-  const path = mkdtempSync(join(tmpdir(), 'cardpoll-full-'));
+  const path = temporaryDirectory('full');
   const options = `size=${kib}k,mode=1777`;
   const removeDirectory = () => rmSync(path, { recursive: true, force: true });
   if (privileged('mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path)) {

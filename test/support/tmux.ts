@@ -2,12 +2,12 @@
 // the screen is read back. For programs that take the whole screen; terminal.ts is enough for those that write lines.
 // tmux is installed when it is missing. The server is this test's own, with a socket of its own.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { endProcess, spawnOwned } from './owned-process.ts';
 import { programPath } from './provision.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface TmuxOptions {
@@ -29,7 +29,7 @@ export class Tmux {
   /** A shell on a screen of this size. */
   static async start({ columns = 80, rows = 24, env = {} }: TmuxOptions = {}): Promise<Tmux> {
     const program = programPath('tmux');
-    const directory = mkdtempSync(join(tmpdir(), 'cardpoll-tmux-'));
+    const directory = temporaryDirectory('tmux');
     // In the foreground, so that it is ended with the test file like every other process.
     const server = spawnOwned(program, ['-D', '-u', '-S', join(directory, 's'), '-f', '/dev/null'], {
       env: { PATH: process.env.PATH, HOME: directory, LC_ALL: 'C.UTF-8', TERM: 'xterm', ...env },
@@ -100,7 +100,6 @@ export class Tmux {
 
   async close(): Promise<void> {
     await endProcess(this.server);
-    rmSync(this.directory, { recursive: true, force: true });
   }
 
   async #command(...args: readonly string[]): Promise<string> {

@@ -1,10 +1,10 @@
 // Types a command that the product printed, as it stands there, into a shell. `cardpoll` is the built one; `redis-cli`,
 // `psql` and the rest are those of the machine, unless the test puts programs of its own before them.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const BINARY = fileURLToPath(new URL('../../bin/cardpoll.js', import.meta.url));
 
@@ -15,19 +15,15 @@ export function typeCommand(
   programs: Readonly<Record<string, string>> = {},
 ): string {
   if (command === null || command === undefined) throw new Error('there is nothing to type');
-  const bin = mkdtempSync(join(tmpdir(), 'cardpoll-typed-'));
-  try {
-    const all = { cardpoll: `exec "${process.execPath}" "${BINARY}" "$@"`, ...programs };
-    for (const [name, script] of Object.entries(all)) {
-      writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    }
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
-      env: { ...env, PATH: `${bin}:${process.env.PATH}` },
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
-    return stdout;
-  } finally {
-    rmSync(bin, { recursive: true, force: true });
+  const bin = temporaryDirectory('typed');
+  const all = { cardpoll: `exec "${process.execPath}" "${BINARY}" "$@"`, ...programs };
+  for (const [name, script] of Object.entries(all)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+    env: { ...env, PATH: `${bin}:${process.env.PATH}` },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${command} ended with ${status}: ${stderr}`);
+  return stdout;
 }

@@ -10,6 +10,9 @@ export interface WaitOptions {
   readonly what?: string;
 }
 
+/** What one try counts at most: nobody works while the machine itself stands still, for minutes at times. */
+const LONGEST_TRY_MS = 1_000;
+
 /**
  * Resolves with the first value that is neither false, null nor undefined. A condition that throws counts as not yet
  * true; its last error is the cause of the failure.
@@ -18,17 +21,19 @@ export async function waitFor<T>(
   condition: () => T | Promise<T>,
   { timeoutMs = 180_000, everyMs = 10, what = 'the condition' }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
-  const deadline = performance.now() + timeoutMs;
+  let waitedMs = 0;
   let last: unknown;
   for (;;) {
+    const before = performance.now();
     try {
       last = await condition();
       if (last !== false && last !== null && last !== undefined) return last as NonNullable<T>;
     } catch (error) {
       last = error;
     }
-    if (performance.now() >= deadline) break;
+    if (waitedMs >= timeoutMs) break;
     await sleep(everyMs);
+    waitedMs += Math.min(performance.now() - before, LONGEST_TRY_MS);
   }
   const seen = last instanceof Error ? `last error: ${last.message}` : `last value: ${String(last)}`;
   throw new Error(`waited ${timeoutMs} ms in vain for ${what} (${seen})`, { cause: last });

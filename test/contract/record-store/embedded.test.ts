@@ -4,14 +4,12 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +19,7 @@ import { lockDataDir } from '../../../src/store/pglite/lock.ts';
 import { openEmbeddedRecordStore } from '../../../src/store/pglite/record-store.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { endOwnedProcesses, endProcess, spawnOwned } from '../../support/owned-process.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { addCards, range, WORKER_URL } from './stores.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -57,12 +56,11 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cardpoll-embedded-'));
+  dir = temporaryDirectory('embedded');
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
   await endOwnedProcesses();
-  rmSync(dir, { recursive: true, force: true });
 });
 afterAll(() => rmSync(HOLDER, { force: true }));
 

@@ -97,11 +97,12 @@ describe('a change', () => {
   it('tells the value it found, also when several come at once', async () => {
     const known = (await entries()).length;
     const limits = Array.from({ length: 12 }, (_, i) => 100 + i);
-    await Promise.all(
+    const replies = await Promise.all(
       limits.map((max_concurrency) =>
         send('PUT', '/polling-concurrency/carddata', { json: { max_concurrency } }),
       ),
     );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     const traces = (await entries()).slice(known);
     const values = traces.map(({ before, after }) => [before, after] as Array<{ max_concurrency: number }>);
     expect(values.map(([, after]) => after?.max_concurrency).sort()).toEqual(limits);

@@ -1,18 +1,18 @@
 // Every route the served OpenAPI document lists, from outside: what it accepts, and what it answers to everything else.
 // No route is named here: a new one is tested as soon as it is served.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { generateSource } from 'oazapfts';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, type Call, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { misfit, problemsOfOpenApi } from '../../support/openapi-schema.ts';
 import { misfitsOf, type Schema, sampleOf } from '../../support/schema-samples.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 interface Parameter {
   readonly in: 'path' | 'query' | 'header';
@@ -147,8 +147,7 @@ describe('the document', () => {
   });
 
   it('gives a client that compiles', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'cardpoll-client-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory('client');
     const spec = join(directory, 'openapi.json');
     await writeFile(spec, JSON.stringify(document));
     await writeFile(join(directory, 'client.ts'), await generateSource(spec));

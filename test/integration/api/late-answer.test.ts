@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../../../src/api/client.ts';
 import type { AlertRuleRequest } from '../../../src/api/client-bodies.ts';
+import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
@@ -25,7 +26,11 @@ let databaseUrl: string;
 
 beforeAll(async () => {
   databaseUrl = await freshDatabase();
-  api = await startApi({ redisUrl: (await freshRedis()).url, databaseUrl });
+  api = await startApi({
+    redisUrl: (await freshRedis()).url,
+    databaseUrl,
+    answerWithinMs: ANSWER_WITHIN_MS,
+  });
 });
 afterAll(() => api.close());
 

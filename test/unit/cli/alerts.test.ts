@@ -1,10 +1,10 @@
 // The alerts commands: what they send and what they show.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AlertBody, AlertRuleBody } from '../../../src/api/client-bodies.ts';
 import { recommendedAlerts } from '../../../src/domain/recommended-alerts.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const RULE: AlertRuleBody = {
@@ -290,7 +290,7 @@ describe('what an on-call does', () => {
 
   it('a signing secret comes from a file that others cannot read, never from the command line', async () => {
     const { env, requests } = await daemonThatSays(json(RULE));
-    const file = join(mkdtempSync(join(tmpdir(), 'cardpoll-secret-')), 'secret');
+    const file = join(temporaryDirectory('secret'), 'secret');
     writeFileSync(file, 'whsec_AAAA\n', { mode: 0o644 });
     const argv = ['alerts', 'rules', 'update', '3', '--webhook-secret-file', file];
     expect(await cli(argv, { env })).toMatchObject({

@@ -1,16 +1,15 @@
 // Commands that change something: what they send, and when they ask first.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Launchers, MigrateAction } from '../../../src/cli/launchers.ts';
 import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-cli-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('cli');
 
 const PAUSE = {
   task_type: 'realname',

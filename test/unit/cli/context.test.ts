@@ -1,9 +1,9 @@
 // `cardpoll context`: what the file holds, which daemon and token a command then uses, and what wins over it.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { CONFIG, OVERVIEW } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
@@ -12,8 +12,7 @@ let file: string;
 let tokenFile: string;
 
 beforeEach(() => {
-  const home = mkdtempSync(join(tmpdir(), 'cardpoll-context-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+  const home = temporaryDirectory('context');
   env = { XDG_CONFIG_HOME: join(home, 'config') };
   file = join(home, 'config', 'cardpoll', 'contexts.yaml');
   tokenFile = join(home, 'token');

@@ -1,15 +1,14 @@
 // `cardpoll trigger`: what it sends, when it asks, what it reads from files, how waiting ends.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TriggerBody } from '../../../src/api/client-bodies.ts';
 import { Interruption } from '../../../src/cli/io.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { CARD } from './bodies.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-trigger-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('trigger');
 
 const TRIGGER: TriggerBody = {
   trigger_id: '5f0c2a9be17d4c33',

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hashOf } from '../../../src/config/admin-tokens.ts';
 import {
   loadClientConfig,
@@ -11,9 +11,9 @@ import {
 } from '../../../src/config/load-config.ts';
 import { ALL_SETTINGS } from '../../../src/config/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-config-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('config');
 
 function file(name: string, content: string, mode = 0o600): string {
   const path = join(directory, name);

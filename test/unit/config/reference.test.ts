@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { configurationReference, sampleConfig } from '../../../src/config/reference.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const flags = { '--gateway-url': 'http://gateway' };
 const env = { HOME: '/home/sre' };
@@ -17,14 +17,10 @@ it('docs/cardpoll.sample.yaml matches the settings table', async () => {
 });
 
 it('the sample file with every key in force changes nothing', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'cardpoll-sample-'));
-  try {
-    const path = join(directory, 'sample.yaml');
-    writeFileSync(path, sampleConfig().replace(/^( *)#(?! )/gm, '$1'));
-    const spelledOut = await loadDaemonConfig({ flags: { ...flags, '--config': path }, env });
-    const plain = await loadDaemonConfig({ flags, env });
-    expect(spelledOut).toEqual(plain);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const directory = temporaryDirectory('sample');
+  const path = join(directory, 'sample.yaml');
+  writeFileSync(path, sampleConfig().replace(/^( *)#(?! )/gm, '$1'));
+  const spelledOut = await loadDaemonConfig({ flags: { ...flags, '--config': path }, env });
+  const plain = await loadDaemonConfig({ flags, env });
+  expect(spelledOut).toEqual(plain);
 });

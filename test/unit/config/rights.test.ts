@@ -1,13 +1,12 @@
 // What must not be open to others, and URLs that must not hold a password because they are shown.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadClientConfig, loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { certificatePath, installPair } from '../../support/tls-pair.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-rights-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('rights');
 
 const GATEWAY = { '--gateway-url': 'http://gateway:8080' };
 const PASSWORD = 'hunter2hunter2';

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadDaemonConfig } from '../../../src/config/load-config.ts';
 import { addressRange, webhookSecrets } from '../../../src/config/webhook-kinds.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-webhooks-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('webhooks');
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const flags = { '--gateway-url': 'http://gateway' };

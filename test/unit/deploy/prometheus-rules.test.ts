@@ -1,17 +1,16 @@
 // The shipped alerting rules, run by promtool over made-up series: each fires when it should, not before its time, and
 // stays silent while things are as they should be.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { programPath } from '../../support/provision.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const RULES = fileURLToPath(new URL('../../../deploy/prometheus/cardpoll-rules.yaml', import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), 'cardpoll-rules-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryDirectory('rules');
 
 /** Series and its values, one a minute, as promtool writes them; an alert that fires does so once. */
 type Series = Readonly<Record<string, string>>;

@@ -1,13 +1,13 @@
 // The shipped units, judged by systemd itself, and what they say about the daemon compared with the daemon.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings.ts';
 import { programPath } from '../../support/provision.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SHIPPED = join(ROOT, 'deploy/systemd');
@@ -24,13 +24,12 @@ const values = (text: string, key: string) =>
 
 let dir: string;
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cardpoll-units-'));
+  dir = temporaryDirectory('units');
   // Verified as if installed: the binary is where the clone has it.
   for (const name of readdirSync(SHIPPED)) {
     writeFileSync(join(dir, name), unit(name).replaceAll('/usr/bin/cardpoll', join(ROOT, 'bin/cardpoll.js')));
   }
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 it('verify without a word', async () => {
   const units = readdirSync(dir).map((name) => `./${name}`);
@@ -87,7 +86,7 @@ describe.each(DAEMONS)('%s', (name) => {
 it('sysusers.d makes the user that tmpfiles.d and the units name', {
   skip: process.getuid?.() !== 0,
 }, async () => {
-  const root = mkdtempSync(join(tmpdir(), 'cardpoll-root-'));
+  const root = temporaryDirectory('root');
   mkdirSync(join(root, 'etc'));
   const at = `--root=${root}`;
   const debianPackage = 'systemd';
@@ -101,5 +100,4 @@ it('sysusers.d makes the user that tmpfiles.d and the units name', {
   expect(readFileSync(join(root, 'etc/passwd'), 'utf8')).toMatch(/^cardpoll:/m);
   expect(readdirSync(join(root, 'var/log'))).toEqual(['cardpoll']);
   for (const name of SERVICES) expect(values(unit(name), 'User')).toEqual(['cardpoll']);
-  rmSync(root, { recursive: true });
 });

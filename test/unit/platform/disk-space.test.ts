@@ -1,35 +1,30 @@
 // On the disk this runs on: what the doctor is told of a directory that is there, is not yet, or cannot be.
-import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { diskSpaceOf } from '../../../src/platform/disk-space.ts';
-
-function directory(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'cardpoll-disk-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
-  return dir;
-}
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('of a directory that is there', async () => {
-  const dir = directory();
+  const dir = temporaryDirectory('disk');
   const { bsize, blocks, files } = statfsSync(dir);
   const found = await diskSpaceOf(dir);
   expect(found).toMatchObject({ existing: dir, exists: true, totalBytes: bsize * blocks });
   expect(found.freeBytes).toBeGreaterThan(0);
+  expect(found.freeBytes % bsize).toBe(0);
   expect(found.freeBytes).toBeLessThanOrEqual(found.totalBytes);
   expect(found.freeFiles === null).toBe(files === 0);
 });
 
 it('of one that is not there: of the nearest above it, and nothing is made', async () => {
-  const dir = directory();
+  const dir = temporaryDirectory('disk');
   const wanted = join(dir, 'not', 'there');
   expect(await diskSpaceOf(wanted)).toMatchObject({ existing: dir, exists: false });
   expect(existsSync(join(dir, 'not'))).toBe(false);
 });
 
 it('of a file: it cannot be', async () => {
-  const file = join(directory(), 'file');
+  const file = join(temporaryDirectory('disk'), 'file');
   writeFileSync(file, '');
   await expect(diskSpaceOf(file)).rejects.toMatchObject({
     kind: 'config',

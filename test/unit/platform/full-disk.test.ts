@@ -1,21 +1,19 @@
 // The logs on a file system that is really full: a tmpfs of 256 KiB where the test may mount one, else /dev/full
 // alone, which never has room again by itself.
 import {
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LineFile } from '../../../src/platform/line-file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { mountTinyDisk } from '../../support/tiny-disk.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -90,7 +88,7 @@ describe('a device that is always full', () => {
 
 describe('a path that leads to a full device and then, reopened, to a file', () => {
   it('writes what waited into the new file, every line once', async () => {
-    const own = mkdtempSync(join(tmpdir(), 'cardpoll-link-'));
+    const own = temporaryDirectory('link');
     const link = join(own, 'worker.log');
     symlinkSync('/dev/full', link);
     file = open(link);
@@ -102,7 +100,6 @@ describe('a path that leads to a full device and then, reopened, to a file', () 
     await file.close();
     expect(numbersIn(link)).toEqual(Array.from({ length: 100 }, (_, n) => n));
     expect(problems[1]).toBe(`${link}: written again, 0 log lines were dropped`);
-    rmSync(own, { recursive: true });
   });
 });
 

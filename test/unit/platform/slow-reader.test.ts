@@ -1,10 +1,10 @@
 // Standard output as a pipe whose reader falls behind: a real FIFO, both ends non-blocking.
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LineFile } from '../../../src/platform/line-file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let dir: string;
@@ -14,7 +14,7 @@ let problems: string[];
 let missing: number;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cardpoll-pipe-'));
+  dir = temporaryDirectory('pipe');
   const path = join(dir, 'pipe');
   spawnSync('mkfifo', [path]);
   reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -25,7 +25,6 @@ beforeEach(() => {
 afterEach(() => {
   closeSync(reader);
   closeSync(writer);
-  rmSync(dir, { recursive: true });
 });
 
 const open = (maxWaiting: number) =>

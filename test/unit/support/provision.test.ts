@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { provision } from '../../support/provision.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 // A machine of its own: an empty PATH directory, an empty PostgreSQL root and a stand-in for apt-get that "installs"
 // by creating files. env, touch and the like come from the real system through absolute paths.
@@ -17,11 +17,10 @@ function executable(file: string, body = 'exit 0'): void {
 }
 
 beforeEach(() => {
-  machine = mkdtempSync(join(tmpdir(), 'cardpoll-provision-'));
+  machine = temporaryDirectory('provision');
   executable(join(bin(), 'env'), 'exec /usr/bin/env "$@"');
   executable(join(bin(), 'sudo'), 'shift; exec "$@"');
 });
-afterEach(() => rmSync(machine, { recursive: true, force: true }));
 
 describe('provision', () => {
   it('finds what is there and prefers the newest PostgreSQL', () => {

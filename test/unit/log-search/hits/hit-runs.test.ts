@@ -1,10 +1,10 @@
 // Hits beyond memory: sorted runs on disk, merged in time order.
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Hit } from '../../../../src/log-search/hits/hit.ts';
 import { HitRuns, RunWriter } from '../../../../src/log-search/hits/hit-runs.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const OPEN_AT_MOST = 64;
 const RUNS = 200;
@@ -12,8 +12,7 @@ const HITS_A_RUN = 7;
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'cardpoll-runs-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  directory = temporaryDirectory('runs');
 });
 
 function hit(timeMs: number, file: number, offset: number): Hit {
