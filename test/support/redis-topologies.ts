@@ -1,4 +1,4 @@
-// Throwaway real Redis Cluster (three masters) and Redis Sentinel (master, replica, two sentinels) on free ports.
+// Throwaway real Redis Cluster (three masters) and Redis Sentinel (master, replica, sentinels) on free ports.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -55,15 +55,17 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   };
 }
 
-export async function startRedisSentinel(): Promise<RedisSentinel> {
+export async function startRedisSentinel(sentinelCount = 2): Promise<RedisSentinel> {
   const master = await startRedis();
   const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
-  const sentinels = [await startSentinel(master.port), await startSentinel(master.port)];
+  const sentinels: RedisServer[] = [];
+  for (let index = 0; index < sentinelCount; index++) sentinels.push(await startSentinel(master.port));
   for (const sentinel of sentinels) {
     const client = commandClient(sentinel);
-    await waitFor(async () => isWatched(await client.call('SENTINEL', 'MASTER', 'mymaster')), {
-      what: 'the sentinel to see the replica and the other sentinel',
-    });
+    await waitFor(
+      async () => isWatched(await client.call('SENTINEL', 'MASTER', 'mymaster'), sentinelCount - 1),
+      { what: 'the sentinel to see the replica and the other sentinels' },
+    );
     client.disconnect();
   }
   const all = [...sentinels, replica, master];
@@ -105,10 +107,14 @@ function isWhole(info: unknown, nodes: number): boolean {
 }
 
 /** SENTINEL MASTER answers a flat list of names and values. */
-function isWatched(reply: unknown): boolean {
+function isWatched(reply: unknown, otherSentinels: number): boolean {
   const list = reply as string[];
   const value = (name: string) => list[list.indexOf(name) + 1];
-  return value('num-slaves') === '1' && value('num-other-sentinels') === '1' && value('flags') === 'master';
+  return (
+    value('num-slaves') === '1' &&
+    value('num-other-sentinels') === String(otherSentinels) &&
+    value('flags') === 'master'
+  );
 }
 
 function addresses(servers: readonly RedisServer[]): string {

@@ -13,6 +13,7 @@ type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => 
 export class RedisClient {
   readonly #scripts: Record<ScriptName, ScriptMethod>;
   #lastConnectionError: unknown = null;
+  #closed = false;
 
   /** @param deadlineMs how long a command may take in all, waiting for a connection included */
   constructor(
@@ -27,6 +28,10 @@ export class RedisClient {
     });
     connection.on('ready', () => {
       this.#lastConnectionError = null;
+    });
+    // ioredis gives up where the notice of a failover finds it asking a sentinel for the master.
+    connection.on('end', () => {
+      if (!this.#closed) connection.connect().catch(() => {});
     });
   }
 
@@ -66,6 +71,7 @@ export class RedisClient {
   }
 
   close(): void {
+    this.#closed = true;
     this.connection.disconnect();
   }
 

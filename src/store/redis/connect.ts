@@ -13,6 +13,8 @@ export interface ConnectionLog {
 
 const COMMAND_DEADLINE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 2_000;
+/** A sentinel that takes longer is passed over, in time for the next one to answer within a command's deadline. */
+const SENTINEL_TIMEOUT_MS = 1_000;
 /** A connection that owes answers this long is dead (a vanished host sends no reset) and is replaced. */
 const SOCKET_TIMEOUT_MS = 4_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
@@ -63,6 +65,7 @@ function open(target: RedisTarget): Redis | Cluster {
       sentinels: [...target.nodes],
       name: target.masterName,
       sentinelRetryStrategy: reconnectDelayMs,
+      sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
       failoverDetector: true,
     });
   }

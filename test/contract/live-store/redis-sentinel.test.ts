@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
+import { HeldConnections } from '../../support/held-connections.ts';
 import { type RedisSentinel, startRedisSentinel } from '../../support/redis-topologies.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
@@ -35,4 +36,41 @@ it('works through a failover and keeps the queue', async () => {
   expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 6, due: 6, inFlight: 0 });
   expect((await claim(store, 6)).items).toHaveLength(6);
   await store.close();
+});
+
+// The notice of the failover then finds the driver asking for the master, which ends its connection for good.
+it('works again though the sentinel answers nobody until the failover is over', async () => {
+  const one = await startRedisSentinel(1);
+  const [sentinel] = one.sentinels;
+  if (sentinel === undefined) throw new Error('no sentinel');
+  const toSentinel = await HeldConnections.before(sentinel.port);
+  const store = await openRedisLiveStore({
+    url: `redis-sentinel://127.0.0.1:${toSentinel.port}/mymaster`,
+  });
+  const [atSentinel, replica] = [new Redis(sentinel.url), new Redis(one.replica.url)];
+  replica.on('error', () => {});
+  const subscribers = async () => String(await atSentinel.client('LIST', 'TYPE', 'PUBSUB')).trim();
+  await waitFor(async () => (await subscribers()) !== '', { what: 'the store to listen for failovers' });
+
+  toSentinel.hold();
+  await one.master.kill();
+  await waitFor(() => toSentinel.held > 0, { what: 'the store to ask for the master' });
+  await waitFor(async () => (await replica.role())[0] === 'master', {
+    what: 'the replica to become master',
+  });
+  await waitFor(async () => (await subscribers()) === '', { what: 'the store to hear of the failover' });
+  toSentinel.release();
+  await waitFor(() => store.ping().then(() => true));
+
+  await store.close();
+  for (const client of [atSentinel, replica]) client.disconnect();
+  await toSentinel.close();
+  await one.stop();
+});
+
+it('asks the next sentinel when one stands still', async () => {
+  deployment.sentinels[0]?.pause();
+  const store = await waitFor(() => openRedisLiveStore({ url: deployment.url }));
+  await store.close();
+  deployment.sentinels[0]?.resume();
 });
