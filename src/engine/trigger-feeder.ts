@@ -9,7 +9,7 @@
 //
 // All of it is safe to do twice: a card that stands in the list twice is polled twice and counted once.
 import { cardIdOf, manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
@@ -22,6 +22,7 @@ const LIST_CARDS = 10_000;
 const CHUNK_CARDS = 2_500;
 /** Chunks of one type in a pass, also when hardly any card matches: other types and duties wait meanwhile. */
 const CHUNKS_A_PASS = 16;
+/** Of each task type. */
 const TRIGGERS_A_PASS = 100;
 const BUSY_REST_MS = 50;
 const IDLE_REST_MS = 200;
@@ -35,6 +36,7 @@ const OWED_A_CALL = 10_000;
 export class TriggerFeeder extends LoopService {
   #tookBackAt = Number.NEGATIVE_INFINITY;
   #auditedAt = Number.NEGATIVE_INFINITY;
+  readonly #fedLast: Record<TaskType, string | null> = perTaskType(() => null);
 
   constructor(
     private readonly deps: {
@@ -70,16 +72,19 @@ export class TriggerFeeder extends LoopService {
   async #feed(taskType: TaskType, triggers: readonly FeedingTrigger[]): Promise<void> {
     const { manualLength } = await this.deps.work.counts(taskType);
     let room = LIST_CARDS - manualLength;
-    const turns = [...triggers];
+    const share = Math.min(CHUNK_CARDS, Math.ceil(room / triggers.length));
+    // On from where the last pass ended: there may be more triggers than chunks.
+    const next = triggers.findIndex(({ triggerId }) => triggerId === this.#fedLast[taskType]) + 1;
+    const turns = [...triggers.slice(next), ...triggers.slice(0, next)];
     for (let chunks = 0; chunks < CHUNKS_A_PASS && room > 0; chunks += 1) {
       const trigger = turns.shift();
       if (trigger === undefined || this.deps.fence() === null) return;
-      const share = Math.min(CHUNK_CARDS, Math.ceil(room / (turns.length + 1)));
-      const { cardIds, more } = await this.deps.triggers.handOut(trigger.triggerId, share);
+      const { cardIds, more } = await this.deps.triggers.handOut(trigger.triggerId, Math.min(share, room));
       await this.#push(
         taskType,
         cardIds.map((cardId) => ({ triggerId: trigger.triggerId, cardId })),
       );
+      this.#fedLast[taskType] = trigger.triggerId;
       room -= cardIds.length;
       if (more) turns.push(trigger);
     }

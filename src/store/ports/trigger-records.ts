@@ -53,7 +53,10 @@ export interface TriggerRecords {
   /** Cancels an unfinished trigger; results of cards that run go on being counted. @returns null for any other. */
   cancel(triggerId: string): Promise<ManualTrigger | null>;
 
-  /** Triggers that need the leader, oldest first. */
+  /**
+   * Triggers that need the leader, at most `limit` of a task type: cancelled ones first, then those of which least was
+   * handed out, then the oldest.
+   */
   feeding(limit: number): Promise<readonly FeedingTrigger[]>;
   /**
    * Hands out the next cards, at most `limit`, perhaps none although there are more: one call looks at a bounded

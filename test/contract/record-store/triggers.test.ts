@@ -1,6 +1,7 @@
 // Manual triggers: what is handed out, that every card is counted once, and when a trigger is over.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CardSelection, ManualTrigger } from '../../../src/domain/manual-trigger.ts';
+import type { TaskType } from '../../../src/domain/task-type.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import type { NewTrigger, OwedCard } from '../../../src/store/ports/trigger-records.ts';
 import { type Context, describeRecordStore, range, type Sql } from './stores.ts';
@@ -81,6 +82,30 @@ describeRecordStore('manual triggers', (db: Context) => {
       expect(last).toEqual({ cardIds: range(500).reverse(), more: false });
       expect(await db.store.triggers.handOut(made.triggerId, 1_000)).toEqual({ cardIds: [], more: false });
       expect(await db.store.triggers.feeding(10)).toEqual([]);
+    });
+
+    it('are those of each task type that got least, the oldest first, after those whose cards are to be taken back', async () => {
+      const large = async (taskType: TaskType) => {
+        const { trigger } = await db.store.triggers.create({ ...listed(range(3_000)), taskType }, 1_000);
+        return trigger.triggerId;
+      };
+      const [first, second, third, fourth] = [
+        await large('realname'),
+        await large('realname'),
+        await large('realname'),
+        await large('realname'),
+      ];
+      const other = await large('package');
+      const due = async () => (await db.store.triggers.feeding(2)).map(({ triggerId }) => triggerId);
+      expect(await due()).toEqual([first, second, other]);
+      await db.store.triggers.cancel(fourth);
+      expect(await due()).toEqual([fourth, first, other]);
+      await db.store.triggers.handOut(first, 1_000);
+      expect(await due()).toEqual([fourth, second, other]);
+      await db.store.triggers.handOut(second, 999);
+      await db.store.triggers.handOut(third, 1_000);
+      await db.store.triggers.takeBack(fourth, []);
+      expect(await due()).toEqual([other, second, first]);
     });
 
     it('are completed at once when they are empty', async () => {

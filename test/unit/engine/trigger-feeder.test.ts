@@ -22,17 +22,24 @@ let owed: OwedCard[];
 /** Cards of each trigger still to be handed out. */
 let left: Map<string, number[]>;
 let takenBack: Array<[string, readonly number[]]>;
+/** Every call for cards: the trigger and how many were asked for. */
+let handedOut: Array<[string, number]>;
+let logged: Array<Record<string, unknown>>;
 let fence: number | null;
 let feeder: TriggerFeeder;
+let records: TriggerRecords;
+
+const running = (triggerId: string): FeedingTrigger => ({ triggerId, taskType: TYPE, status: 'running' });
 
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [feeding, owed, takenBack, fence] = [[], [], [], 1];
+  [feeding, owed, takenBack, handedOut, logged, fence] = [[], [], [], [], [], 1];
   left = new Map();
   const triggers: Partial<TriggerRecords> = {
     feeding: async () => feeding,
     handOut: async (triggerId, limit) => {
+      handedOut.push([triggerId, limit]);
       const cardIds = left.get(triggerId)?.splice(0, limit) ?? [];
       return { cardIds, more: (left.get(triggerId)?.length ?? 0) > 0 };
     },
@@ -43,13 +50,14 @@ beforeEach(() => {
     },
     handOutAgain: async (cards) => cards,
   };
+  records = triggers as TriggerRecords;
   feeder = new TriggerFeeder({
-    triggers: triggers as TriggerRecords,
+    triggers: records,
     work: live.work,
     manual: live.manual,
     fence: () => fence,
     clock,
-    log: pino({ enabled: false }),
+    log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     onError: (error) => expect.unreachable(String(error)),
   });
 });
@@ -68,6 +76,31 @@ it('takes what waits of a cancelled trigger out of the list, and leaves its runn
   expect(await waiting()).toBe(2);
 });
 
+it('hands out nothing more of a cancelled trigger, and takes back nothing of another', async () => {
+  left.set('gone', [1]);
+  left.set('runs', [2]);
+  feeding = [running('runs'), { ...running('gone'), status: 'cancelled' }];
+  await live.manual.push(TYPE, entries('runs', [3]));
+  await claim(1);
+  await feeder.runOnce();
+  expect(handedOut.map(([triggerId]) => triggerId)).toEqual(['runs']);
+  expect(takenBack).toEqual([['gone', []]]);
+});
+
+it('takes back at once, and then every second, what keeps coming back from workers', async () => {
+  await feeder.runOnce();
+  clock.advance(500);
+  feeding = [{ ...running('gone'), status: 'cancelled' }];
+  await feeder.runOnce();
+  expect(takenBack).toHaveLength(1);
+  clock.advance(999);
+  await feeder.runOnce();
+  expect(takenBack).toHaveLength(1);
+  clock.advance(1);
+  await feeder.runOnce();
+  expect(takenBack).toHaveLength(2);
+});
+
 it('puts back what was lost, also behind thousands of cards that were not', async () => {
   const cards = range(25_000);
   const lost = [7, 12_345, 24_999];
@@ -82,6 +115,19 @@ it('puts back what was lost, also behind thousands of cards that were not', asyn
   await feeder.runOnce();
   expect(await live.manual.missing(TYPE, entries('t', lost))).toEqual([]);
   expect(await waiting()).toBe(cards.length);
+  expect(logged).toEqual([expect.objectContaining({ level: 40, task_type: TYPE, cards: lost.length })]);
+});
+
+it('leaves the rest of what is owed to who leads next', async () => {
+  owed = range(20_001).map((cardId) => ({ triggerId: 't', cardId }));
+  fence = 1;
+  const { missing } = live.manual;
+  live.manual.missing = async (...asked) => {
+    fence = null;
+    return missing.apply(live.manual, asked);
+  };
+  await feeder.runOnce();
+  expect(await waiting()).toBe(10_000);
 });
 
 it('looks for what was lost every few seconds, and does nothing once another instance leads', async () => {
@@ -104,10 +150,63 @@ it('looks for what was lost every few seconds, and does nothing once another ins
 it('tops the list up to its length, in turns, so that a small trigger does not wait for a large one', async () => {
   left.set('large', range(100_000));
   left.set('small', [200_000]);
-  feeding = ['large', 'small'].map((triggerId) => ({ triggerId, taskType: TYPE, status: 'running' }));
+  feeding = ['large', 'small'].map(running);
   await feeder.runOnce();
   expect(await waiting()).toBe(10_000);
   expect(await live.manual.missing(TYPE, entries('small', [200_000]))).toEqual([]);
   await feeder.runOnce();
   expect(await waiting(), 'a full list is not fed').toBe(10_000);
+  expect(handedOut.every(([, cards]) => cards > 0 && cards <= 2_500)).toBe(true);
+});
+
+it('shares what room is left between the triggers of a type', async () => {
+  await live.manual.push(TYPE, entries('before', range(9_000)));
+  for (const triggerId of ['a', 'b']) left.set(triggerId, range(100_000));
+  feeding = ['a', 'b'].map(running);
+  await feeder.runOnce();
+  expect(handedOut.slice(0, 2)).toEqual([
+    ['a', 500],
+    ['b', 500],
+  ]);
+});
+
+it('comes to every trigger of a type, however many there are', async () => {
+  feeding = range(40).map((n) => running(`large ${n}`));
+  for (const { triggerId } of feeding) left.set(triggerId, range(100_000));
+  for (let pass = 0; pass < 3; pass += 1) await feeder.runOnce();
+  expect(new Set(handedOut.map(([triggerId]) => triggerId)).size).toBe(40);
+});
+
+it('feeds the lists of its own type alone', async () => {
+  left.set('a', [1]);
+  feeding = [running('a')];
+  await feeder.runOnce();
+  expect((await live.work.counts('carddata')).manualLength).toBe(0);
+  expect(handedOut).toHaveLength(1);
+});
+
+it('ends its pass where many cards match nothing, so that others have their turn', async () => {
+  left.set('sparse', []);
+  feeding = [running('sparse')];
+  records.handOut = async (triggerId, limit) => {
+    handedOut.push([triggerId, limit]);
+    return { cardIds: [], more: true };
+  };
+  expect(await feeder.runOnce()).toBe(50);
+  expect(handedOut).toHaveLength(16);
+  feeding = [];
+  expect(await feeder.runOnce(), 'there is nothing to feed').toBe(200);
+});
+
+it('hands out nothing more once another instance leads', async () => {
+  left.set('a', range(100_000));
+  feeding = [running('a')];
+  const { handOut } = records;
+  records.handOut = async (...asked) => {
+    fence = null;
+    return handOut.apply(records, asked);
+  };
+  await feeder.runOnce();
+  expect(handedOut).toHaveLength(1);
+  expect(await feeder.runOnce()).toBe(500);
 });

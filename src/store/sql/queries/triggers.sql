@@ -84,8 +84,16 @@ RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, t
   (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
 
 -- name: triggers.feeding
--- Triggers the leader has work with, the oldest first. $1 triggers at most.
-SELECT trigger_id, task_type, status FROM manual_triggers WHERE feeding ORDER BY sequence LIMIT $1::integer
+-- Triggers the leader has work with: cancelled ones first, then those that got least, then the oldest. $1 triggers of
+-- each task type at most: those of a type that is held back must not keep the others waiting.
+SELECT f.trigger_id, f.task_type, f.status
+FROM task_types AS k CROSS JOIN LATERAL (
+  SELECT * FROM manual_triggers AS t
+  WHERE t.feeding AND t.task_type = k.task_type
+  ORDER BY t.status <> 'cancelled', t.handed_out, t.sequence
+  LIMIT $1::integer
+) AS f
+ORDER BY f.status <> 'cancelled', f.handed_out, f.sequence
 
 -- name: triggers.count
 -- Counts the results of triggered cards. $1 trigger ids, $2 card ids, $3 whether the poll succeeded.
