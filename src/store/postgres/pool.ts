@@ -75,19 +75,19 @@ export class PostgresClient implements SqlClient {
   }
 
   query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#withConnection((client) => new ConnectionRunner(client).query<Row>(sql, params));
+    return this.#withConnection((runner) => runner.query<Row>(sql, params));
   }
 
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#withConnection(async (client) => {
-      await client.query('BEGIN');
+    return this.#withConnection(async (runner) => {
+      await runner.script('BEGIN');
       try {
-        const result = await work(new ConnectionRunner(client));
-        await client.query('COMMIT');
+        const result = await work(runner);
+        await runner.script('COMMIT');
         return result;
       } catch (error) {
         // Where even this fails the connection is gone, and with it the transaction.
-        await client.query('ROLLBACK').catch(() => {});
+        await runner.script('ROLLBACK').catch(() => {});
         throw error;
       }
     });
@@ -104,21 +104,16 @@ export class PostgresClient implements SqlClient {
     await this.#pool.end();
   }
 
-  async #withConnection<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    let client: pg.PoolClient;
-    try {
-      client = await this.#pool.connect();
-    } catch (error) {
-      throw translateSqlError(error, this.#where);
-    }
+  async #withConnection<T>(use: (runner: ConnectionRunner) => Promise<T>): Promise<T> {
+    const client = await translated(this.#pool.connect(), this.#where);
     let reusable = false;
     try {
-      const result = await use(client);
+      const result = await use(new ConnectionRunner(client, this.#where));
       reusable = true;
       return result;
     } catch (error) {
       reusable = isStatementError(error);
-      throw translateSqlError(error, this.#where);
+      throw error;
     } finally {
       client.release(!reusable);
     }
@@ -131,21 +126,34 @@ function isStatementError(error: unknown): boolean {
   return origin instanceof pg.DatabaseError && origin.severity === 'ERROR';
 }
 
+/** What the database says in our words; what others say while they hold a connection stays theirs. */
+async function translated<T>(answer: Promise<T>, where: string): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw translateSqlError(error, where);
+  }
+}
+
 class ConnectionRunner implements SqlTransaction, SqlRunner {
-  constructor(private readonly client: pg.PoolClient) {}
+  constructor(
+    private readonly client: pg.PoolClient,
+    private readonly where: string,
+  ) {}
 
   async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
     const statement = typeof sql === 'string' ? { text: sql } : sql;
-    const result = await this.client.query({ ...statement, values: [...params] });
+    const result = await translated(this.client.query({ ...statement, values: [...params] }), this.where);
     return result.rows as Row[];
   }
 
   async script(text: string): Promise<void> {
-    await this.client.query(text);
+    await translated(this.client.query(text), this.where);
   }
 
   async copyIn(sql: string, data: string): Promise<void> {
-    await pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
+    const written = pipeline(Readable.from([Buffer.from(data)]), this.client.query(copyFrom(sql)));
+    await translated(written, this.where);
   }
 }
 

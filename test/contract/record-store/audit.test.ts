@@ -102,14 +102,15 @@ describeRecordStore('audit', (db) => {
 
   describe('in turn with what it is about', () => {
     it('is kept, or undone', async () => {
+      const later = new TypeError('later step failed');
       const change = (fail: boolean) =>
         db.store.inTurn(async ({ audit, configs }) => {
           await configs.setConcurrency('package', fail ? 7 : 8);
           await audit.append('2026-11', [entry()]);
-          if (fail) throw new Error('later step failed');
+          if (fail) throw later;
         });
       await change(false);
-      await expect(change(true)).rejects.toThrow('later step failed');
+      await expect(change(true)).rejects.toBe(later);
       expect(await objects({})).toHaveLength(1);
       expect((await db.store.configs.concurrency()).package).toBe(8);
     });
