@@ -7,6 +7,7 @@
 // not be called stays one: neither is tried again.
 //
 // A pass starts attempts and does not wait for them, so that a receiver that hangs holds up nobody else.
+import { receiverOf } from '../domain/webhook-receiver.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
@@ -97,8 +98,7 @@ export class WebhookSender extends LoopService {
     const fields = {
       alert_id: delivery.alert.id,
       event: delivery.event,
-      // Without the path: that is where receivers keep their secrets.
-      receiver: URL.canParse(delivery.url) ? new URL(delivery.url).origin : null,
+      receiver: receiverOf(delivery.url),
       attempt: delivery.attempt,
       ...('error' in details ? { reason: details.error } : {}),
       ...('retryInMs' in details ? { retry_in_ms: details.retryInMs } : {}),

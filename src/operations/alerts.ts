@@ -14,6 +14,7 @@ import {
 } from '../domain/alert-rule.ts';
 import type { Actor } from '../domain/audit.ts';
 import { type PageRequest, RECORD_ID_BOUNDS } from '../domain/page.ts';
+import { receiverOf } from '../domain/webhook-receiver.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/webhook-secret.ts';
 import type { WebhookTester, WebhookTrial } from '../engine/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../platform/errors.ts';
@@ -153,7 +154,7 @@ export class AlertOperations {
         hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
       });
     }
-    const after = { webhookUrl: new URL(webhookUrl).origin };
+    const after = { webhookUrl: receiverOf(webhookUrl) ?? '…' };
     const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
     return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
   }
@@ -221,7 +222,7 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
 function traceOf(rule: AlertRule) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
     rule;
-  const webhookUrl = rule.webhookUrl === null ? null : new URL(rule.webhookUrl).origin;
+  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
   return {
     name,
     ruleType,

@@ -84,6 +84,8 @@ export async function startApi(stores: {
   readonly tls?: TlsPair;
   readonly bounds?: Partial<ServerBounds>;
   readonly limits?: OperationLimits;
+  /** Default: ten minutes, for what is not about stores that do not answer. */
+  readonly answerWithinMs?: number;
 }): Promise<ApiUnderTest> {
   const live = await openRedisLiveStore({ url: stores.redisUrl });
   const records = await openPostgresRecordStore({
@@ -129,6 +131,7 @@ export async function startApi(stores: {
     }),
     instruments: new Instruments(),
     version: '1.2.3',
+    answerWithinMs: stores.answerWithinMs ?? 600_000,
   });
   const api: ApiUnderTest = {
     server,

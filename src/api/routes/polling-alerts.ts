@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { receiverOf } from '../../domain/webhook-receiver.ts';
 import { type AlertOperations, type AlertRuleReport, alertRuleVersion } from '../../operations/alerts.ts';
 import { ADMIN_ONLY } from '../access.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
@@ -117,5 +118,6 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
 function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRuleReport {
   const { webhookUrl } = rule;
   if (webhookUrl === null || actor.role !== 'viewer') return rule;
-  return { ...rule, webhookUrl: `${new URL(webhookUrl).origin}/…` };
+  const receiver = receiverOf(webhookUrl);
+  return { ...rule, webhookUrl: receiver === null ? '…' : `${receiver}/…` };
 }

@@ -1,5 +1,6 @@
 // What an on-call does about alerts, over real HTTP and PostgreSQL: versions, secrets, tests of a webhook, another try,
 // acknowledgements, silences.
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseAddressRange } from '../../../src/platform/ssrf-guard.ts';
@@ -27,9 +28,11 @@ const OPERATOR = { role: 'operator' as const, token: 'operator-token-operator-to
 
 let api: ApiUnderTest;
 let closed: ApiUnderTest;
+let databaseUrl: string;
 
 beforeAll(async () => {
-  const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
+  databaseUrl = await freshDatabase();
+  const stores = { redisUrl: (await freshRedis()).url, databaseUrl };
   const allowCidrs = [parseAddressRange('127.0.0.1')].filter((range) => range !== null);
   api = await startApi({ ...stores, allowCidrs });
   closed = await startApi({ ...stores, tokens: [VIEWER, OPERATOR] });
@@ -138,6 +141,18 @@ describe('secrets', () => {
       expect(seen.body.items?.[0] ?? seen.body).toMatchObject({ webhook_url: 'https://hooks.example/…' });
       const { body } = await closed.call('GET', path, as(OPERATOR));
       expect(body.items?.[0] ?? body).toMatchObject({ webhook_url: RULE.webhook_url });
+    }
+  });
+
+  it('a viewer reads all rules also where plain SQL left one a URL that is none', async () => {
+    const id = await created();
+    const sql = new pg.Client({ connectionString: databaseUrl });
+    await sql.connect();
+    await sql.query(`UPDATE alert_rules SET webhook_url = 'hooks.example/SECRET'`);
+    await sql.end();
+    for (const path of [`${RULES}/${id}`, RULES]) {
+      const { status, body } = await closed.call('GET', path, as(VIEWER));
+      expect([status, (body.items?.[0] ?? body).webhook_url]).toEqual([200, '…']);
     }
   });
 

@@ -1,5 +1,6 @@
-// A store that is gone or frozen: the API says 503 in a few seconds, stays alive, and serves again when it is back.
+// A store that is gone or frozen: the API says 503 by itself, stays alive, and serves again when it is back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { type ApiUnderTest, type Reply, startApi } from '../../support/api-under-test.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
@@ -7,16 +8,17 @@ import { type PostgresServer, startPostgres } from '../../support/postgres-serve
 import type { RedisServer } from '../../support/redis-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** An answer comes after 3.5 s; clients give up far later than this, and drivers never. */
-const PATIENCE_MS = 60_000;
-
 let redis: RedisServer;
 let postgres: PostgresServer;
 let api: ApiUnderTest;
 
 beforeAll(async () => {
   [redis, postgres] = await Promise.all([freshRedis(), startPostgres()]);
-  api = await startApi({ redisUrl: redis.url, databaseUrl: await postgres.createDatabase() });
+  api = await startApi({
+    redisUrl: redis.url,
+    databaseUrl: await postgres.createDatabase(),
+    answerWithinMs: ANSWER_WITHIN_MS,
+  });
 });
 afterAll(async () => {
   await api.close();
@@ -24,11 +26,9 @@ afterAll(async () => {
 });
 
 async function expectUnavailable(method: string, path: string, json?: object): Promise<Reply> {
-  const startedMs = performance.now();
   const reply = await api.call(method, path, { json });
   expect([path, reply.status]).toEqual([path, 503]);
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/);
-  expect(performance.now() - startedMs).toBeLessThan(PATIENCE_MS);
   expect((await api.call('GET', '/livez')).status).toBe(200);
   return reply;
 }

@@ -14,9 +14,10 @@ DELETE FROM alert_silences WHERE ends_at <= now()
 -- name: alert_silences.create
 -- $1 rule id or NULL, $2 rule type or NULL, $3 task type or NULL, $4 reason, $5 by whom, and its end, one of the two:
 -- $6 epoch ms, $7 seconds from now. Returns the silence.
-INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, ends_at)
-VALUES ($1::integer, $2, $3, $4, $5,
-  coalesce(to_timestamp($6::float8 / 1000), now() + $7::float8 * interval '1 second'))
+-- Its transaction may have waited for its turn, which is no part of its time.
+INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, created_at, ends_at)
+VALUES ($1::integer, $2, $3, $4, $5, statement_timestamp(),
+  coalesce(to_timestamp($6::float8 / 1000), statement_timestamp() + $7::float8 * interval '1 second'))
 RETURNING id, rule_id, rule_type, task_type, reason, created_by,
   (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
   (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms

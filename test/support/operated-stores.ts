@@ -1,0 +1,80 @@
+// The operations of the admin API without its server: over a real database and the live store of this process.
+import pg from 'pg';
+import { WebhookTester } from '../../src/engine/webhook-tester.ts';
+import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
+import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
+import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
+import type { AuditRecord } from '../../src/store/ports/audit-records.ts';
+import type { LiveStore } from '../../src/store/ports/live-store.ts';
+import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
+import { freshDatabase } from './fresh-stores.ts';
+
+export interface OperatedStores {
+  readonly databaseUrl: string;
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  /** @param manual methods of the manual list that fail or tell otherwise. */
+  operations(manual?: Partial<LiveStore['manual']>, limits?: OperationLimits): Operations;
+  /** The newest entry of the audit trail. */
+  lastTrace(): Promise<AuditRecord>;
+  /** A number no claim had yet. */
+  nextClaim(): number;
+  sql(text: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param databaseOf whose database to work on, with an empty live store. Default: an empty one.
+ * @param clock of the live store and the operations; the database has its own.
+ */
+export async function openOperatedStores({
+  databaseOf,
+  clock = systemClock,
+}: {
+  databaseOf?: OperatedStores;
+  clock?: Clock;
+} = {}): Promise<OperatedStores> {
+  const url = databaseOf?.databaseUrl ?? (await freshDatabase());
+  const records = await openPostgresRecordStore({ url, applicationName: 'cardpoll-test' });
+  await records.migrations.up();
+  const live = openEmbeddedLiveStore({ clock });
+  const sql = new pg.Client({ connectionString: url });
+  await sql.connect();
+  const guard = new SsrfGuard([]);
+  let claims = 0;
+  return {
+    databaseUrl: url,
+    live,
+    records,
+    operations: (manual = {}, limits) =>
+      openOperations({
+        live: { ...live, manual: Object.assign(Object.create(live.manual), manual) },
+        records,
+        clock,
+        timeZone: 'Asia/Shanghai',
+        version: '1.2.3',
+        guard,
+        tester: new WebhookTester({ guard, secrets: [], clock }),
+        auditLog: { info: () => {} },
+        ...(limits === undefined ? {} : { limits }),
+      }),
+    async lastTrace() {
+      const all = { sinceMs: null, untilMs: null, actor: null, action: null };
+      const [newest] = (await records.audit.list(all, { offset: 0, limit: 1 })).items;
+      if (newest === undefined) throw new Error('the audit trail is empty');
+      return newest;
+    },
+    nextClaim() {
+      claims += 1;
+      return claims;
+    },
+    sql: (text) => sql.query(text),
+    async close() {
+      await sql.end();
+      await live.close();
+      await records.close();
+    },
+  };
+}
