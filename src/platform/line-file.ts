@@ -49,7 +49,10 @@ export class LineFile {
   #chunk: Buffer | null = null;
   #offset = 0;
   #busy = false;
+  /** No more lines are taken. */
   #closed = false;
+  /** The descriptor is not ours any more. */
+  #ended = false;
   #timer: NodeJS.Timeout | undefined;
   /** Why lines wait or are dropped; null while all is well. */
   #trouble: string | null = null;
@@ -119,6 +122,7 @@ export class LineFile {
       timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
     });
     await Promise.race([this.flush(), timeout]);
+    this.#ended = true;
     clearTimeout(timer);
     clearTimeout(this.#timer);
     const lost = this.#dropped + this.#lines.length + linesIn(this.#chunk?.subarray(this.#offset));
@@ -148,6 +152,7 @@ export class LineFile {
     const { length } = this.#chunk;
     write(this.#fd, this.#chunk, this.#offset, length - this.#offset, null, (error, written) => {
       this.#busy = false;
+      if (this.#ended) return;
       if (error === null) this.#written(written);
       else this.#failed(error);
     });

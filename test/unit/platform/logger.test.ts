@@ -1,9 +1,18 @@
-import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Logs, openLogs } from '../../../src/platform/logger.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Logs, openLogs, silentLogger } from '../../../src/platform/logger.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 let dir: string;
@@ -17,12 +26,11 @@ const linesOf = (name: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 beforeEach(() => {
-  dir = join(mkdtempSync(join(tmpdir(), 'cardpoll-logs-')), 'nested', 'logs');
+  dir = join(temporaryDirectory('logs'), 'nested', 'logs');
   problems.length = 0;
 });
 afterEach(async () => {
   await logs?.close();
-  rmSync(join(dir, '..', '..'), { recursive: true, force: true });
 });
 
 describe('openLogs', () => {
@@ -131,6 +139,50 @@ describe('openLogs', () => {
     expect(linesOf('worker.log')).toMatchObject([{ msg: 'kept' }]);
   });
 
+  it('takes a line of another process as it is, to where worker logs', async () => {
+    logs = openLogs({ dir, level: 'error', onProblem });
+    logs.pass('{"level":"info","msg":"of a child"}\n');
+    await logs.flush();
+    expect(linesOf('worker.log')).toEqual([{ level: 'info', msg: 'of a child' }]);
+    expect(linesOf('api.log')).toEqual([]);
+  });
+
+  it('counts what was dropped of all logs, and logs how much when a log can be written again', async () => {
+    mkdirSync(dir, { recursive: true });
+    for (const name of ['worker.log', 'access.log']) symlinkSync('/dev/full', join(dir, name));
+    logs = openLogs({ dir, level: 'info', onProblem });
+    logs.worker.info('does not get written');
+    logs.access.info('nor this');
+    await logs.flush();
+    const mebibyte = 'x'.repeat(1024 * 1024);
+    for (let n = 0; n < 5; n += 1) logs.worker.info(mebibyte); // 4 Mi wait
+    for (let n = 0; n < 6; n += 1) logs.access.info(mebibyte);
+    expect(logs.droppedLines).toBe(2 + 3);
+    unlinkSync(join(dir, 'worker.log'));
+    logs.reopen();
+    await waitFor(() => problems.some((told) => told.includes('written again')), { what: 'the recovery' });
+    await logs.flush();
+    expect(linesOf('worker.log').at(-1)).toMatchObject({
+      ...{ level: 'warn', msg: 'log lines dropped', dropped: 2 },
+      reason: expect.stringContaining('ENOSPC'),
+    });
+  });
+
+  it('tells standard error, unless somebody else is to be told', async () => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    mkdirSync(dir, { recursive: true });
+    symlinkSync('/dev/full', join(dir, 'api.log'));
+    logs = openLogs({ dir, level: 'info' });
+    logs.api.info('lost');
+    await logs.close();
+    const said = write.mock.calls.map(([text]) => text);
+    write.mockRestore();
+    expect(said).toEqual([
+      expect.stringMatching(/^cardpoll: .*api\.log: log lines wait and then are dropped: ENOSPC.*\n$/),
+      expect.stringMatching(/^cardpoll: .*api\.log: 1 log lines lost at the end\n$/),
+    ]);
+  });
+
   it('refuses a directory that cannot be one, naming it', () => {
     const file = join(dir, '..', '..', 'file');
     writeFileSync(file, '');
@@ -144,4 +196,8 @@ describe('openLogs', () => {
       }),
     );
   });
+});
+
+it('a silent logger keeps nothing', () => {
+  expect(silentLogger().level).toBe('silent');
 });

@@ -36,6 +36,7 @@ describe('URLs', () => {
     'LocalHost',
     'localhost.',
     'a.localhost',
+    'deep.inside.localhost',
     '%6c%6f%63alhost',
     '[::1]',
     '[::]',
@@ -106,6 +107,11 @@ describe('allowed ranges', () => {
     for (const host of ['10.0.0.1', '[::1]', '[fc00::1]', '169.254.169.254']) {
       expect(guard.refusalOf(`http://${host}/`)).not.toBeNull();
     }
+  });
+
+  it('let localhost through by either of its addresses', () => {
+    expect(guardAllowing('::1').refusalOf('http://localhost/')).toBeNull();
+    expect(guardAllowing('fd00::/8').refusalOf('http://localhost/')).not.toBeNull();
   });
 
   it('judge single addresses and things that are no address', () => {
@@ -183,6 +189,7 @@ describe('ranges', () => {
     ['10.0.0.0/8/8', null],
     ['10.0.0.0/', null],
     ['10.0.0.0/-1', null],
+    ['10.0.0.0/8.5', null],
     ['10.0.0.0/8x', null],
     ['10.0.0.0/x8', null],
     ['example.com/8', null],

@@ -1,0 +1,117 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { LoopService } from '../../../src/platform/loop.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+class Subject extends LoopService {
+  /** What each pass does; the milliseconds to rest. */
+  pass: (signal: AbortSignal) => number | Promise<number> = () => 1_000;
+  readonly begunAtMs: number[] = [];
+
+  override async runOnce(signal: AbortSignal): Promise<number> {
+    this.begunAtMs.push(clock.monotonic());
+    return this.pass(signal);
+  }
+
+  hurry(): void {
+    this.wake();
+  }
+}
+
+let clock: FakeClock;
+let subject: Subject;
+const told: Array<[string, number]> = [];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  told.length = 0;
+  const onError = (error: unknown, retryInMs: number) => told.push([(error as Error).message, retryInMs]);
+  subject = new Subject('subject', { clock, onError });
+});
+afterEach(() => subject.stop());
+
+function fail(): never {
+  throw new Error('away');
+}
+
+it('rests as long as a pass says', async () => {
+  await subject.start();
+  await clock.run(2_500);
+  expect(subject.begunAtMs).toEqual([0, 1_000, 2_000]);
+  expect(subject.passes).toBe(3);
+  expect(subject.name).toBe('subject');
+});
+
+it('is one loop, however often it is started', async () => {
+  await subject.start();
+  await clock.run(10);
+  await subject.start();
+  await clock.run(1_000);
+  expect(subject.begunAtMs).toEqual([0, 1_000]);
+});
+
+it('goes on at once where there is no rest, and lets others have their turn', async () => {
+  subject.pass = () => 0;
+  await subject.start();
+  await waitFor(() => subject.passes > 3, { what: 'passes without a rest' });
+  expect(clock.sleepers).toBe(0);
+});
+
+it('wakes from a rest when told', async () => {
+  await subject.start();
+  await clock.run(10);
+  subject.hurry();
+  await clock.run(0);
+  expect(subject.begunAtMs).toEqual([0, 10]);
+});
+
+it('tries again in ever longer pauses, at most 5 s, and begins anew after a pass that went well', async () => {
+  subject.pass = fail;
+  await subject.start();
+  await clock.run(100 + 200 + 400 + 800 + 1_600 + 3_200 + 5_000);
+  expect(told.map(([, retryInMs]) => retryInMs)).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+  expect(told[0]?.[0]).toBe('away');
+  expect(subject.passes).toBe(8);
+  subject.pass = () => 1_000;
+  await clock.run(5_000);
+  subject.pass = fail;
+  await clock.run(1_000);
+  expect(told.at(-1)).toEqual(['away', 100]);
+});
+
+it('stops when the pass under way has ended, and tells nobody how', async () => {
+  let end = (_error: Error) => {};
+  let aborted = false;
+  subject.pass = (signal) =>
+    new Promise((_resolve, reject) => {
+      end = reject;
+      signal.onabort = () => {
+        aborted = true;
+      };
+    });
+  await subject.start();
+  await nextTurn();
+  let stopped = false;
+  const stop = subject.stop().then(() => {
+    stopped = true;
+  });
+  await nextTurn();
+  expect([aborted, stopped]).toEqual([true, false]);
+  end(new Error('given up'));
+  await stop;
+  expect(told).toEqual([]);
+  await clock.run(10_000);
+  expect(subject.passes).toBe(1);
+});
+
+it('stops in the middle of a rest, before the start, twice, and can begin anew', async () => {
+  await subject.stop();
+  await subject.start();
+  await clock.run(10);
+  await Promise.all([subject.stop(), subject.stop()]);
+  expect(clock.sleepers).toBe(0);
+  await subject.start();
+  await clock.run(0);
+  expect(subject.begunAtMs).toEqual([0, 10]);
+});
