@@ -109,9 +109,9 @@ export class EffectiveLimit {
     return Math.min(configured, this.#limit ?? configured);
   }
 
-  /** When it was last cut for refused calls. */
-  get refusedAtMs(): number | null {
-    return this.#refused?.atMs ?? null;
+  /** When it was last cut for refused calls; -Infinity: never. */
+  get refusedAtMs(): number {
+    return this.#refused?.atMs ?? Number.NEGATIVE_INFINITY;
   }
 
   /** A trial should begin. It tells more when all task types join in, because the gateway serves them together. */
@@ -248,7 +248,7 @@ export class EffectiveLimit {
   #grow(latencyMs: number, { configured, inForce, nowMs, othersRefusedAtMs }: Situation): string | null {
     // With a lower limit in force than this one, reaching it says nothing about this one.
     if (this.#limit === null || inForce < this.#limit) return null;
-    if (othersRefusedAtMs !== null && nowMs - othersRefusedAtMs < FRESH_MS) return null;
+    if (nowMs - othersRefusedAtMs < FRESH_MS) return null;
     const idle = this.#normalMs !== null && latencyMs <= IDLE_BAND * this.#normalMs;
     let to = this.#limit + Math.max(1, Math.floor((idle ? IDLE_GROWTH : GROWTH) * this.#limit));
     if (this.#refused !== null && nowMs - this.#refused.atMs < WARY_MS) {

@@ -18,8 +18,8 @@ export interface Situation {
   readonly inForce: number;
   /** Monotonic. */
   readonly nowMs: number;
-  /** When the gateway last had another task type cut for refused calls; null: it did not. Nobody grows then. */
-  readonly othersRefusedAtMs: number | null;
+  /** When the gateway last had another task type cut for refused calls; -Infinity: never. Nobody grows then. */
+  readonly othersRefusedAtMs: number;
 }
 
 /** Two ticks as one longer tick. */

@@ -35,7 +35,7 @@ export class BatchLane<T> {
       this.#running += 1;
       void this.process(this.#open.splice(0, MAX_BATCH)).finally(() => {
         this.#running -= 1;
-        if (this.#open.length > 0) this.flush();
+        this.flush();
       });
     }
   }

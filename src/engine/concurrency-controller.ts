@@ -72,10 +72,7 @@ export class ConcurrencyController extends LoopService {
     }
     if (!(await this.#isTime())) return LOOK_MS;
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (
-      this.deps.adaptiveConcurrency &&
-      TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)
-    ) {
+    if (TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)) {
       for (const taskType of TASK_TYPES) this.#joinTrial(taskType, sights[taskType]);
     }
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
@@ -141,14 +138,12 @@ export class ConcurrencyController extends LoopService {
   }
 
   #situation(taskType: TaskType, { counts, configured, watched }: Sight): Situation {
-    const refused = [...this.#watched]
-      .filter(([other]) => other !== taskType)
-      .map(([, { limit }]) => limit.refusedAtMs ?? Number.NEGATIVE_INFINITY);
+    const others = [...this.#watched].filter(([other]) => other !== taskType);
     return {
       configured,
       inForce: counts.effectiveConcurrency,
       nowMs: watched.atMs,
-      othersRefusedAtMs: refused.length === 0 ? null : Math.max(...refused),
+      othersRefusedAtMs: Math.max(...others.map(([, { limit }]) => limit.refusedAtMs)),
     };
   }
 

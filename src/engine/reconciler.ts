@@ -85,7 +85,8 @@ export class Reconciler {
   async look(state: Reconciliation, view: RingView, fastCards: number): Promise<Suspicion | null> {
     const slow = state.reason === 'continuous';
     const now = this.deps.clock.now();
-    if (state.position === '' && now - (state.sweptAtMs ?? 0) < MIN_PASS_MS) return null;
+    // A pass that ended in the future ended before the clock was set back.
+    if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
     const at =
       state.position === '' ? { ...state, position: 'cards:0', checked: 0, startedAtMs: now } : state;
     const [part = 'cards', ...rest] = at.position.split(':');
@@ -120,7 +121,7 @@ export class Reconciler {
     };
     if (state.position === '') state = await this.#end(state, view);
     await this.#save(state);
-    const lostMany = state.reason === 'continuous' && found.missing >= MANY_MISSING;
+    const lostMany = before.reason === 'continuous' && found.missing >= MANY_MISSING;
     return lostMany ? this.begin(state, 'members_lost') : state;
   }
 

@@ -69,8 +69,15 @@ export class StatsRecorder extends LoopService {
   }
 
   async runOnce(): Promise<number> {
-    for (const taskType of TASK_TYPES) await this.#flush(taskType);
+    await this.#each((taskType) => this.#flush(taskType));
     return FLUSH_EVERY_MS;
+  }
+
+  /** Every type by itself: what keeps one from being sent is not the others'. Throws the first failure after the last is done. */
+  async #each(send: (taskType: TaskType) => Promise<void>): Promise<void> {
+    const outcomes = await Promise.allSettled(TASK_TYPES.map(send));
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
   }
 
   async #flush(taskType: TaskType): Promise<void> {
@@ -88,7 +95,9 @@ export class StatsRecorder extends LoopService {
   /** Sends what is left, twice at most: an unsent delta first, then the open one. */
   override async stop(): Promise<void> {
     await super.stop();
-    await this.runOnce();
-    await this.runOnce();
+    await this.#each(async (taskType) => {
+      await this.#flush(taskType);
+      await this.#flush(taskType);
+    });
   }
 }

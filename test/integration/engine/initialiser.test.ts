@@ -1,20 +1,24 @@
 // The initialiser's states on a real database and the live store of this process: what happens when it is interrupted,
 // overtaken by another leader, or when configs come and go.
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigMatcher, type PollingConfig } from '../../../src/domain/polling-config.ts';
 import { Initialiser, type InitialiserDeps } from '../../../src/engine/initialiser.ts';
 import type { Repairs } from '../../../src/engine/ring-repair.ts';
 import { ringKey, ringOf } from '../../../src/engine/scheduler.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import { INIT_NOT_STARTED } from '../../../src/store/ports/coordination.ts';
+import { INIT_NOT_STARTED, type InitProgress } from '../../../src/store/ports/coordination.ts';
 import type { LiveStore } from '../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 
 const CARDS = 40;
+const PAUSE_MS = 7;
+/** A new set of changes is looked for this often. */
+const SYNC_EVERY_MS = 1_000;
 const COMMON = { taskType: 'carddata', cardCondition: 'any', intervalSeconds: 60, status: 1 } as const;
 const ALL: PollingConfig = { id: 1, name: 'all', carrierId: null, priority: 0, ...COMMON };
 /** Wins over ALL where it matches. */
@@ -27,6 +31,7 @@ let configs: PollingConfig[];
 let fence: number | null;
 let initialiser: Initialiser;
 /** What the initialiser told: reasons to compare everything, and repairs. */
+let told: InitProgress[];
 let reasons: string[];
 let repairs: Repairs[];
 let marksTaken: number;
@@ -51,7 +56,7 @@ beforeEach(async () => {
   live = openEmbeddedLiveStore({ clock: systemClock });
   configs = [ALL];
   marksTaken = 0;
-  reasons = [];
+  [told, reasons] = [[], []];
   repairs = [];
   identities = { live: 'redis 1', records: 'database 1' };
   fence = 1;
@@ -88,8 +93,8 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
     fence: () => fence,
     clock: systemClock,
     initBatch: 15,
-    initPauseMs: 0,
-    onProgress: () => {},
+    initPauseMs: PAUSE_MS,
+    onProgress: (progress) => told.push(progress),
     onReconcile: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),
     onError: (error) => expect.unreachable(String(error)),
@@ -115,6 +120,48 @@ async function runUntilCompleted(): Promise<void> {
 async function members(): Promise<Record<number, number>> {
   return Object.fromEntries((await live.rings.list()).map((ring) => [ring.configId, ring.members]));
 }
+
+it('tells how far it is, batch by batch, and rests as long as was agreed in between', async () => {
+  await configure();
+  const rests: number[] = [];
+  while (told.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+  expect(rests).toEqual([0, PAUSE_MS, PAUSE_MS, SYNC_EVERY_MS]);
+  const known = { reason: 'build', batches: 3, total: CARDS, startedAtMs: told[0]?.startedAtMs };
+  const running = { ...known, status: 'running', finishedAtMs: null };
+  expect(told).toMatchObject([
+    { ...running, loaded: 0, lastCardId: 0, batch: 0 },
+    { ...running, loaded: 15, lastCardId: 15, batch: 1 },
+    { ...running, loaded: 30, lastCardId: 30, batch: 2 },
+    { ...known, status: 'completed', loaded: CARDS, batch: 3, finishedAtMs: told[3]?.updatedAtMs },
+  ]);
+  expect(await live.coordination.initProgress()).toEqual(told[3]);
+  expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
+  expect(told, 'what changes nothing is not told').toHaveLength(4);
+});
+
+it('counts on where there are more cards than were estimated', async () => {
+  await configure();
+  await initialiser.runOnce();
+  await sql.query(`INSERT INTO cards (card_id, iccid)
+    SELECT id, lpad(id::text, 20, '0') FROM generate_series(${CARDS + 1}, ${CARDS + 20}) id`);
+  while (told.at(-1)?.status !== 'completed') await initialiser.runOnce();
+  expect(told.map(({ total, batch, batches }) => [total, batch, batches])).toEqual([
+    [40, 0, 3],
+    [40, 1, 3],
+    [40, 2, 3],
+    [45, 3, 4],
+    [60, 4, 5],
+    [60, 4, 4],
+  ]);
+});
+
+it('does nothing without the lead, and nothing before the scheduler has configured all rings', async () => {
+  expect(await initialiser.runOnce()).toBe(500);
+  await configure();
+  fence = null;
+  expect(await initialiser.runOnce()).toBe(500);
+  expect([told, marksTaken]).toEqual([[], 0]);
+});
 
 it('builds the ring of a new config although a card that belongs there changes at the same time', async () => {
   await runUntilCompleted();
@@ -382,6 +429,43 @@ describe('reconciliation', () => {
     expect(await members()).toEqual({ 1: CARDS });
     expect(reasons).toEqual(['requested']);
     expect(await live.coordination.reconciliation()).toMatchObject({ healedMissing: 2, healedForeign: 1 });
+  });
+
+  it('tells of a comparison that was asked for as of a build, and of a continuous one nothing', async () => {
+    await runUntilCompleted();
+    await runUntilSwept();
+    told.length = 0;
+    await live.coordination.requestReconciliation(Date.now());
+    const rests: number[] = [];
+    while (told.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+    expect([new Set(rests.slice(0, -1)), rests.at(-1)]).toEqual([new Set([PAUSE_MS]), SYNC_EVERY_MS]);
+    const known = { reason: 'requested', total: CARDS, batches: 3, startedAtMs: told[0]?.startedAtMs };
+    const running = { ...known, status: 'running', finishedAtMs: null };
+    expect(told.slice(0, 2)).toMatchObject([
+      { ...running, loaded: 15, batch: 1 },
+      { ...running, loaded: 30, batch: 2 },
+    ]);
+    const last = told.at(-1);
+    const all = { loaded: CARDS, batch: 3 };
+    expect(told.slice(2, -1)).toMatchObject(told.slice(2, -1).map(() => ({ ...running, ...all })));
+    expect(last).toMatchObject({ ...known, ...all, status: 'completed', finishedAtMs: last?.updatedAtMs });
+    const { length } = told;
+    for (let pass = 0; pass < 5; pass += 1) expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
+    expect(told).toHaveLength(length);
+  });
+
+  it('ends what is left of a build whose rings are gone, and passes on what it cannot mend', async () => {
+    await runUntilCompleted();
+    const progress = await live.coordination.initProgress();
+    await live.coordination.saveInitProgress({ ...progress, status: 'running', finishedAtMs: null });
+    told.length = 0;
+    await initialiser.runOnce();
+    expect(told).toMatchObject([{ status: 'completed', finishedAtMs: expect.any(Number) }]);
+    const away = new CardpollError('unavailable', 'record_store_unreachable', 'away');
+    const failing = vi.spyOn(records.cards, 'changesSince').mockRejectedValue(away);
+    await expect(initialiser.runOnce()).rejects.toBe(away);
+    failing.mockRestore();
+    expect(reasons).toEqual([]);
   });
 
   it('compares everything at once when it finds that many members were lost', async () => {

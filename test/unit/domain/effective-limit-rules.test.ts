@@ -50,7 +50,7 @@ class Type {
 
   #situation(given: { inForce?: number; othersRefusedAtMs?: number }) {
     const { configured, inForce, nowMs } = this;
-    return { configured, inForce, nowMs, othersRefusedAtMs: null, ...given };
+    return { configured, inForce, nowMs, othersRefusedAtMs: Number.NEGATIVE_INFINITY, ...given };
   }
 }
 
@@ -63,10 +63,10 @@ describe('refused calls', () => {
     [190, 50, '95 % of 200 calls were refused (429 or 503)'],
   ])('%i of 200 leave a limit of %i', (refused, limit, reason) => {
     const type = new Type({ normalMs: 50 });
-    expect(type.limit.refusedAtMs).toBeNull();
+    expect(type.limit.refusedAtMs).toBe(Number.NEGATIVE_INFINITY);
     expect(type.after(5_000, calls(50, { refused, of: 200 }))).toBe(reason);
     expect(type.inForce).toBe(limit);
-    expect(type.limit.refusedAtMs).toBe(reason === null ? null : 5_000);
+    expect(type.limit.refusedAtMs).toBe(reason === null ? Number.NEGATIVE_INFINITY : 5_000);
   });
 
   it('exactly one in a hundred is borne', () => {
@@ -90,7 +90,7 @@ describe('refused calls', () => {
     const type = new Type({ limit: 5, normalMs: 50 });
     expect(type.after(1_000, calls(50, { refused: 50 }))).toBeNull();
     expect(type.inForce).toBe(5);
-    expect(type.limit.refusedAtMs).toBeNull();
+    expect(type.limit.refusedAtMs).toBe(Number.NEGATIVE_INFINITY);
   });
 
   it('keep the limit a tenth below what was refused, for twenty seconds', () => {

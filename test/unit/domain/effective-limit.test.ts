@@ -50,7 +50,7 @@ class Fleet {
         configured: this.configured,
         inForce: Math.min(inForce, limit.under(this.configured)),
         nowMs: this.nowMs,
-        othersRefusedAtMs: null,
+        othersRefusedAtMs: Number.NEGATIVE_INFINITY,
       }));
       const reasons = this.limits.map((limit, type) => {
         const share = (situations[type]?.inForce ?? 0) / total;
@@ -271,7 +271,12 @@ describe('the configured limit', () => {
   it('counts at once when it is set below the effective one', () => {
     const limit = new EffectiveLimit({ limit: 40, normalMs: 50 }, 0);
     expect(limit.under(30)).toBe(30);
-    limit.observe(QUIET, { configured: 30, inForce: 30, nowMs: 1_000, othersRefusedAtMs: null });
+    limit.observe(QUIET, {
+      configured: 30,
+      inForce: 30,
+      nowMs: 1_000,
+      othersRefusedAtMs: Number.NEGATIVE_INFINITY,
+    });
     expect(limit.memory.limit).toBeNull();
   });
 

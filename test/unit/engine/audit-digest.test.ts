@@ -57,6 +57,16 @@ it('records the first change at once and those of the next minutes together', as
   ]);
 });
 
+it('does not let the first change wait for the next look', async () => {
+  const { subject, clock, recorded, adapt } = digest();
+  await subject.start();
+  await clock.run(1);
+  adapt(100, 90);
+  await clock.run(0);
+  expect(recorded).toHaveLength(1);
+  await subject.stop();
+});
+
 it('a limit that moves every second of a night leaves some dozens of entries', async () => {
   const { subject, clock, recorded, adapt } = digest();
   const seconds = 10 * 3_600;

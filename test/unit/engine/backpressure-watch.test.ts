@@ -24,6 +24,19 @@ it('needs half of the polls: one in three is a matter of some cards', () => {
   for (let i = 0; i < 300; i += 1) expect(watch.note(i % 3 === 2)).toBe(false);
 });
 
+it('takes half of the polls for enough', () => {
+  expect(note(false, false, false, true, true, true)).toEqual([false, false, false, false, false, true]);
+});
+
+it('does not speak on a success, also when old successes are forgotten', () => {
+  note(...Array.from({ length: 10 }, () => false));
+  clock.advance(5_000);
+  expect(note(true, true, true)).toEqual([false, false, false]);
+  clock.advance(6_000);
+  expect(note(false), 'three refusals of four that are remembered').toEqual([false]);
+  expect(note(true)).toEqual([true]);
+});
+
 it('or the last ten of them', () => {
   for (let i = 0; i < 1_000; i += 1) watch.note(false);
   const answers = note(...Array.from({ length: 10 }, () => true));

@@ -1,5 +1,5 @@
 // One pass of the leader at a time, over the embedded store and a clock that stands still between passes.
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../src/domain/audit.ts';
 import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { ConcurrencyController } from '../../../src/engine/concurrency-controller.ts';
@@ -16,6 +16,9 @@ const REFUSED: StatsDelta = {
   succeededMs: 2_500,
   backpressure: 50,
 };
+
+/** As fast as normal, see knowing(). */
+const WELL: StatsDelta = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
 
 function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
   const clock = new FakeClock();
@@ -41,6 +44,9 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
     live,
     log,
     notes,
+    /** What the leader before this one found out: calls of this type take 50 ms. */
+    knowing: (type: TaskType, limit: number | null) =>
+      live.work.saveLimitRecord(type, { limit, normalMs: 50, reason: null, curve: [] }),
     lose: () => {
       leads = false;
     },
@@ -49,8 +55,8 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
       leads = true;
       controllers[0] = lead();
     },
-    async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}) {
-      clock.advance(1_000);
+    async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}, later = 1_000) {
+      clock.advance(later);
       flushes += 1;
       for (const [type, delta] of Object.entries(seen)) {
         await live.stats.record(type as TaskType, 'w', flushes, delta);
@@ -127,14 +133,152 @@ it('switched off, removes what was lowered', async () => {
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
 });
 
+it('tries less load with all types that work at their limit, also those that know what is normal', async () => {
+  const fleet = leader();
+  await fleet.knowing('realname', null);
+  await fleet.pass();
+  const atLimit = { ...WELL, limitReached: 1 };
+  await fleet.pass({ realname: atLimit, package: atLimit, carddata: WELL });
+  expect(await fleet.inForce()).toEqual([70, 100, 70]);
+  expect(fleet.log.map(({ task_type, reason }) => [task_type, reason])).toEqual([
+    ['realname', 'trial: 50 ms a call, normal were 50 ms'],
+    ['package', 'trial: is 50 ms normal, or load?'],
+  ]);
+});
+
+it('lets no type grow while others are refused', async () => {
+  const fleet = leader();
+  await fleet.knowing('realname', 40);
+  await fleet.pass();
+  await fleet.pass({ carddata: REFUSED });
+  await fleet.pass({}, 4_000);
+  await fleet.pass({ package: REFUSED });
+  expect(await fleet.inForce()).toEqual([40, 50, 50]);
+  const atLimit = { ...WELL, limitReached: 1 };
+  await fleet.pass({ realname: atLimit });
+  expect((await fleet.inForce())[0]).toBe(40);
+  await fleet.pass({ realname: atLimit }, 2_000);
+  expect((await fleet.inForce())[0]).toBe(48);
+});
+
+it('lets a type grow soon after it was refused itself', async () => {
+  const fleet = leader();
+  await fleet.knowing('realname', null);
+  await fleet.pass();
+  await fleet.pass({ realname: REFUSED });
+  await fleet.pass({ realname: { ...WELL, limitReached: 1 } }, 2_000);
+  expect((await fleet.inForce())[0]).toBe(60);
+});
+
+it('judges the timeouts of the last second alone', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  const fewTimeouts = { ...WELL, succeeded: 480, failed: 20, timeouts: 20 };
+  for (const seen of [fewTimeouts, WELL, WELL]) await fleet.pass({ package: seen });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
 it('measures a point of the curve only at a limit that was reached', async () => {
   const fleet = leader();
-  const seen = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
-  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: seen, package: { ...seen, limitReached: 4 } });
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: WELL, package: { ...WELL, limitReached: 4 } });
   expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ curve: [] });
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({
     curve: [{ concurrency: 100, ratePerSecond: 500, avgDurationMs: 50, backpressurePercent: 0 }],
   });
+});
+
+it('judges once a second, and at once where calls are refused', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  const seen = { ...WELL, limitReached: 1 };
+  await fleet.pass({ package: seen }, 200);
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
+  await fleet.pass({}, 800);
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [{ ratePerSecond: 500 }] });
+  await fleet.pass({ realname: REFUSED }, 200);
+  expect((await fleet.inForce())[0]).toBe(50);
+});
+
+it.each<[string, StatsDelta]>([
+  ['so few calls say nothing', { ...WELL, succeeded: 19, limitReached: 1 }],
+  ['none of them succeeded', { ...WELL, succeeded: 0, succeededMs: 0, failed: 500, limitReached: 1 }],
+])('measures no point of the curve where %s', async (_, seen) => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.pass({ package: seen });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
+});
+
+it('measures no point of the curve for a second in which the limit changed', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.live.work.setMaxConcurrency('package', 70);
+  await fleet.pass({ package: { ...WELL, limitReached: 1 } });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
+});
+
+it('measures rates by the second and refusals by the hundred', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.pass(
+    { package: { ...WELL, succeeded: 495, failed: 5, backpressure: 5, limitReached: 1 } },
+    2_000,
+  );
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({
+    curve: [{ ratePerSecond: 247.5, backpressurePercent: 1 }],
+  });
+});
+
+it('writes down what it knows only when it knows something else', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  const save = vi.spyOn(fleet.live.work, 'saveLimitRecord');
+  const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
+  await fleet.pass();
+  expect(save).not.toHaveBeenCalled();
+  expect(set).not.toHaveBeenCalled();
+});
+
+it('judges nothing where the counters were lost and counted on from nothing', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 3; i += 1) await fleet.pass({ realname: { ...WELL, succeeded: 5_000 } });
+  const lost = openEmbeddedLiveStore({ clock: new FakeClock() });
+  Object.assign(fleet.live, { stats: lost.stats });
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+});
+
+it('counts calls under way as need when it divides the ceiling', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  const waiting = Array.from({ length: 80 }, (_, i) => String(i + 1));
+  await fleet.live.manual.push('realname', waiting);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  await fleet.live.work.claim('realname', { instanceId: 'w', claimNumber: 1, max: 80, leaseMs: 600_000 });
+  await fleet.live.manual.push('package', waiting);
+  await fleet.pass();
+  const [realname = 0, , onePackage = 0] = await fleet.inForce();
+  expect(realname).toBeGreaterThanOrEqual(40);
+  expect(realname + onePackage).toBeLessThanOrEqual(90);
+});
+
+it('sets a limit under a ceiling although it is the configured one, which somebody may raise', async () => {
+  const fleet = leader({ ceiling: 300 });
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.live.work.setMaxConcurrency('realname', 1_000);
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
+it('sets no limit that is in force already, under a ceiling too', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
+  await fleet.pass();
+  expect(set).not.toHaveBeenCalled();
 });
 
 it('holds the ceiling from the seed on, divides it by need and never exceeds it', async () => {

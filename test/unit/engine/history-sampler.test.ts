@@ -60,6 +60,23 @@ it('leaves a gap while another instance leads', async () => {
   expect(samples.map(({ tasks }) => tasks.realname.ratePerSecond)).toEqual([null, null]);
 });
 
+it('says nothing of a second in which the counters were lost, or that took no time', async () => {
+  const { clock, live, sampler, poll } = setUp();
+  await poll(100, 0);
+  await sampler.runOnce();
+  await poll(10, 0);
+  await sampler.runOnce();
+  Object.assign(live, { stats: openEmbeddedLiveStore({ clock }).stats });
+  clock.advance(1_000);
+  await sampler.runOnce();
+  const samples = await live.history.read('second', 0);
+  expect(samples.map(({ tasks }) => tasks.realname.ratePerSecond)).toEqual([null, null]);
+  clock.advance(1_000);
+  await sampler.runOnce();
+  const [, , next] = await live.history.read('second', 0);
+  expect(next?.tasks.realname.ratePerSecond).toBe(0);
+});
+
 it('makes a minute of its seconds once it has ended', async () => {
   const { clock, live, sampler, poll } = setUp();
   await sampler.runOnce();

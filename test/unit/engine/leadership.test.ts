@@ -77,3 +77,18 @@ it('renews its lease, and hands it over at once when it stops', async () => {
   await two.runOnce();
   expect(two.fence()).not.toBeNull();
 });
+
+it('tells of a change once, and hands over only what it holds', async () => {
+  const one = candidate('one');
+  await one.runOnce();
+  await one.runOnce();
+  expect(changes).toEqual([['one', true]]);
+  const two = candidate('two');
+  await two.runOnce();
+  const resigned: string[] = [];
+  coordination.resign = async (_lease, holder) => void resigned.push(holder);
+  await two.stop();
+  await one.stop();
+  await one.stop();
+  expect(resigned).toEqual(['one']);
+});

@@ -59,6 +59,18 @@ it('takes back what a dead worker held once its lease is over, forgets it, and t
   expect(lines, 'told once').toHaveLength(2);
 });
 
+it('tells of a count of running calls that was wrong', async () => {
+  const { reap } = live.work;
+  live.work.reap = async (taskType) => ({
+    ...(await reap.call(live.work, taskType)),
+    healedFrom: taskType === 'package' ? 7 : null,
+  });
+  await reaper.runOnce();
+  expect(lines).toMatchObject([
+    { task_type: 'package', found: 7, msg: 'running count did not match the slots held: set right' },
+  ]);
+});
+
 it('leaves everything alone while another instance leads', async () => {
   fence = null;
   await dieHolding([1], 1_000);
@@ -72,10 +84,13 @@ it('keeps partitions ahead of the calendar, once an hour, and at once again afte
   clock.advance(3_599_999);
   await reaper.runOnce();
   expect(months).toEqual(['2026-11']);
+  clock.advance(1);
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11', '2026-11']);
   isAway = true;
-  clock.advance(3_600_001);
+  clock.advance(3_600_000);
   await expect(reaper.runOnce()).rejects.toThrow('away');
   isAway = false;
   await reaper.runOnce();
-  expect(months).toEqual(['2026-11', '2026-12']);
+  expect(months).toEqual(['2026-11', '2026-11', '2026-12']);
 });

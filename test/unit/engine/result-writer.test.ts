@@ -14,18 +14,19 @@ let clock: FakeClock;
 let writer: ResultWriter;
 let write: (outcomes: readonly PollOutcome[]) => Promise<{ staleUsage: readonly number[] }>;
 let writes: Array<readonly number[]>;
-let counted: number[];
+let counted: Array<[number, 'succeeded' | 'failed']>;
 let settled: Array<[number, Settlement['verdict']]>;
 let refused: number[];
 let noted: FailureNote[];
+let notes: number;
 let told: string[];
-/** What happens when a batch is settled, or its triggers are counted. */
+/** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
 let settling: () => void;
 let fenced: number;
 
 beforeEach(() => {
   [writes, counted, settled, refused, noted, told] = [[], [], [], [], [], []];
-  [settling, fenced] = [() => {}, 0];
+  [settling, fenced, notes] = [() => {}, 0, 0];
   write = async () => ({ staleUsage: [] });
   clock = new FakeClock();
   writer = new ResultWriter({
@@ -37,7 +38,12 @@ beforeEach(() => {
         return { fenced };
       },
     },
-    failures: { note: async (_, failures) => void noted.push(...failures) },
+    failures: {
+      note: async (_, failures) => {
+        notes += 1;
+        noted.push(...failures);
+      },
+    },
     results: {
       write: (outcomes) => {
         writes.push(outcomes.map(({ cardId }) => cardId));
@@ -46,11 +52,16 @@ beforeEach(() => {
     },
     triggers: {
       count: async (results) => {
+        settling();
         told.push(`count ${results.length}`);
-        counted.push(...results.map(({ cardId }) => cardId));
+        for (const { cardId, succeeded } of results)
+          counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
       },
     },
-    onWritten: async (outcomes) => void told.push(`written ${outcomes.length}`),
+    onWritten: async (outcomes) => {
+      settling();
+      told.push(`written ${outcomes.length}`);
+    },
     onRefused: ({ cardId }) => void refused.push(cardId),
     onFenced: (taskType, count) => void told.push(`${count} of ${taskType} fenced`),
     onError: (stage, _, retryInMs) => void told.push(`${stage} again in ${retryInMs}`),
@@ -106,7 +117,7 @@ it('settles what needs no write while every batch waits for the record store', a
   answer();
   await writer.stop();
   expect(settled.map(([cardId]) => cardId).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 10, 11, 12, 13]);
-  expect(counted).toEqual([13]);
+  expect(counted).toEqual([[13, 'failed']]);
 });
 
 it('fails the card whose value is refused, and writes the rest of its batch', async () => {
@@ -156,6 +167,10 @@ it('notes why a poll failed before its card may be asked again', async () => {
   await clock.run(GATHER_MS);
   expect(settled).toHaveLength(2);
   expect(noted).toEqual([failure]);
+  finish(22, { outcome: null });
+  await clock.run(GATHER_MS);
+  expect(settled).toHaveLength(3);
+  expect(notes, 'nothing is noted of a batch in which nothing failed').toBe(1);
 });
 
 const ofTrigger = (cardId: number) =>
@@ -166,6 +181,37 @@ it('settles only what is durable: it writes, then counts for the trigger, then s
   finish(2, { item: ofTrigger(2) });
   await writer.stop();
   expect(told).toEqual(['written 2', 'count 1', 'settle 2 under 60000']);
+});
+
+it('counts for a trigger what came of its cards, and writes nothing for those that failed', async () => {
+  finish(1, { item: ofTrigger(1) });
+  await writer.stop();
+  finish(2, { item: ofTrigger(2), verdict: 'failed', outcome: null });
+  await writer.stop();
+  expect(counted).toEqual([
+    [1, 'succeeded'],
+    [2, 'failed'],
+  ]);
+  expect(writes).toEqual([[1]]);
+});
+
+it('counts as failed a card of a trigger whose value is refused', async () => {
+  write = () => Promise.reject(new CardpollError('invalid', 'value_refused', 'no'));
+  finish(1, { item: ofTrigger(1) });
+  await writer.stop();
+  expect(refused).toEqual([1]);
+  expect(counted).toEqual([[1, 'failed']]);
+});
+
+it('counts no card that goes back to its list, and none that no trigger asked for', async () => {
+  finish(1, { item: ofTrigger(1), verdict: 'returned', outcome: null });
+  finish(2, { item: { ...ofTrigger(2), member: '2' } });
+  finish(3, { item: { ...ofTrigger(3), member: '3' }, verdict: 'failed', outcome: null });
+  finish(4);
+  await writer.stop();
+  expect(settled).toHaveLength(4);
+  expect(counted).toEqual([]);
+  expect(told.filter((what) => what.startsWith('count'))).toEqual([]);
 });
 
 it('is as full as it has items that are not settled, and empty when all are', async () => {
@@ -190,6 +236,34 @@ it('tries again for as long as a store is away, in growing pauses, and gives not
   await stopped;
   const pauses = [50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
   expect(told).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
+});
+
+it('tells at which of its stages a store is away', async () => {
+  let step = 0;
+  const away = () => {
+    step += 1;
+    // Each stage fails once and works when it is tried again.
+    if (step % 2 === 1) throw new CardpollError('unavailable', 'x', 'away');
+  };
+  write = async () => {
+    away();
+    return { staleUsage: [] };
+  };
+  settling = away;
+  finish(1, { item: ofTrigger(1) });
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
+  expect(told).toEqual([
+    'write again in 50',
+    'settle again in 50',
+    'written 1',
+    'count again in 50',
+    'count 1',
+    'settle again in 50',
+    'settle 1 under 60000',
+  ]);
+  expect(counted, 'once, however often it was tried').toEqual([[1, 'succeeded']]);
 });
 
 it('ends at once when it is abandoned, and sends nothing any more', async () => {

@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../src/domain/card.ts';
+import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../src/domain/polling-config.ts';
 import type { CardReader } from '../../../src/engine/card-reader.ts';
 import type { Deadline } from '../../../src/engine/deadline.ts';
@@ -28,6 +29,9 @@ let writer: ResultWriter;
 let polls: Array<{ readonly cardId: number; readonly remainingMs: number }>;
 let verdicts: Array<[number, Settlement['verdict']]>;
 let noted: FailureNote[];
+let written: PollOutcome[];
+/** Backoff caps under which cards were settled. */
+let caps: number[];
 let poll: (deadline: Deadline) => Promise<void>;
 /** What happens while cards are read. */
 let reading: () => void;
@@ -37,19 +41,25 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [polls, verdicts, noted] = [[], [], []];
+  [polls, verdicts, noted, written, caps] = [[], [], [], [], []];
   poll = async () => {};
   reading = () => {};
   writer = new ResultWriter({
     // Settling would give slots back too: only the worker may here.
     work: {
-      settle: async (_, settlements) => {
+      settle: async (_, settlements, { capMs }) => {
+        caps.push(capMs);
         for (const { item, verdict } of settlements) verdicts.push([item.cardId, verdict]);
         return { fenced: 0 };
       },
     },
     failures: { note: async (_, failures) => void noted.push(...failures) },
-    results: { write: async () => ({ staleUsage: [] }) },
+    results: {
+      write: async (outcomes) => {
+        written.push(...outcomes);
+        return { staleUsage: [] };
+      },
+    },
     triggers: { count: async () => {} },
     onWritten: async () => {},
     onRefused: unexpected,
@@ -338,4 +348,276 @@ it('listens once however often it is started, and polls again after a stop', asy
   await live.manual.push('realname', ['2']);
   await polled(2);
   await worker.stop();
+});
+
+/** Calls that the gateway answers when the test says so, the oldest first. */
+function answering(): { readonly waiting: Array<() => void> } {
+  const waiting: Array<() => void> = [];
+  poll = () => new Promise((resolve) => waiting.push(resolve));
+  return { waiting };
+}
+
+/** Flow control that permits so many calls, and what it was told and asked. */
+function permitting(calls: number) {
+  const asked: unknown[] = [];
+  const used: Array<number | null> = [];
+  const permit: Deps['flow']['permit'] = (interfaceName, load) => {
+    asked.push({ interfaceName, ...load });
+    return { calls, retries: true, used: (items) => used.push(items) };
+  };
+  return { asked, used, flow: { permit, breakers: () => [] } };
+}
+
+const cardIds = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
+
+it('hands what was found out to the writer', async () => {
+  const worker = makeWorker();
+  await live.manual.push('realname', ['1']);
+  await worker.runOnce();
+  await worker.stop();
+  await writer.stop();
+  expect(written).toEqual([{ cardId: 1, taskType: 'realname', polledAtMs: clock.now() }]);
+});
+
+it.each([
+  ['as a claim may take', { claimBatch: 3 }, 0],
+  ['as the gateway can take', { flow: permitting(3).flow }, 0],
+  ['as the writer has room for', {}, 97],
+])('claims as many cards %s', async (_, over, reserved) => {
+  const worker = makeWorker({}, { claimBatch: 10, ...over });
+  writer.reserve(reserved);
+  await live.manual.push('realname', cardIds(20));
+  await worker.runOnce();
+  await polled(3);
+  expect((await live.work.counts('realname')).manualLength).toBe(17);
+  await worker.stop();
+});
+
+it('claims a single card where there is room for one, and none where there is none', async () => {
+  const { flow, used } = permitting(1);
+  const { waiting } = answering();
+  writer.reserve(98);
+  const worker = makeWorker({}, { flow });
+  await live.manual.push('realname', cardIds(20));
+  await worker.runOnce();
+  await polled(1);
+  writer.reserve(1);
+  expect(await worker.runOnce(), 'milliseconds until it looks again').toBe(50);
+  expect(polls).toHaveLength(1);
+  expect(used, 'none was asked for').toEqual([1, null]);
+  waiting.shift()?.();
+  await worker.stop();
+});
+
+it('tells flow control of its calls in flight, and how much of a permit was used', async () => {
+  const { flow, asked, used } = permitting(5);
+  const { waiting } = answering();
+  let reachable = true;
+  const claim: WorkQueue['claim'] = async (type, request) => {
+    if (!reachable) throw new Error('away');
+    return live.work.claim(type, request);
+  };
+  const worker = makeWorker({ claim }, { flow, totalInFlight: () => 42 });
+  await live.manual.push('realname', ['1', '2']);
+  await worker.runOnce();
+  await polled(2);
+  reachable = false;
+  await expect(worker.runOnce()).rejects.toThrow('away');
+  expect(asked).toEqual([
+    { interfaceName: 'realname', inFlight: 0, totalInFlight: 42 },
+    { interfaceName: 'realname', inFlight: 2, totalInFlight: 42 },
+  ]);
+  expect(used).toEqual([2, null]);
+  for (const answer of waiting) answer();
+  reachable = true;
+  await worker.stop();
+});
+
+it('claims on at once after a full claim, looks again soon after another, and rests longer and longer without', async () => {
+  const { waiting } = answering();
+  let reads = 0;
+  reading = () => {
+    reads += 1;
+  };
+  const worker = makeWorker({}, { claimBatch: 2 });
+  const rests: number[] = [];
+  const pass = async (times = 1) => {
+    for (let i = 0; i < times; i += 1) rests.push(await worker.runOnce());
+  };
+  await live.manual.push('realname', cardIds(5));
+  await pass(3);
+  await pass(8);
+  expect(rests).toEqual([0, 0, 25, 50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
+  expect(reads, 'where nothing was claimed nothing is read').toBe(3);
+  await live.manual.push('realname', ['6']);
+  rests.length = 0;
+  await pass(2);
+  expect(rests).toEqual([25, 50]);
+  await polled(6);
+  for (const answer of waiting) answer();
+  await worker.stop();
+});
+
+it('notes that the limit is reached, and looks again soon for a slot that others free', async () => {
+  const { waiting } = answering();
+  const stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected });
+  const limitReached = async () => {
+    await stats.runOnce();
+    return (await live.stats.read('realname')).limitReached;
+  };
+  const worker = makeWorker({}, { stats });
+  await live.work.setMaxConcurrency('realname', 2);
+  await live.manual.push('realname', ['1']);
+  await worker.runOnce();
+  expect(await limitReached(), 'one slot is free').toBe(0);
+  await live.manual.push('realname', ['2', '3']);
+  const rests = [await worker.runOnce(), await worker.runOnce(), await worker.runOnce()];
+  expect(rests).toEqual([25, 25, 25]);
+  expect(await limitReached()).toBe(3);
+  await live.work.pause('realname', { source: 'operator', ms: 1_000, reason: 'r', by: 'o' });
+  await worker.runOnce();
+  expect(await limitReached(), 'it is the pause that keeps cards waiting').toBe(3);
+  await polled(2);
+  for (const answer of waiting) answer();
+  await worker.stop();
+});
+
+it('rests until a pause ends, a quarter of a second at most: it may be lifted', async () => {
+  const worker = makeWorker();
+  // A process that has been up for a while.
+  clock.advance(1_000_000);
+  await live.work.pause('realname', { source: 'operator', ms: 1_000, reason: 'r', by: 'o' });
+  expect(await worker.runOnce()).toBe(250);
+  expect(worker.pausedMs).toBe(1_000);
+  clock.advance(900);
+  expect(worker.pausedMs).toBe(100);
+  expect(await worker.runOnce()).toBe(100);
+  clock.advance(100);
+  expect(await worker.runOnce()).toBe(25);
+  clock.advance(100);
+  expect(worker.pausedMs).toBe(0);
+});
+
+it('is stalled since its last answer, of the store or of what holds it back', async () => {
+  clock.advance(1_000_000);
+  let reachable = false;
+  const claim: WorkQueue['claim'] = async (type, request) => {
+    if (!reachable) throw new Error('away');
+    return live.work.claim(type, request);
+  };
+  const worker = makeWorker({ claim });
+  clock.advance(5_000);
+  await expect(worker.runOnce()).rejects.toThrow('away');
+  expect(worker.stalledMs).toBe(5_000);
+  reachable = true;
+  await worker.runOnce();
+  expect(worker.stalledMs).toBe(0);
+  clock.advance(3_000);
+  writer.reserve(100);
+  await worker.runOnce();
+  expect(worker.stalledMs, 'a full writer is no stall').toBe(0);
+});
+
+it('gives back soon, with the next claim, a slot that a call freed during a claim', async () => {
+  const { waiting } = answering();
+  const worker = makeWorker({
+    claim: async (type, request) => {
+      waiting.shift()?.();
+      await waitFor(() => worker.inFlight === 0, { everyMs: 1, what: 'the call to end' });
+      return live.work.claim(type, request);
+    },
+  });
+  await live.manual.push('realname', ['1']);
+  await worker.runOnce();
+  await polled(1);
+  expect(await worker.runOnce(), 'milliseconds in which others end with it').toBe(2);
+  expect(await slotsHeld()).toBe(1);
+  await worker.runOnce();
+  expect(await slotsHeld()).toBe(0);
+  await worker.stop();
+});
+
+it('replaces calls that end together with one claim, two milliseconds later, while the limit is reached', async () => {
+  const { waiting } = answering();
+  let claims = 0;
+  const worker = makeWorker({
+    claim: (type, request) => {
+      claims += 1;
+      return live.work.claim(type, request);
+    },
+  });
+  await live.work.setMaxConcurrency('realname', 5);
+  await live.manual.push('realname', cardIds(10));
+  await worker.start();
+  await clock.run(0);
+  expect(polls).toHaveLength(5);
+  // Work that came told the worker of itself: the turn that follows is over, too.
+  await clock.run(1);
+  const claimsBefore = claims;
+  const sleepers = clock.sleepers;
+  for (const answer of waiting.splice(0)) answer();
+  await clock.run(1);
+  expect(polls).toHaveLength(5);
+  // One rest gathers the slots, one the results.
+  expect(clock.sleepers).toBe(sleepers + 2);
+  await clock.run(1);
+  expect(polls).toHaveLength(10);
+  expect(claims).toBe(claimsBefore + 1);
+  for (const answer of waiting) answer();
+  await worker.stop();
+});
+
+it('claims again at once when work came while it claimed, and only then', async () => {
+  let claims = 0;
+  let tell = () => {};
+  const worker = makeWorker({
+    onWork: (_, listener) => {
+      tell = listener;
+      return () => {};
+    },
+    claim: async (type, request) => {
+      claims += 1;
+      if (claims <= 2) tell();
+      return live.work.claim(type, request);
+    },
+  });
+  await worker.start();
+  await clock.run(0);
+  await clock.run(24);
+  expect(claims).toBe(3);
+  await clock.run(1);
+  expect(claims).toBe(4);
+  // In the middle of the next rest, which is longer.
+  await clock.run(10);
+  tell();
+  await clock.run(0);
+  expect(claims).toBe(5);
+  await worker.stop();
+});
+
+it.each([
+  ['begins a call', 20, 'done'],
+  ['begins no call', 19, 'returned'],
+] as const)('%s with %i milliseconds left', async (_, leftMs, verdict) => {
+  const worker = makeWorker();
+  await live.manual.push('realname', ['1']);
+  reading = () => clock.advance(LEASE_MS / 2 - leftMs);
+  await worker.runOnce();
+  await worker.stop();
+  await writer.stop();
+  expect(verdicts).toEqual([[1, verdict]]);
+});
+
+it('retries a failed card for as long as its interval, and one without a config never', async () => {
+  poll = () => Promise.reject(new GatewayError('timeout', 'no answer'));
+  const work = claiming({ cardId: 1 }, { cardId: 2, lane: 'manual' });
+  const worker = makeWorker(work, configs({ carrierId: 1, intervalSeconds: 30 }));
+  await worker.runOnce();
+  await worker.stop();
+  await writer.stop();
+  expect(verdicts.sort()).toEqual([
+    [1, 'failed'],
+    [2, 'failed'],
+  ]);
+  expect(caps.sort()).toEqual([0, 30_000]);
 });

@@ -1,0 +1,37 @@
+// An instance among the instances, on the live store of this process: there while it beats, gone once it stops.
+import { expect, it } from 'vitest';
+import { Heartbeat } from '../../../src/engine/heartbeat.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+it('tells what it does now, every two seconds, and leaves when it stops', async () => {
+  const clock = new FakeClock();
+  const { coordination } = openEmbeddedLiveStore({ clock });
+  let inFlight = 0;
+  const describe = () => ({ instanceId: 'w', roles: [], inFlight }) as unknown as InstanceInfo;
+  const heartbeat = new Heartbeat(coordination, describe, {
+    clock,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  await heartbeat.start();
+  await clock.run(1);
+  expect(await coordination.instances()).toMatchObject([{ instanceId: 'w', inFlight: 0 }]);
+  inFlight = 7;
+  await clock.run(2_000);
+  expect(await coordination.instances()).toMatchObject([{ inFlight: 7 }]);
+  await heartbeat.stop();
+  expect(await coordination.instances()).toEqual([]);
+});
+
+it('counts as gone after ten seconds without a beat', async () => {
+  const clock = new FakeClock();
+  const { coordination } = openEmbeddedLiveStore({ clock });
+  const describe = () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo;
+  const heartbeat = new Heartbeat(coordination, describe, { clock, onError: () => {} });
+  expect(await heartbeat.runOnce()).toBe(2_000);
+  clock.advance(9_999);
+  expect(await coordination.instances()).toHaveLength(1);
+  clock.advance(2);
+  expect(await coordination.instances()).toEqual([]);
+});

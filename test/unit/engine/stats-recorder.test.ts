@@ -1,0 +1,204 @@
+// Counts of polls on their way to the live store: each exactly once, however often the store was away meanwhile. The live
+// store is the real one of this process; in front of it stands what loses or refuses a flush.
+import { beforeEach, expect, it } from 'vitest';
+import { bucketOf } from '../../../src/domain/durations.ts';
+import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
+import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
+import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const FLUSH_EVERY_MS = 500;
+
+let clock: FakeClock;
+let live: LiveStore;
+let recorder: StatsRecorder;
+/** What was sent, whether it came through or not. */
+let sent: Array<{ taskType: TaskType; instanceId: string; flushNumber: number }>;
+let metered: unknown[];
+/** What becomes of a flush on its way there, and of the answer on its way back. */
+let going: (taskType: TaskType) => void;
+let coming: () => void;
+
+const away = () => {
+  throw new Error('away');
+};
+
+beforeEach(() => {
+  clock = new FakeClock();
+  live = openEmbeddedLiveStore({ clock });
+  [sent, metered] = [[], []];
+  going = () => {};
+  coming = () => {};
+  recorder = new StatsRecorder(
+    {
+      record: async (taskType, instanceId, flushNumber, delta) => {
+        sent.push({ taskType, instanceId, flushNumber });
+        going(taskType);
+        await live.stats.record(taskType, instanceId, flushNumber, delta);
+        coming();
+      },
+      read: (taskType) => live.stats.read(taskType),
+    },
+    'w',
+    { poll: (...poll) => void metered.push(poll) },
+    { clock, onError: () => {} },
+  );
+});
+
+it('counts polls by how they went, how long they took and why they failed', async () => {
+  recorder.countSucceeded('realname', 100);
+  recorder.countSucceeded('realname', 101);
+  recorder.countSucceeded('realname', 3_000);
+  recorder.countFailed('realname', 200, 'timeout');
+  recorder.countFailed('realname', 10, 'http');
+  recorder.countFailed('realname', 10, 'http');
+  recorder.note('realname', 'timeouts');
+  recorder.note('realname', 'backpressure');
+  recorder.note('realname', 'backpressure');
+  recorder.note('realname', 'limitReached');
+  recorder.countFailed('package', 5, 'card');
+  expect(await recorder.runOnce()).toBe(FLUSH_EVERY_MS);
+  expect(await live.stats.read('realname')).toMatchObject({
+    total: 6,
+    succeeded: 3,
+    failed: 3,
+    succeededMs: 3_201,
+    timeouts: 1,
+    backpressure: 2,
+    limitReached: 1,
+    window: {
+      durationMs: 3_421,
+      durations: { [bucketOf(100)]: 2, [bucketOf(3_000)]: 1, [bucketOf(200)]: 1, [bucketOf(10)]: 2 },
+      reasons: { timeout: 1, http: 2 },
+    },
+  });
+  expect(await live.stats.read('package')).toMatchObject({ total: 1, failed: 1, succeededMs: 0 });
+  expect(sent).toEqual([
+    { taskType: 'realname', instanceId: 'w', flushNumber: 1 },
+    { taskType: 'package', instanceId: 'w', flushNumber: 1 },
+  ]);
+});
+
+it('tells the metrics of every poll when it ends', () => {
+  recorder.countSucceeded('carddata', 100);
+  recorder.countFailed('package', 200, 'timeout');
+  expect(metered).toEqual([
+    ['carddata', 'succeeded', 100],
+    ['package', 'failed', 200],
+  ]);
+});
+
+it('sends each poll once, and nothing when nothing happened', async () => {
+  await recorder.runOnce();
+  expect(sent).toEqual([]);
+  recorder.countSucceeded('realname', 100);
+  await recorder.runOnce();
+  await recorder.runOnce();
+  recorder.countFailed('realname', 100, 'http');
+  await recorder.runOnce();
+  expect(sent.map(({ flushNumber }) => flushNumber)).toEqual([1, 2]);
+  expect(await live.stats.read('realname')).toMatchObject({ succeeded: 1, failed: 1 });
+});
+
+it('sends that the limit was reached, also when no poll ended', async () => {
+  recorder.note('realname', 'limitReached');
+  await recorder.runOnce();
+  expect(await live.stats.read('realname')).toMatchObject({ total: 0, limitReached: 1 });
+});
+
+it('sends as many failures as successes', async () => {
+  // Whatever is added up to see whether there is something to send must not cancel out.
+  recorder.countSucceeded('realname', 100);
+  recorder.countFailed('realname', 100, 'http');
+  recorder.note('package', 'limitReached');
+  recorder.countFailed('package', 100, 'http');
+  await recorder.runOnce();
+  expect(await live.stats.read('realname')).toMatchObject({ total: 2 });
+  expect(await live.stats.read('package')).toMatchObject({ total: 1, limitReached: 1 });
+});
+
+it.each([
+  ['was lost on its way', () => (going = away)],
+  ['came there and the answer was lost', () => (coming = away)],
+])('counts each poll once when a flush %s', async (_, breakIt) => {
+  breakIt();
+  recorder.countSucceeded('realname', 100);
+  await expect(recorder.runOnce()).rejects.toThrow('away');
+  recorder.countSucceeded('realname', 100);
+  recorder.countSucceeded('realname', 100);
+  await expect(recorder.runOnce()).rejects.toThrow('away');
+  going = () => {};
+  coming = () => {};
+  await recorder.runOnce();
+  expect(await live.stats.read('realname'), 'what was counted first').toMatchObject({ succeeded: 1 });
+  await recorder.runOnce();
+  expect(await live.stats.read('realname'), 'and what came meanwhile').toMatchObject({ succeeded: 3 });
+  expect(sent.map(({ flushNumber }) => flushNumber)).toEqual([1, 1, 1, 2]);
+});
+
+it('sends what it holds when it stops: what did not come through, then what came since', async () => {
+  going = away;
+  recorder.countSucceeded('package', 100);
+  await expect(recorder.runOnce()).rejects.toThrow('away');
+  recorder.countSucceeded('package', 100);
+  going = () => {};
+  await recorder.stop();
+  expect(await live.stats.read('package')).toMatchObject({ succeeded: 2 });
+});
+
+it('sends the counts of all other types where those of one do not come through, also when it stops', async () => {
+  const realnameAway = (taskType: TaskType) => {
+    if (taskType === 'realname') away();
+  };
+  going = realnameAway;
+  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100);
+  await expect(recorder.runOnce()).rejects.toThrow('away');
+  expect(await live.stats.read('package')).toMatchObject({ succeeded: 1 });
+  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100);
+  await expect(recorder.stop()).rejects.toThrow('away');
+  expect(await live.stats.read('realname')).toMatchObject({ succeeded: 0 });
+  expect(await live.stats.read('carddata')).toMatchObject({ succeeded: 2 });
+  expect(await live.stats.read('package')).toMatchObject({ succeeded: 2 });
+});
+
+it('sends twice a second, and at once when the gateway first asks for less', async () => {
+  await recorder.start();
+  await clock.run(1);
+  recorder.countFailed('realname', 100, 'timeout');
+  recorder.note('realname', 'timeouts');
+  recorder.note('realname', 'limitReached');
+  await clock.run(FLUSH_EVERY_MS - 2);
+  expect(sent, 'neither a timeout nor a full limit is urgent').toEqual([]);
+  await clock.run(1);
+  expect(sent).toHaveLength(1);
+  recorder.countFailed('realname', 100, 'backpressure');
+  recorder.note('realname', 'backpressure');
+  await clock.run(0);
+  expect(await live.stats.read('realname')).toMatchObject({ failed: 2, backpressure: 1 });
+  await recorder.stop();
+});
+
+it('does not press a store that is away with every refusal of the gateway', async () => {
+  going = away;
+  await recorder.start();
+  await clock.run(1);
+  const refused = async () => {
+    recorder.countFailed('realname', 100, 'backpressure');
+    recorder.note('realname', 'backpressure');
+    await clock.run(0);
+  };
+  // The first flush fails with the first refusal; what is counted since then knows of the second as its first.
+  await refused();
+  await refused();
+  expect(sent).toHaveLength(2);
+  for (let i = 0; i < 10; i += 1) {
+    recorder.note('realname', 'timeouts');
+    await clock.run(0);
+    await refused();
+  }
+  expect(sent).toHaveLength(2);
+  going = () => {};
+  await recorder.stop();
+  expect(await live.stats.read('realname')).toMatchObject({ failed: 12, backpressure: 12, timeouts: 10 });
+});
