@@ -6,6 +6,7 @@ import { importCards } from '../../../src/operations/card-import.ts';
 import type { RecordStore } from '../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
+import { Gate } from '../../support/gated-port.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
@@ -127,8 +128,33 @@ describe('importCards', () => {
     expect(report.errors.at(-1)?.line).toBe(1_001);
   });
 
+  it('reports rows by line also where a later one spoils an earlier one', async () => {
+    const lines = ['card_id,iccid', `1,${iccidOf(1)}`, 'x,y', `1,${iccidOf(1)}`];
+    const { errors, errorsTruncated } = await importCards(store.cards, csv(...lines), { format: 'csv' });
+    expect(errors.map(({ line }) => line)).toEqual([2, 3]);
+    expect(errorsTruncated).toBe(false);
+  });
+
+  it('rejects a line too long to be one, and goes on after it', async () => {
+    const report = await importCards(
+      store.cards,
+      csv('card_id,iccid', 'x'.repeat(70_000), `1,${iccidOf(1)}`),
+      { format: 'csv' },
+    );
+    expect(report).toMatchObject({ received: 2, inserted: 1, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 2, message: 'longer than 64 KiB' }]);
+  });
+
+  it('lists a thousand bad rows without leaving one out', async () => {
+    const input = csv('card_id,iccid', ...Array.from({ length: 1_000 }, () => 'x,y'));
+    const report = await importCards(store.cards, input, { format: 'csv' });
+    expect(report).toMatchObject({ rejected: 1_000, errorsTruncated: false });
+    expect(report.errors).toHaveLength(1_000);
+  });
+
   it.each([
     ['an empty file', '', 'empty_import'],
+    ['a file of empty lines', '\n\r\n', 'empty_import'],
     ['a wrong header', 'id,iccid\n1,2\n', 'bad_import_header'],
   ])('refuses %s as a whole', async (_, text, code) => {
     const input = Readable.from([text]);
@@ -160,6 +186,32 @@ describe('importCards', () => {
     expect([10_000, 20_000]).toContain(kept);
     const report = await importCards(store.cards, fleet(25_000), { format: 'csv' });
     expect(report).toMatchObject({ inserted: 25_000 - kept, unchanged: kept, rejected: 0 });
+  });
+
+  it('that breaks off waits for the chunk under way before it lets go of the store', async () => {
+    const events: string[] = [];
+    const gate = new Gate();
+    gate.close();
+    const openImport: RecordStore['cards']['openImport'] = async (options) => {
+      const session = await store.cards.openImport(options);
+      const write = gate.around(session).write;
+      return {
+        write: (rows) => write(rows).finally(() => events.push('written')),
+        close: () => session.close().finally(() => events.push('closed')),
+      };
+    };
+    const input = Readable.from(
+      (async function* () {
+        for await (const piece of fleet(10_001)) yield piece;
+        await waitFor(() => gate.waiting > 0);
+        setImmediate(() => gate.open());
+        throw new Error('connection lost');
+      })(),
+    );
+    const cards = { ...store.cards, openImport };
+    await expect(importCards(cards, input, { format: 'csv' })).rejects.toThrow('connection lost');
+    expect(events).toEqual(['written', 'closed']);
+    expect(await store.cards.count()).toBe(10_000);
   });
 
   it('fails with the store, and stops reading', async () => {

@@ -12,6 +12,8 @@ describe('requireWithin', () => {
     expect(() => requireWithin(BOUNDS, { good: 5, intervalSeconds: value })).toThrow(
       expect.objectContaining({
         kind: 'invalid',
+        code: 'invalid_field',
+        message: 'a value is out of bounds',
         fields: [{ field: 'intervalSeconds', message: 'must be a whole number from 1 to 100' }],
       }),
     );

@@ -44,6 +44,16 @@ describe('readLines', () => {
     expect(await linesOf(`a\n${long}${long}\nb\n`)).toContainEqual(tooLong);
     expect(await linesOf('a\n', long, long)).toContainEqual(tooLong);
     expect((await linesOf(`${'x'.repeat(64 * 1024)}\n`))[0]?.text).not.toBeNull();
+    expect((await linesOf('x'.repeat(64 * 1024), '\n'))[0]?.text).not.toBeNull();
+    expect(await linesOf(long, long, '\nb\nc')).toEqual([
+      { number: 1, text: null },
+      { number: 2, text: 'b' },
+      { number: 3, text: 'c' },
+    ]);
+  });
+
+  it('keeps a byte order mark that is not the first of the file', async () => {
+    expect(await linesOf('\uFEFFa\n\uFEFFb\n')).toMatchObject([{ text: 'a' }, { text: '\uFEFFb' }]);
   });
 });
 
@@ -59,12 +69,16 @@ describe('CSV rows', () => {
     expect(read('iccid,card_id,status', `${ICCID},7,2`)).toEqual(expected);
     expect(read(' iccid , "card_id" ,status', ` "${ICCID}" , 7 , "2" `)).toEqual(expected);
     expect(read('card_id,iccid', '1,"a,""b"')).toEqual({ card_id: '1', iccid: 'a,"b' });
+    expect(read('card_id,iccid', ' 1 , "a,b" ')).toEqual({ card_id: '1', iccid: 'a,b' });
+    expect(read('card_id,iccid', '" 1 ",""')).toEqual({ card_id: '1', iccid: '' });
     expect(read('card_id,iccid', '  ')).toBeNull();
   });
 
   it.each([
     ['1,"2', 'the quotes do not match'],
     ['1,2"x', 'the quotes do not match'],
+    ['1,2"', 'the quotes do not match'],
+    ['1,"', 'the quotes do not match'],
     ['1', '1 fields instead of 2'],
     ['1,2,3', '3 fields instead of 2'],
   ])('reports %j', (line, message) => {
@@ -83,6 +97,18 @@ describe('CSV rows', () => {
       expect.objectContaining({ kind: 'bad_data', message: expect.stringContaining(message) }),
     );
   });
+
+  it('says in full what is wrong with a header, and which columns there are', () => {
+    expect(() => rowReader('csv')('iccid')).toThrow(
+      expect.objectContaining({
+        code: 'bad_import_header',
+        message: "the header line is wrong: column 'card_id' is missing",
+        hint:
+          'The columns are card_id, iccid, carrier_id, status, allowance_mb, real_name_verified; ' +
+          'card_id and iccid must be there.',
+      }),
+    );
+  });
 });
 
 describe('NDJSON rows', () => {
@@ -90,6 +116,7 @@ describe('NDJSON rows', () => {
     const reader = rowReader('ndjson');
     expect(reader(`{"card_id": 1, "iccid": "${ICCID}"}`)).toEqual({ card_id: 1, iccid: ICCID });
     expect(reader(' ')).toBeNull();
+    expect(reader('{"iccid": "\\": \\":"}'), 'which looks like more fields').toEqual({ iccid: '": ":' });
   });
 
   it.each([
@@ -98,6 +125,7 @@ describe('NDJSON rows', () => {
     ['null', 'not a JSON object'],
     ['7', 'not a JSON object'],
     ['{"card_id":1,"colour":2}', "unknown field 'colour'"],
+    ['{"card_id":1,"card_id" \t: 2}', 'the row has the field "card_id" twice'],
   ])('reports %j', (line, message) => {
     expect(() => rowReader('ndjson')(line)).toThrow(message);
   });

@@ -49,6 +49,25 @@ it('does not count configs that leave some of its cards, or lose', () => {
   expect(problems({ carrierId: 7 }, [{ id: 1, carrierId: 8 }])).toEqual([]);
 });
 
+it('looks at the cards of its own condition only', () => {
+  const verified = { cardCondition: 'verified' } as const;
+  expect(problems(verified, [{ id: 1, ...verified }])).toEqual([
+    'every card it matches is polled by config 1',
+  ]);
+  expect(problems(verified, [{ id: 1, cardCondition: 'not_verified' }])).toEqual([]);
+});
+
+it.each([1, 1_000])('takes an interval at its bounds: %i', (intervalSeconds) => {
+  expect(problems({ intervalSeconds })).toEqual([]);
+});
+
+it('does not take a config of another task type for an enabled one', () => {
+  expect(problems({ status: 0 }, [{ id: 12, taskType: 'realname' }])).toEqual([
+    'no enabled config polls carddata',
+  ]);
+  expect(problems({ intervalSeconds: 0 }, [{ id: 12, status: 0 }])).toHaveLength(1);
+});
+
 it('tells that no card matches, of an interval set in SQL, and that a type is not polled', () => {
   expect(problems({ carrierId: 99 }, [], 0)).toEqual(['no card matches it']);
   expect(problems({ intervalSeconds: 5_000 })).toEqual([

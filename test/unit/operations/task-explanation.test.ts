@@ -317,3 +317,93 @@ it('tells of a manual trigger, whatever the schedule does', () => {
     /^is due in .*; a manual trigger polls it too, 3 entries before it$/,
   );
 });
+
+describe('what is told of a card', () => {
+  const PAUSE = { taskType: 'realname', source: 'operator', by: 'ops', reason: '' } as const;
+  const BREAKER = { interface: 'flow', breaker: 'open', instances: 1 } as const;
+  const queued = (lateMs: number, before: number) => place({ queued: { dueAtMs: NOW - lateMs, before } });
+  const disabled = config(1, { status: 0 });
+  const unsaid = { since: null, reason: null, nextProbeAt: null };
+
+  it.each<[string, Partial<TaskFacts>]>([
+    ['is being polled now', { place: place({ running: { leaseEndsAtMs: NOW, calling: true } }) }],
+    ['is being polled now', { place: place({ manual: { waiting: null, running: true } }) }],
+    ['no realname config takes it', { taking: null }],
+    ['config 1 (config 1) takes it and is disabled', { taking: disabled }],
+    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [ring({ enabled: false })] }],
+    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [] }],
+    [
+      'is not loaded yet: initialisation is at 43 %',
+      { member: false, init: { ...LOADED, status: 'running', percent: 43 } },
+    ],
+    [
+      'realname is paused for 9 s more by ops',
+      { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
+    ],
+    ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],
+    ['no instance polls: none with the role worker is alive', { workers: 0 }],
+    [
+      'failed 2 times in a row: next try in 1 s',
+      { place: place({ failuresInARow: 2, retry: { atMs: NOW + 1, before: 0 } }) },
+    ],
+    [
+      'failed 2 times in a row: its next try is due, 1 failing card before it, a tenth of the slots for them',
+      { place: place({ failuresInARow: 2, retry: { atMs: NOW, before: 1 } }) },
+    ],
+    ['is due now and next', { place: queued(0, 0) }],
+    ['is due now and next', { place: queued(999, 0) }],
+    ['is overdue 1 s and next', { place: queued(1_000, 0) }],
+    ['is due now: 1 card is before it, about 1 s', { place: queued(0, 1) }],
+    [
+      'is due now and next; a manual trigger polls it too, 1 entry before it',
+      { place: { ...queued(0, 0), manual: { waiting: { before: 1 }, running: false } } },
+    ],
+  ])('%s', (text, over) => {
+    expect(explain(over).text).toBe(text);
+  });
+
+  it('comes with what to type, unless it is next within a second', () => {
+    expect(explain({ place: queued(0, 100) }).command).toBeNull();
+    expect(explain({ place: queued(0, 101) })).toMatchObject({
+      state: 'due',
+      command: 'cardpoll concurrency advise',
+    });
+    const failing = { failuresInARow: 1, retry: { atMs: NOW, before: 1 } };
+    expect(explain({ place: place(failing) })).toMatchObject({
+      state: 'backoff',
+      command: 'cardpoll stats failures',
+    });
+    expect(explain({ breakers: [{ ...BREAKER, ...unsaid }] }).command).toBe('cardpoll doctor');
+    expect(explain({ rings: [ring({ enabled: false })] })).toMatchObject({
+      state: 'not_loaded',
+      command: 'cardpoll doctor',
+    });
+  });
+
+  it('is by its own ring alone, built, enabled and of an enabled config', () => {
+    const own = explain();
+    const other = ring({ configId: 2, intervalMs: 5_000 });
+    expect(explain({ rings: [other, ring()] })).toEqual(own);
+    expect(own.config).toEqual({ id: 1, name: 'config 1', intervalSeconds: 1_024 });
+    expect(explain({ rings: [ring({ generation: 0 })] })).toMatchObject({ ring: null, nextDueAt: null });
+    expect(explain({ rings: [ring({ enabled: false })] })).toMatchObject({
+      ring: { member: true },
+      nextDueAt: null,
+    });
+    expect(explain({ configs: [disabled], taking: disabled }).nextDueAt).toBeNull();
+  });
+
+  it('has no delay while it runs, or has nothing to wait for', () => {
+    const running = { leaseEndsAtMs: NOW, calling: true };
+    expect(explain({ place: { ...queued(9_000, 0), running } }).overdueSeconds).toBeNull();
+    expect(explain({ place: queued(9_000, 0) }).overdueSeconds).toBe(9);
+    expect(explain({ place: queued(0, 0) }).overdueSeconds).toBeNull();
+    expect(explain({ taking: null })).toMatchObject({ nextDueAt: null, overdueSeconds: null });
+  });
+
+  it('says what failed last, also where no further try is planned', () => {
+    const lastFailure = { at: new Date(NOW), reason: 'http', message: 'x', durationMs: 1, attempts: 9 };
+    expect(explain({ lastFailure }).lastFailure).toEqual({ ...lastFailure, nextTryAt: null });
+    expect(explain().lastFailure).toBeNull();
+  });
+});

@@ -86,11 +86,15 @@ describe('queueStatsOf', () => {
     const fast = ring({ intervalMs: 4_000, achievedIntervalMs: 43_000, skippedRevolutions: 9 });
     const slow = ring({ configId: 2, achievedIntervalMs: 65_000, skippedRevolutions: 1 });
     const off = ring({ configId: 3, enabled: false, achievedIntervalMs: 1e9 });
-    expect(queueStatsOf(counts, [slow, fast, off], NOW_MS)).toMatchObject({
-      intervalSeconds: 4,
-      achievedIntervalSeconds: 43,
-      skippedRevolutions: 10,
-    });
+    for (const rings of [
+      [slow, fast, off],
+      [fast, off, slow],
+    ])
+      expect(queueStatsOf(counts, rings, NOW_MS)).toMatchObject({
+        intervalSeconds: 4,
+        achievedIntervalSeconds: 43,
+        skippedRevolutions: 10,
+      });
     expect(queueStatsOf(counts, [off], NOW_MS)).toMatchObject({
       intervalSeconds: null,
       achievedIntervalSeconds: null,
@@ -154,6 +158,19 @@ describe('taskStatsOf', () => {
     );
     // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
     expect(taskStatsOf(wide, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(43);
+  });
+
+  it('owes what waits in the manual list too', () => {
+    // 70 a second let through, 20 of them asked for: 10 due and 490 by hand take ten seconds.
+    const own = queueStatsOf({ ...counts, manualLength: 490 }, [ring({ members: 1_280 })], NOW_MS);
+    expect(taskStatsOf(own, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(10);
+  });
+
+  it('is worse off while its limit is used up', () => {
+    const used = queueStatsOf({ ...counts, inFlight: 7 }, [], NOW_MS);
+    expect(taskStatsOf(used, reading(10, 0, 100), FREE).healthReasons).toMatchObject([
+      { code: 'concurrency_usage', severity: 'alert', text: '100 % of the limit is in use' },
+    ]);
   });
 
   it('has no success rate and no duration without a sample', () => {

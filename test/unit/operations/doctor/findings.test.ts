@@ -1,12 +1,10 @@
-// What the doctor says of instances, servers and counts that are as nobody makes them for a test.
+// What the doctor says of instances, and of cards in rings that are as nobody makes them for a test.
 import { describe, expect, it } from 'vitest';
 import { instanceFindings } from '../../../../src/operations/doctor/instances.ts';
-import { liveStoreFindings } from '../../../../src/operations/doctor/live-store.ts';
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/coordination.ts';
-import type { LiveServer } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 
 describe('instances', () => {
@@ -27,61 +25,6 @@ describe('instances', () => {
         command: 'cardpoll stats instances',
       },
     ]);
-  });
-});
-
-describe('redis servers', () => {
-  const WELL: LiveServer = {
-    address: '10.0.0.1:6379',
-    version: '7.0.15',
-    writable: true,
-    usedBytes: 1e8,
-    limitBytes: 8e9,
-    replicas: 1,
-    replicasInStep: 1,
-    persistent: true,
-    savesFail: false,
-  };
-  async function found(check: string, servers: Partial<LiveServer>[], cards = 1_000) {
-    const live = {
-      ...openEmbeddedLiveStore({ clock: systemClock }),
-      servers: async () => servers.map((server) => ({ ...WELL, ...server })),
-    };
-    return (await liveStoreFindings(live, systemClock, cards)).find((one) => one.check === check);
-  }
-
-  it('are shown by the worst of them', async () => {
-    const servers = [{}, { address: '10.0.0.2:6379', version: '6.0.9' }];
-    expect(await found('redis version', servers)).toMatchObject({
-      status: 'failed',
-      detail: expect.stringContaining('10.0.0.2:6379 runs 6.0.9'),
-    });
-    expect(await found('redis version', [{}])).toMatchObject({ status: 'ok', detail: '7.0.15' });
-  });
-
-  it('must have room for the fleet, not only for what is there', async () => {
-    expect((await found('redis memory', [{}], 10_000_000))?.status).toBe('ok');
-    expect(await found('redis memory', [{ limitBytes: 5e8 }], 10_000_000)).toMatchObject({
-      status: 'failed',
-      command: 'redis-cli -h 10.0.0.1 -p 6379 CONFIG SET maxmemory 1870mb',
-    });
-    expect(
-      (await found('redis memory', [{ limitBytes: 7e8 }, { limitBytes: 7e8 }], 10_000_000))?.status,
-    ).toBe('ok');
-    expect((await found('redis memory', [{ usedBytes: null }]))?.status).toBe('unknown');
-  });
-
-  it('must be able to write, to their disk and to their replicas', async () => {
-    const command = (words: string) => `redis-cli -h 10.0.0.1 -p 6379 ${words}`;
-    const cases: [Partial<LiveServer>, string, string][] = [
-      [{ writable: false }, 'failed', command('REPLICAOF NO ONE')],
-      [{ savesFail: true }, 'failed', command('BGSAVE')],
-      [{ replicas: 2 }, 'warning', command('INFO replication')],
-    ];
-    for (const [server, status, typed] of cases) {
-      expect(await found('redis replication', [server])).toMatchObject({ status, command: typed });
-    }
-    expect((await found('redis replication', [{}]))?.status).toBe('ok');
   });
 });
 
@@ -138,6 +81,35 @@ describe('the sample of cards in rings', () => {
         command: 'cardpoll init rebuild --yes',
       },
     ]);
+  });
+
+  it('counts the memberships that cards should have, and looks at every ring for itself', async () => {
+    const stores = await setUp([1, 2, 3], [1, 2, 3]);
+    // Another type's ring of the config, another config's of the type, and one that was never built have nothing to say.
+    const others = [
+      { id: 1, taskType: 'carddata', priority: 0 },
+      { id: 2, taskType: 'package', priority: 0 },
+    ] as const;
+    stores.records.configs.list = async () => [CONFIG, ...others.map((one) => ({ ...CONFIG, ...one }))];
+    await stores.live.rings.configure({ configId: 2, taskType: 'package' }, { intervalMs: 1, enabled: true });
+    expect(await ringSampleFindings(stores, loaded, Math.random, async () => {})).toMatchObject([
+      { detail: '3 cards of 3 looked up (9 memberships) are in no ring that polls them' },
+    ]);
+  });
+
+  it('is drawn from the first cards and from nineteen places more, and waits for nothing where all is well', async () => {
+    const all = Array.from({ length: 2_000 }, (_, i) => i + 1);
+    const stores = await setUp(all, all);
+    let drawn = 0;
+    const random = () => {
+      drawn += 1;
+      return drawn % 2 === 0 ? 0.5 : 0.25;
+    };
+    const settle = () => Promise.reject(new Error('waited'));
+    expect(await ringSampleFindings(stores, loaded, random, settle)).toMatchObject([
+      { status: 'ok', detail: '150 cards looked up, all in their rings' },
+    ]);
+    expect(drawn).toBe(19);
   });
 
   it('waits for the end of the initialisation', async () => {

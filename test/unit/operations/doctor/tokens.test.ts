@@ -27,6 +27,21 @@ it('warns of tokens that expired or will within 14 days, with the command for a 
   ]);
 });
 
+it.each([
+  [-1, 'expired'],
+  [0, 'expired'],
+  [1, 'expires'],
+  [14 * 86_400_000 - 1, 'expires'],
+])('that ends in %i ms %s', (inMs, is) => {
+  const ending = { name: 'a', role: 'admin', expiresAtMs: NOW + inMs };
+  expect(tokenFindings([ending], NOW)).toMatchObject([
+    { check: 'admin tokens', status: 'warning', detail: expect.stringContaining(`the token of a ${is}: `) },
+  ]);
+  expect(tokenFindings([{ ...ending, expiresAtMs: NOW + 14 * 86_400_000 }], NOW)).toMatchObject([
+    { check: 'admin tokens', status: 'ok' },
+  ]);
+});
+
 it('is content with others, and says nothing where there are none', () => {
   expect(tokenFindings([token('later', '2026-12-05'), token('never', null)], NOW)).toMatchObject([
     { status: 'ok', detail: '2 known, none expires within 14 days' },

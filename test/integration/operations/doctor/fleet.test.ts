@@ -1,0 +1,249 @@
+// What the doctor says of the fleet in two stores that answer: instances, counts, rings, alert rules, cleanup, health.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import { fleetFindings } from '../../../../src/operations/doctor/fleet.ts';
+import { INIT_NOT_STARTED } from '../../../../src/store/ports/coordination.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
+import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+
+const NOW = '2026-11-15T12:00:00Z';
+const DAY_MS = 86_400_000;
+const COMPLETED = { ...INIT_NOT_STARTED, status: 'completed' } as const;
+
+let database: OperatedStores;
+let stores: OperatedStores;
+let clock: FakeClock;
+
+beforeAll(async () => {
+  database = await openOperatedStores();
+  await database.sql(
+    `INSERT INTO cards (card_id, iccid) SELECT id, '898600000000000000' || id FROM generate_series(41, 43) id`,
+  );
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  clock = new FakeClock(NOW);
+  await database.sql(`DELETE FROM alert_rules; DELETE FROM cleanup_run_items; DELETE FROM cleanup_runs;
+    UPDATE cardpoll_migrations SET applied_at = '${NOW}'`);
+  stores = await openOperatedStores({ databaseOf: database, clock });
+});
+afterEach(() => stores.close());
+
+type Facts = Parameters<typeof fleetFindings>[0];
+
+async function look(over: Partial<Facts> = {}) {
+  const { live, records } = stores;
+  return fleetFindings({
+    live,
+    records,
+    clock,
+    random: () => 0,
+    settle: async () => {},
+    upkeep: { cleanupSchedule: '0 3 * * *' },
+    overview: () => stores.operations().stats.overview(),
+    ...over,
+  });
+}
+
+const found = async (check: string, over?: Partial<Facts>) =>
+  (await look(over)).filter((one) => one.check === check);
+const briefly = (findings: Awaited<ReturnType<typeof look>>) =>
+  findings.map(({ check, status, detail }) => `${check}: ${status}: ${detail}`);
+
+async function rule(name: string, isEnabled: boolean): Promise<number> {
+  const of = { ruleType: 'queue_backlog', taskType: 'realname', comparison: '>', threshold: 1 } as const;
+  const fields = {
+    name,
+    isEnabled,
+    notifyChannels: [],
+    webhookUrl: null,
+    webhookSecrets: [],
+    cooldownSeconds: 0,
+  };
+  return (await stores.records.alerts.createRule({ ...of, ...fields })).id;
+}
+
+async function allInRings(): Promise<void> {
+  const fleet = new PolledFleet(stores.live, clock);
+  await fleet.alive(instanceOf('a'));
+  await stores.live.coordination.saveInitProgress(COMPLETED);
+  for (const [i, taskType] of TASK_TYPES.entries())
+    await fleet.load({ configId: [1, 3, 4][i] ?? 0, taskType }, [41, 42, 43], 3_600_000);
+}
+
+describe('a fleet', () => {
+  it('that is well', async () => {
+    await allInRings();
+    await rule('backlog', true);
+    expect(briefly(await look())).toEqual([
+      'instances: ok: 1 of 1.2.3',
+      'running counts: ok: those of the calls that run: realname 0, carddata 0, package 0',
+      'cards in rings: ok: 3 cards looked up, all in their rings',
+      'alert rules: ok: 1 of 1 watch',
+      'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
+      'fleet: ok: 1 instances alive, health normal',
+    ]);
+  });
+
+  it('whose daemon tells how it does is not asked', async () => {
+    await allInRings();
+    expect((await look({ overview: null })).map(({ check }) => check)).toEqual([
+      'instances',
+      'running counts',
+      'cards in rings',
+      'alert rules',
+      'cleanup',
+    ]);
+  });
+
+  it('that was never started is no reason to worry', async () => {
+    expect(briefly(await look()).filter((line) => line.includes('skipped'))).toEqual([
+      'instances: skipped: none is alive',
+      'cards in rings: skipped: they are being loaded, or are to be',
+      'fleet: skipped: no instance ever polled',
+    ]);
+  });
+
+  it.each([
+    ['whose instances are gone', { ...INIT_NOT_STARTED, updatedAtMs: 1 }],
+    ['whose instances are gone after they loaded all', COMPLETED],
+  ])('%s has nobody that polls', async (_, progress) => {
+    await stores.live.coordination.saveInitProgress(progress);
+    expect(await look()).toContainEqual({
+      check: 'no_worker',
+      status: 'failed',
+      detail: 'no instance polls: none with the role worker is alive',
+      hint: null,
+      command: 'cardpoll daemon --roles worker',
+    });
+  });
+
+  it('that has just been started is asked', async () => {
+    await new PolledFleet(stores.live, clock).alive(instanceOf('a'), instanceOf('b'));
+    expect(await found('fleet')).toMatchObject([
+      { status: 'ok', detail: '2 instances alive, health normal' },
+    ]);
+  });
+
+  it('with cards that no ring has', async () => {
+    await allInRings();
+    await stores.live.rings.remove({ configId: 3, taskType: 'carddata' }, [42]);
+    let waited = 0;
+    const settle = async () => {
+      waited += 1;
+    };
+    expect(await found('cards in rings', { settle })).toMatchObject([
+      { status: 'failed', detail: '1 card of 3 looked up (9 memberships) are in no ring that polls them' },
+    ]);
+    expect(waited).toBe(1);
+  });
+
+  it('of which one part does not tell', async () => {
+    await allInRings();
+    const away = () => Promise.reject(new Error('away'));
+    const { live, records } = stores;
+    const failing = <T extends object>(part: T, name: keyof T): T =>
+      Object.assign(Object.create(part), { [name]: away });
+    const told = await look({
+      live: { ...live, work: failing(live.work, 'runningCount'), rings: failing(live.rings, 'list') },
+      records: { ...records, alerts: failing(records.alerts, 'rules') },
+      overview: away,
+    });
+    expect(briefly(told)).toEqual([
+      'instances: ok: 1 of 1.2.3',
+      'running counts: unknown: away',
+      'cards in rings: unknown: away',
+      'alert rules: unknown: away',
+      'fleet: unknown: away',
+    ]);
+  });
+});
+
+describe('alert rules', () => {
+  it('may be none', async () => {
+    expect(await found('alert rules')).toMatchObject([
+      {
+        status: 'warning',
+        detail: 'there are none: nobody is told when polling fails',
+        command: 'cardpoll alerts recommended --apply',
+      },
+    ]);
+  });
+
+  it('may all be disabled, or some', async () => {
+    const first = await rule('a', false);
+    await rule('b', false);
+    expect(await found('alert rules')).toMatchObject([
+      {
+        status: 'warning',
+        detail: 'all 2 are disabled: nobody is told when polling fails',
+        command: `cardpoll alerts rules update ${first} --enable`,
+      },
+    ]);
+    await rule('c', true);
+    expect(await found('alert rules')).toMatchObject([{ status: 'ok', detail: '1 of 3 watch' }]);
+  });
+});
+
+describe('the cleanup', () => {
+  const command = 'cardpoll cleanup run --yes --wait';
+
+  async function run(status: string, startedAt: string, finishedAt: string | null): Promise<void> {
+    const finished = finishedAt === null ? 'NULL' : `'${finishedAt}'`;
+    await database.sql(`INSERT INTO cleanup_runs (run_id, status, started_at, finished_at)
+      VALUES ('run-${startedAt}', '${status}', '${startedAt}', ${finished})`);
+  }
+
+  it('without a schedule never runs', async () => {
+    const upkeep = { cleanupSchedule: 'off' };
+    expect(await found('cleanup', { upkeep })).toMatchObject([
+      {
+        status: 'warning',
+        detail: 'it never ran and has no schedule: expired data stays',
+        hint: expect.stringContaining('cleanup.schedule'),
+        command,
+      },
+    ]);
+  });
+
+  it('has had its turn two days after the tables were made', async () => {
+    await database.sql(`UPDATE cardpoll_migrations SET applied_at = '2020-01-01T00:00:00Z'
+      WHERE id = (SELECT max(id) FROM cardpoll_migrations)`);
+    clock.set(Date.parse('2020-01-01T00:00:00Z') + 2 * DAY_MS);
+    expect(await found('cleanup')).toMatchObject([{ status: 'ok' }]);
+    clock.advance(1);
+    expect(await found('cleanup')).toMatchObject([
+      {
+        status: 'warning',
+        detail: 'it never ran, although its schedule is 0 3 * * *: no leader was alive then',
+        command,
+      },
+    ]);
+  });
+
+  it('is told by its last run', async () => {
+    await run('completed', '2026-11-13T03:00:00Z', '2026-11-13T03:05:00Z');
+    expect(await found('cleanup')).toMatchObject([
+      { status: 'ok', detail: 'ran last at 2026-11-13T03:05:00.000Z' },
+    ]);
+    await run('running', '2026-11-14T03:00:00Z', null);
+    expect(await found('cleanup')).toMatchObject([
+      { status: 'ok', detail: 'is running since 2026-11-14T03:00:00.000Z' },
+    ]);
+  });
+
+  it('that failed says why, for each that could not be cleaned', async () => {
+    await run('failed', '2026-11-14T03:00:00Z', '2026-11-14T03:05:00Z');
+    await database.sql(`INSERT INTO cleanup_run_items (run_id, position, target, cutoff, first_kept_month, total, error)
+      SELECT run_id, n, target, now(), '2026-01-01', 0, error FROM cleanup_runs,
+        (VALUES (1, 'manual_triggers', 'locked'), (2, 'audit', NULL), (3, 'alert_history', 'full')) AS item (n, target, error)`);
+    expect(await found('cleanup')).toMatchObject([
+      {
+        status: 'warning',
+        detail: 'the last run failed: manual_triggers: locked; alert_history: full',
+        command,
+      },
+    ]);
+  });
+});

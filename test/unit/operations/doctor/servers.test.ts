@@ -1,0 +1,280 @@
+// What the doctor says of single servers: every state in which a Redis or a PostgreSQL can be found.
+import { describe, expect, it } from 'vitest';
+import { liveStoreFindings, liveStoreNotOpened } from '../../../../src/operations/doctor/live-store.ts';
+import { recordStoreFindings, recordStoreNotOpened } from '../../../../src/operations/doctor/record-store.ts';
+import { CardpollError } from '../../../../src/platform/errors.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveServer } from '../../../../src/store/ports/live-store.ts';
+import type { RecordServer, RecordStore } from '../../../../src/store/ports/record-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const MIB = 1_048_576;
+const CLOCK = new FakeClock('2026-11-15T00:00:00Z');
+
+const briefly = (findings: readonly { check: string; status: string; detail: string }[]) =>
+  findings.map(({ check, status, detail }) => `${check}: ${status}: ${detail}`);
+
+describe('a Redis', () => {
+  const WELL: LiveServer = {
+    address: '[fd00::1]:6379',
+    version: '7.0.15',
+    writable: true,
+    usedBytes: 2 * MIB,
+    limitBytes: 100 * MIB,
+    replicas: 0,
+    replicasInStep: 0,
+    persistent: true,
+    savesFail: false,
+  };
+  const cli = (words: string) => `redis-cli -h [fd00::1] -p 6379 ${words}`;
+
+  function look(servers: readonly Partial<LiveServer>[], cards: number | null = null) {
+    const live = {
+      ...openEmbeddedLiveStore({ clock: CLOCK }),
+      servers: async () => servers.map((server) => ({ ...WELL, ...server })),
+    };
+    return liveStoreFindings(live, CLOCK, cards);
+  }
+  const found = async (check: string, server: Partial<LiveServer>, cards?: number) =>
+    (await look([server], cards)).find((one) => one.check === check);
+
+  it('that is well', async () => {
+    expect(briefly(await look([{}]))).toEqual([
+      'redis: ok: answers',
+      'redis maxmemory-policy: ok: noeviction',
+      'redis version: ok: 7.0.15',
+      'redis memory: ok: 2 MiB of 100 MiB are used',
+      'redis replication: ok: 0 replicas, writes are kept in a file; what is lost is built anew from the cards',
+      'redis clock: ok: +0 ms against this machine',
+    ]);
+  });
+
+  it('that nobody may write to is none', async () => {
+    const nothing = (check: string) => `${check}: unknown: no server takes writes`;
+    expect(briefly(await look([])).slice(2, 5)).toEqual(Array(3).fill(nothing('redis')));
+  });
+
+  it.each([
+    ['6.2.0', 'ok'],
+    ['6.3', 'ok'],
+    ['7.0.1', 'ok'],
+    ['6.1.9', 'failed'],
+    ['5.9.0', 'failed'],
+    [null, 'unknown'],
+  ])('of version %s: %s', async (version, status) => {
+    expect((await found('redis version', { version }))?.status).toBe(status);
+  });
+
+  it('that is too old is to be updated, and one that tells no version is named', async () => {
+    expect(await found('redis version', { version: '6.1.9' })).toMatchObject({
+      detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that are used',
+      hint: 'update it to 6.2 or later',
+    });
+    expect((await found('redis version', { version: null }))?.detail).toBe(
+      '[fd00::1]:6379 does not tell its version',
+    );
+  });
+
+  it.each([
+    [{ usedBytes: 80 * MIB }, 'ok', null],
+    [{ usedBytes: 80 * MIB + 1 }, 'warning', cli('CONFIG SET maxmemory 161mb')],
+    [{ usedBytes: 95 * MIB }, 'warning', cli('CONFIG SET maxmemory 190mb')],
+    [{ usedBytes: 95 * MIB + 1 }, 'failed', cli('CONFIG SET maxmemory 191mb')],
+    [{ usedBytes: null }, 'unknown', cli('INFO memory')],
+    [{ limitBytes: null }, 'unknown', cli('INFO memory')],
+    [{ limitBytes: 0 }, 'unknown', cli('INFO memory')],
+  ])('with %j: %s', async (memory, status, command) => {
+    expect(await found('redis memory', memory)).toMatchObject({ status, command });
+  });
+
+  it('must have room for the fleet, whatever it holds by now', async () => {
+    // 98 bytes a card: 935 MiB for ten million, to be shared by two servers.
+    const tight = { limitBytes: 900 * MIB, usedBytes: 2_000 * 1_024 };
+    expect(await found('redis memory', tight, 10_000_000)).toEqual({
+      check: 'redis memory',
+      status: 'failed',
+      detail: '[fd00::1]:6379: 2 MiB of 900 MiB are used; this fleet takes up to 935 MiB',
+      hint: expect.stringContaining('polling stands still'),
+      command: cli('CONFIG SET maxmemory 1870mb'),
+    });
+    const [, , , shared] = await look([tight, tight], 10_000_000);
+    expect(shared).toMatchObject({ status: 'ok', detail: expect.stringContaining('up to 468 MiB') });
+  });
+
+  it.each<[Partial<LiveServer>, string, string, string | null]>([
+    [{ replicas: 2, replicasInStep: 2, persistent: false }, 'ok', '2 replicas, not kept in a file', null],
+    [{ persistent: null }, 'ok', '0 replicas, not kept in a file', null],
+    [{ writable: null }, 'unknown', '[fd00::1]:6379 does not tell its role', null],
+    [{ replicas: null }, 'unknown', '[fd00::1]:6379 does not tell its role', null],
+    [
+      { writable: false, savesFail: true },
+      'failed',
+      '[fd00::1]:6379 is a replica and takes no writes',
+      cli('REPLICAOF NO ONE'),
+    ],
+    [{ savesFail: true }, 'failed', '[fd00::1]:6379 could not write to its disk', cli('BGSAVE')],
+    [
+      { replicas: 3, replicasInStep: 1 },
+      'warning',
+      '2 of 3 replicas of [fd00::1]:6379 are not in step: what they lack',
+      cli('INFO replication'),
+    ],
+  ])('that replicates and saves so: %j', async (server, status, detail, command) => {
+    expect(await found('redis replication', server)).toMatchObject({
+      status,
+      detail: expect.stringContaining(detail),
+      command,
+    });
+  });
+
+  it('is shown by the worst: failed before unknown before a warning before what is well', async () => {
+    const states: readonly Partial<LiveServer>[] = [
+      {},
+      { replicas: 1 },
+      { writable: null },
+      { writable: false },
+    ];
+    const shown: unknown[] = [];
+    for (const count of [1, 2, 3, 4]) shown.push((await look(states.slice(0, count)))[4]?.status);
+    expect(shown).toEqual(['ok', 'warning', 'unknown', 'failed']);
+  });
+
+  it.each([
+    ['redis_evicts', 'redis maxmemory-policy', 'CLI CONFIG SET maxmemory-policy noeviction'],
+    ['redis_cannot_save', 'redis replication', 'CLI BGSAVE'],
+  ])('that is refused for %s answers, and is told what to do', (code, check, command) => {
+    const findings = liveStoreNotOpened(new CardpollError('unavailable', code, 'words of it'), 'CLI');
+    expect(findings.find(({ status }) => status === 'failed')).toMatchObject({
+      check,
+      detail: 'words of it',
+      hint: expect.stringMatching(/./),
+      command,
+    });
+    expect(briefly(findings).filter((line) => !line.startsWith(check))).toEqual([
+      'redis: ok: answers',
+      ...['redis maxmemory-policy', 'redis version', 'redis memory', 'redis replication', 'redis clock']
+        .filter((other) => other !== check)
+        .map((other) => `${other}: skipped: see above`),
+    ]);
+  });
+
+  it('that does not answer is one finding, and the rest is left out', () => {
+    for (const error of [new CardpollError('unavailable', 'redis_unreachable', 'away'), new Error('away')])
+      expect(briefly(liveStoreNotOpened(error, 'CLI'))).toEqual([
+        'redis: failed: away',
+        'redis maxmemory-policy: skipped: see above',
+        'redis version: skipped: see above',
+        'redis memory: skipped: see above',
+        'redis replication: skipped: see above',
+        'redis clock: skipped: see above',
+      ]);
+  });
+});
+
+describe('a PostgreSQL', () => {
+  const WELL: RecordServer = {
+    majorVersion: 15,
+    maxConnections: 100,
+    connections: 12,
+    ownConnections: 10,
+    readOnly: false,
+    waitsForStandby: false,
+    standbys: 0,
+    usageMonths: ['2026-11', '2026-12', '2027-01', '2027-02'],
+  };
+  const applied = (id: string) => ({ id, appliedAtMs: 1, newer: false });
+  const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', psql: 'psql -h db' };
+
+  function look(
+    server: Partial<RecordServer>,
+    status = async () => [applied('1'), applied('2')],
+    instances = 1,
+  ) {
+    const records = {
+      server: async () => ({ ...WELL, ...server }),
+      migrations: { status },
+      now: async () => CLOCK.now(),
+    };
+    return recordStoreFindings(records as unknown as RecordStore, CLOCK, { ...EXPECTED, instances });
+  }
+  const found = async (check: string, server: Partial<RecordServer>, instances?: number) =>
+    (await look(server, undefined, instances)).find((one) => one.check === check);
+
+  it('that is well', async () => {
+    expect(briefly(await look({}))).toEqual([
+      'postgresql: ok: answers',
+      'postgresql version: ok: 15',
+      'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
+      'postgresql replication: ok: 0 standbys',
+      'migrations: ok: all 2 applied',
+      'usage partitions: ok: 2026-11 and 3 months ahead',
+      'postgresql clock: ok: +0 ms against this machine',
+    ]);
+  });
+
+  it('of a version that is too old', async () => {
+    expect((await found('postgresql version', { majorVersion: 14 }))?.status).toBe('ok');
+    expect(await found('postgresql version', { majorVersion: 13 })).toMatchObject({
+      status: 'failed',
+      detail: '13 lacks what the statements use',
+      hint: 'update it to 14 or later',
+    });
+  });
+
+  it('has connections for the last instance, or for how many it must', async () => {
+    expect(await found('postgresql connections', { maxConnections: 32 }, 3)).toMatchObject({
+      status: 'ok',
+      detail: '30 for 3 instances and 2 of others, of 32',
+    });
+    expect(await found('postgresql connections', { maxConnections: 31 }, 3)).toMatchObject({
+      status: 'failed',
+      detail: '30 for 3 instances and 2 of others, of 31: instances would be refused connections',
+      command: `psql -h db -c 'ALTER SYSTEM SET max_connections = 39'`,
+    });
+    const none = await found('postgresql connections', { connections: 4, ownConnections: 5 });
+    expect(none?.detail, 'counted a moment apart').toContain(' and 0 of others');
+  });
+
+  it.each<[Partial<RecordServer>, string, string, string | null]>([
+    [{ waitsForStandby: true, standbys: 2 }, 'ok', '2 standbys, commits wait for them', null],
+    [
+      { waitsForStandby: true },
+      'failed',
+      'commits wait for a standby, and none is connected: nothing can be written',
+      `psql -h db -c "ALTER SYSTEM SET synchronous_standby_names = ''" -c 'SELECT pg_reload_conf()'`,
+    ],
+    [
+      { readOnly: true },
+      'failed',
+      'it takes no writes: a standby, or set to read only',
+      `psql -h db -c 'SELECT pg_promote()'`,
+    ],
+  ])('that replicates so: %j', async (server, status, detail, command) => {
+    expect(await found('postgresql replication', server)).toMatchObject({ status, detail, command });
+  });
+
+  it('lacks migrations, or cannot tell them: then the partitions are not looked at', async () => {
+    const missing = (id: string) => ({ ...applied(id), appliedAtMs: null });
+    const some = async () => [applied('1'), missing('2'), missing('3')] as ReturnType<typeof applied>[];
+    expect(briefly(await look({}, some)).slice(4, 6)).toEqual([
+      'migrations: warning: missing: 2, 3; the next daemon that starts applies them',
+      'usage partitions: skipped: see above',
+    ]);
+    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(4, 6)).toEqual([
+      'migrations: failed: odd',
+      'usage partitions: skipped: see above',
+    ]);
+  });
+
+  it('that does not answer is one finding, and the rest is left out', () => {
+    expect(briefly(recordStoreNotOpened(new Error('away')))).toEqual([
+      'postgresql: failed: away',
+      'postgresql version: skipped: see above',
+      'postgresql connections: skipped: see above',
+      'postgresql replication: skipped: see above',
+      'migrations: skipped: see above',
+      'usage partitions: skipped: see above',
+      'postgresql clock: skipped: see above',
+    ]);
+  });
+});

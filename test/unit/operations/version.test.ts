@@ -1,0 +1,27 @@
+// Versions of what can be changed: equal for equal state, and required only of whoever names one.
+import { expect, it } from 'vitest';
+import { requireVersion, VERSION_CHANGED, versionOf } from '../../../src/operations/version.ts';
+
+const STATE = versionOf(['realname', 100, null]);
+
+it('is short, fit for a header, and that of the state alone', () => {
+  expect(STATE).toMatch(/^[\w-]{22}$/);
+  expect(versionOf(['realname', 100, null])).toBe(STATE);
+  expect(versionOf(['realname', 100, 0])).not.toBe(STATE);
+  expect(versionOf(['realname,100', null])).not.toBe(STATE);
+});
+
+it.each([[null], ['any'], [[STATE]], [['another', STATE]]] as const)('lets %j pass', (expected) => {
+  expect(() => requireVersion(STATE, expected)).not.toThrow();
+});
+
+it.each([[[]], [['another']], [[STATE.slice(1)]]])('refuses %j', (expected) => {
+  expect(() => requireVersion(STATE, expected)).toThrow(
+    expect.objectContaining({
+      kind: 'conflict',
+      code: VERSION_CHANGED,
+      message: 'it is not in the version If-Match names',
+      hint: expect.stringContaining('read it again'),
+    }),
+  );
+});
