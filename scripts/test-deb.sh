@@ -31,8 +31,10 @@ echo 'lintian finds no error'
 lintian --allow-root --fail-on error "$first" >"$work/lintian.log" || fail "$(grep '^E:' "$work/lintian.log")"
 
 echo 'a fresh Debian'
-[ -d "$root" ] || debootstrap --variant=minbase --include=nodejs,systemd,logrotate trixie "$root" >"$work/debootstrap.log"
+[ -d "$root" ] || debootstrap --variant=minbase trixie "$root" >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
 mount -t proc proc "$root/proc"
+# By apt and not by debootstrap, which does not configure what systemd depends on before it unpacks systemd.
+inside apt-get install -q -y --no-install-recommends nodejs systemd logrotate >"$work/apt.log" || fail "$(tail "$work/apt.log")"
 inside apt-get purge -q -y cardpoll >/dev/null 2>&1 || true
 
 echo 'installs'
