@@ -36,6 +36,7 @@ const PAUSED_REST_MS = 250;
 const MIN_BUDGET_MS = 20;
 /** After cards could not be read (record store away) nothing is claimed for this long. */
 const READ_FAILURE_REST_MS = 1_000;
+
 /** What a poll came to. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 

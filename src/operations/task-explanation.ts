@@ -181,9 +181,9 @@ function failing(facts: TaskFacts): Verdict | null {
   const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
   const command = 'cardpoll stats failures';
   if (retry === null) {
-    const dueMs = dueMsOf(facts);
-    const when = dueMs === null ? '' : ` in ${spanWords(Math.max(0, (dueMs - nowMs) / 1000))}`;
-    return { state: 'backoff', text: `${failed}: asked again when its ring comes to it${when}`, command };
+    const dueMs = dueMsOf(facts) ?? nowMs;
+    const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
+    return { state: 'backoff', text: `${failed}: asked again when its ring comes to it in ${when}`, command };
   }
   if (retry.atMs > nowMs) {
     const text = `${failed}: next try in ${spanWords((retry.atMs - nowMs) / 1000)}`;
