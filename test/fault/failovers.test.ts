@@ -73,7 +73,7 @@ it('Sentinel promotes a replica that lacks ring members', async () => {
     everyMs: 250,
     what: 'the lost members to be in their ring again',
   });
-  expect(await reasons(fleet)).toContain('live_store_replaced');
+  await expect.poll(() => reasons(fleet)).toContain('live_store_replaced');
   await counted(fleet, CARDS);
 });
 
@@ -95,7 +95,7 @@ it('PostgreSQL promotes a standby that lacks the last cards', async () => {
   await promote(standby);
 
   await counted(fleet, CARDS);
-  expect(await reasons(fleet)).toContain('record_store_replaced');
+  await expect.poll(() => reasons(fleet)).toContain('record_store_replaced');
   expect(await membersOf(fleet.redis, 'carddata')).toBe(CARDS);
 });
 
