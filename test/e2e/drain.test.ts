@@ -23,18 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-const reasons = async (message: RegExp) => {
-  const found: unknown[] = [];
-  for await (const line of fleet.logLines('worker.log')) {
-    if (message.test(String(line.msg))) found.push(line.reason ?? line.msg);
-  }
-  return found;
-};
-
 it('goes on as before when the new configuration is broken, and says what is wrong', async () => {
   writeFileSync(configFile, 'polling: [\n');
   daemon.process.signal('SIGHUP');
-  await waitFor(async () => (await reasons(/^configuration not reloaded/)).length > 0);
+  await waitFor(async () => (await fleet.logged(/^configuration not reloaded/)).length > 0);
   const { requests } = await fleet.truth();
   await waitFor(async () => (await fleet.truth()).requests > requests + 100, { what: 'polling to go on' });
 });
@@ -49,5 +41,5 @@ it('SIGTERM loses nothing and ends with 0 within the time to drain', async () =>
   for (const type of TASK_TYPES) {
     expect(await fleet.redis.get(`polling:concurrency:current:${type}`), type).toBe('0');
   }
-  expect(await reasons(/^(drain took too long|late results fenced)/)).toEqual([]);
+  expect(await fleet.logged(/^(drain took too long|late results fenced)/)).toEqual([]);
 });

@@ -37,7 +37,7 @@ it('says that the schema is of a later version, on which the daemon starts and p
   await waitFor(async () => (await fleet.truth()).requests > 0, { what: 'the card to be polled' });
   expect((await process.stop('SIGTERM')).code).toBe(0);
   const warnings = [];
-  for await (const line of fleet.logLines('worker.log')) if ('newer' in line) warnings.push(line);
+  for await (const line of fleet.logLines()) if ('newer' in line) warnings.push(line);
   expect(warnings).toMatchObject([
     { level: 'warn', newer: ['9999_later'], msg: 'the database is of a later version' },
   ]);

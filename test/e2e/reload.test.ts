@@ -28,15 +28,9 @@ function configure(yaml: string, token: string): void {
 
 /** Sends SIGHUP and waits for the line that ends the reload. */
 async function reload(message: RegExp): Promise<Record<string, unknown>> {
-  const before = (await lines(message)).length;
+  const before = (await fleet.logged(message)).length;
   daemon.process.signal('SIGHUP');
-  return waitFor(async () => (await lines(message))[before], { what: `a line ${message}` });
-}
-
-async function lines(message: RegExp): Promise<Record<string, unknown>[]> {
-  const found: Record<string, unknown>[] = [];
-  for await (const line of fleet.logLines('worker.log')) if (message.test(String(line.msg))) found.push(line);
-  return found;
+  return waitFor(async () => (await fleet.logged(message))[before], { what: `a line ${message}` });
 }
 
 const ask = async (token: string) =>

@@ -38,14 +38,6 @@ async function membersOf(redis: Redis, taskType: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-async function reasons(fleet: Fleet): Promise<unknown[]> {
-  const found: unknown[] = [];
-  for await (const line of fleet.logLines('worker.log')) {
-    if (line.msg === 'all rings are compared with the cards') found.push(line.reason);
-  }
-  return found;
-}
-
 it('Sentinel promotes a replica that lacks ring members', async () => {
   const sentinel = await startRedisSentinel();
   closing.push(() => sentinel.stop());
@@ -73,7 +65,7 @@ it('Sentinel promotes a replica that lacks ring members', async () => {
     everyMs: 250,
     what: 'the lost members to be in their ring again',
   });
-  await expect.poll(() => reasons(fleet)).toContain('live_store_replaced');
+  await fleet.told('all rings are compared with the cards', { reason: 'live_store_replaced' });
   await counted(fleet, CARDS);
 });
 
@@ -95,7 +87,7 @@ it('PostgreSQL promotes a standby that lacks the last cards', async () => {
   await promote(standby);
 
   await counted(fleet, CARDS);
-  await expect.poll(() => reasons(fleet)).toContain('record_store_replaced');
+  await fleet.told('all rings are compared with the cards', { reason: 'record_store_replaced' });
   expect(await membersOf(fleet.redis, 'carddata')).toBe(CARDS);
 });
 

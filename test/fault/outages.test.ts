@@ -103,17 +103,10 @@ describe('the gateway', () => {
   it('hangs and answers again: the breaker holds calls back, no card is forgotten', async () => {
     const fleet = await pollingFleet({ env: { CARDPOLL_GATEWAY_TIMEOUT_MS: '1000' } });
     fleet.simulator.signal('SIGSTOP');
-    await waitFor(() => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'open'), {
-      what: 'the breaker to open',
-    });
+    await fleet.told('gateway breaker', { state: 'open' });
     isAlive(fleet);
     fleet.simulator.signal('SIGCONT');
-    await waitFor(
-      () => logged(fleet, (line) => line.msg === 'gateway breaker' && line.state === 'slow_start'),
-      {
-        what: 'the breaker to let calls through again',
-      },
-    );
+    await fleet.told('gateway breaker', { state: 'slow_start' });
     await polls(fleet, 3 * CARDS);
     await allScheduled(fleet);
   });
@@ -145,12 +138,8 @@ describe('the gateway', () => {
 
 /** Waits until a part of the engine has run into the outage and told. */
 async function fails(fleet: Fleet, part: string): Promise<void> {
-  const isTold = (line: Record<string, unknown>) =>
-    line.msg === 'part of the engine failed' && String(line.part).startsWith(part);
-  await waitFor(() => logged(fleet, isTold), { what: `${part} to fail` });
-}
-
-async function logged(fleet: Fleet, wanted: (line: Record<string, unknown>) => boolean): Promise<boolean> {
-  for await (const line of fleet.logLines('worker.log')) if (wanted(line)) return true;
-  return false;
+  const failed = () => fleet.logged('part of the engine failed');
+  await waitFor(async () => (await failed()).some((line) => String(line.part).startsWith(part)), {
+    what: `${part} to fail`,
+  });
 }

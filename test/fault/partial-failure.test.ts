@@ -118,10 +118,11 @@ describe('a pause', () => {
       2 * MAX_RETRY_AFTER_SECONDS * 1_000,
     );
     await waitFor(async () => (await store.work.pauses()).length === 0);
-    await waitFor(async () => (await logged('polling resumed')) >= (await logged('polling paused')), {
+    const told = async (message: string) => (await fleet.logged(message)).length;
+    await waitFor(async () => (await told('polling resumed')) >= (await told('polling paused')), {
       what: 'the log to tell of the end',
     });
-    expect(await logged('polling paused')).toBeGreaterThan(0);
+    expect(await told('polling paused')).toBeGreaterThan(0);
     await rounds(carddata, ROUNDS, 'carddata to come back');
     await store.close();
   });
@@ -144,9 +145,3 @@ describe('a pause', () => {
     await store.close();
   });
 });
-
-async function logged(message: string): Promise<number> {
-  let count = 0;
-  for await (const line of fleet.logLines('worker.log')) if (line.msg === message) count += 1;
-  return count;
-}

@@ -79,14 +79,8 @@ async function asked(interfaceName: string, iccids: readonly string[], times: nu
   );
 }
 
-async function logged(msg: string): Promise<Array<Record<string, unknown>>> {
-  const lines: Array<Record<string, unknown>> = [];
-  for await (const line of fleet.logLines('worker.log')) if (line.msg === msg) lines.push(line);
-  return lines;
-}
-
 async function waitForLines(msg: string, count: number): Promise<void> {
-  await waitFor(async () => (await logged(msg)).length >= count, {
+  await waitFor(async () => (await fleet.logged(msg)).length >= count, {
     everyMs: 200,
     what: `${count} lines ${msg}`,
   });
@@ -104,8 +98,8 @@ describe('a gateway that acknowledges stops', () => {
     await database.query(`UPDATE card_stops SET claimed_until = clock_timestamp() + interval '1 hour'`);
     await asked('card_status', ICCIDS, 3);
     expect(ICCIDS.map((iccid) => callsOf('stop', iccid))).toEqual(ICCIDS.map(() => 1));
-    expect(await logged('停机')).toEqual([]);
-    expect(await logged('复机')).toEqual([]);
+    expect(await fleet.logged('停机')).toEqual([]);
+    expect(await fleet.logged('复机')).toEqual([]);
     expect(await fleet.get('/api/admin/cards/1')).toMatchObject({ stopped: false });
     const fired = await waitFor(
       async () => {
@@ -136,7 +130,7 @@ describe('a gateway that acknowledges stops', () => {
     await waitForLines('停机', OVER.length);
     await asked('card_status', ICCIDS, 3);
     expect(effective.toSorted()).toEqual(ICCIDS.toSorted());
-    expect(await logged('停机')).toHaveLength(OVER.length);
+    expect(await fleet.logged('停机')).toHaveLength(OVER.length);
     expect(await fleet.get('/api/admin/cards/1')).toMatchObject({ stopped: true });
     await waitFor(
       async () => {
@@ -153,7 +147,7 @@ describe('a gateway that acknowledges stops', () => {
     stopped.delete(resumed);
     await waitForLines('复机', 1);
     await asked('card_status', [resumed], 3);
-    expect(await logged('复机')).toMatchObject([{ iccid: resumed }]);
+    expect(await fleet.logged('复机')).toMatchObject([{ iccid: resumed }]);
     expect(effective).toHaveLength(OVER.length);
   });
 });

@@ -47,14 +47,6 @@ async function limitsOf(fleet: Fleet): Promise<readonly Limit[]> {
   return (await fleet.get<{ items: Limit[] }>('/api/admin/polling-concurrency')).items;
 }
 
-/** The changes of limits that were logged, by daemon. */
-async function changesOf(fleet: Fleet): Promise<ReadonlyArray<Record<string, unknown>>> {
-  const changes: Array<Record<string, unknown>> = [];
-  for await (const line of fleet.logLines('worker.log'))
-    if (line.msg === 'effective limit') changes.push(line);
-  return changes;
-}
-
 function sum(limits: readonly Limit[]): number {
   return limits.reduce((total, limit) => total + limit.effective_concurrency, 0);
 }
@@ -91,7 +83,7 @@ it('is lowered to what the gateway bears, shown everywhere, taken over, and rais
   expect(exposed).toHaveLength(TASK_TYPES.length);
   expect(exposed.some(([, value]) => Number(value) < LIMIT)).toBe(true);
   expect((await fleet.cli('concurrency', 'advise')).stdout).toContain('reduced to');
-  const changes = await changesOf(fleet);
+  const changes = await fleet.logged('effective limit');
   expect(changes[0]).toMatchObject({
     task_type: expect.any(String),
     from: LIMIT,
@@ -103,7 +95,7 @@ it('is lowered to what the gateway bears, shown everywhere, taken over, and rais
   const left = await Promise.all(
     TASK_TYPES.map((type) => fleet.redis.get(`polling:concurrency:effective:${type}`)),
   );
-  const byTheFirst = (await changesOf(fleet)).length;
+  const byTheFirst = (await fleet.logged('effective limit')).length;
   await fleet.startDaemon();
 
   gateway.setCapacity(null);
@@ -113,7 +105,7 @@ it('is lowered to what the gateway bears, shown everywhere, taken over, and rais
     // The reason goes with the next write.
     (limits) => sum(limits) === TASK_TYPES.length * LIMIT && limits.every(({ reason }) => reason === null),
   );
-  const byTheSecond = (await changesOf(fleet)).slice(byTheFirst);
+  const byTheSecond = (await fleet.logged('effective limit')).slice(byTheFirst);
   TASK_TYPES.forEach((type, i) => {
     const first = byTheSecond.find((change) => change.task_type === type);
     if (left[i] !== null) expect(first).toMatchObject({ from: Number(left[i]) });

@@ -74,12 +74,6 @@ async function historyOf(fleet: Fleet, ruleId: number): Promise<readonly AlertBo
   return (JSON.parse(stdout) as PageBody<AlertBody>).items;
 }
 
-async function logged(fleet: Fleet, phrase: string): Promise<Record<string, unknown>[]> {
-  const lines: Record<string, unknown>[] = [];
-  for await (const line of fleet.logLines('worker.log')) if (line.msg === phrase) lines.push(line);
-  return lines;
-}
-
 it('a backlog fires once, its webhook survives a 500 and kill -9, and it is resolved', async () => {
   const { received, url } = await startReceiver();
   const fleet = await startFleet();
@@ -122,7 +116,7 @@ it('a backlog fires once, its webhook survives a 500 and kill -9, and it is reso
     },
   ]);
   // Still above the threshold, and long past many evaluations of the second daemon: nothing fired again.
-  expect((await logged(fleet, ALERT_FIRED)).map((line) => line.rule_id)).toEqual([rule.id]);
+  expect((await fleet.logged(ALERT_FIRED)).map((line) => line.rule_id)).toEqual([rule.id]);
 
   // So much less is asked for that any machine works the backlog off.
   await fleet.setIntervals(600);
@@ -133,7 +127,7 @@ it('a backlog fires once, its webhook survives a 500 and kill -9, and it is reso
   await waitFor(() => received.some(({ body }) => body.includes('alert.resolved')), {
     what: 'the resolution to be told',
   });
-  expect((await logged(fleet, ALERT_RESOLVED)).at(0)).toMatchObject({ rule_id: rule.id });
+  expect((await fleet.logged(ALERT_RESOLVED)).at(0)).toMatchObject({ rule_id: rule.id });
   const { items } = await fleet.get<PageBody<AlertBody>>('/api/admin/polling-alert-history');
   expect(new Set(items.map(({ rule_id }) => rule_id))).toEqual(new Set([rule.id]));
   expect((await fleet.daemons.at(-1)?.process.stop())?.code).toBe(0);

@@ -60,12 +60,6 @@ function untilEnded(): Promise<CleanupProgressBody> {
   );
 }
 
-async function finishedLines(): Promise<Record<string, unknown>[]> {
-  const found: Record<string, unknown>[] = [];
-  for await (const line of fleet.logLines('worker.log')) if (line.msg === CLEANUP_FINISHED) found.push(line);
-  return found;
-}
-
 describe('the API', () => {
   it('is idle before the first run', async () => {
     expect(await progress()).toEqual({
@@ -130,7 +124,9 @@ describe('the API', () => {
       batches: 3,
     });
 
-    const [line] = await waitFor(async () => ((await finishedLines()).length > 0 ? finishedLines() : null));
+    const [line] = await waitFor(async () =>
+      (await fleet.logged(CLEANUP_FINISHED)).length > 0 ? fleet.logged(CLEANUP_FINISHED) : null,
+    );
     expect(line).toMatchObject({
       run_id: runId,
       status: 'completed',

@@ -75,7 +75,7 @@ it('why is this card not polled: it waits behind others, as many as are polled b
   expect(waiting.text).toMatch(/^is (due now|overdue \d+ \w+): \d+ cards are before it, about \d+ (s|min)$/);
   const callsBefore = async () => {
     let calls = 0;
-    for await (const line of fleet.logLines('worker.log')) {
+    for await (const line of fleet.logLines()) {
       if (line.interface !== 'realname' || Date.parse(String(line.time)) < askedAt) continue;
       if (line.card_id === CARD) return { calls };
       calls += 1;
@@ -103,7 +103,7 @@ it('what is overloaded, and what do I type', async () => {
       if (again !== undefined) await type(again.command);
       const since = Date.now() - 1_500 * INTERVAL_SECONDS;
       const polled = new Set<unknown>();
-      for await (const line of fleet.logLines('worker.log')) {
+      for await (const line of fleet.logLines()) {
         if (line.interface === 'realname' && Date.parse(String(line.time)) > since) polled.add(line.card_id);
       }
       return polled.size === CARDS;

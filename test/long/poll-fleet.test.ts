@@ -33,7 +33,7 @@ async function startFleet(daemons: number): Promise<Fleet> {
 /** Completed polls by type and card, as the worker logs tell, from `since` on. */
 async function completions(fleet: Fleet, since: number): Promise<Record<TaskType, Map<number, number[]>>> {
   const found = perTaskType(() => new Map<number, number[]>());
-  for await (const line of fleet.logLines('worker.log')) {
+  for await (const line of fleet.logLines()) {
     const taskType = TASK_TYPES.find((type) => TASKS[type].completed === line.msg);
     const at = Date.parse(String(line.time));
     if (taskType === undefined || at < since) continue;

@@ -70,12 +70,6 @@ async function reload(): Promise<void> {
 const slotsHeld = () =>
   fleet.redis.mget(TASK_TYPES.map((taskType) => `polling:concurrency:current:${taskType}`));
 
-async function lines(message: string): Promise<Record<string, unknown>[]> {
-  const found: Record<string, unknown>[] = [];
-  for await (const line of fleet.logLines('worker.log')) if (line.msg === message) found.push(line);
-  return found;
-}
-
 /** The process with this number, by the environment the supervisor gave it. */
 function processNumber(number: number): number {
   const pid = children(daemon.process.pid).find((child) =>
@@ -130,22 +124,26 @@ describe('--processes 3', () => {
       what: 'process 1 to be replaced',
     });
     await waitFor(async () => (await readyz()).code === 200, { what: 'all to be ready again' });
-    expect(await lines('a process ended unasked and is started again')).toMatchObject([
-      { level: 'error', process: 2, signal: 'SIGKILL', restart_in_ms: 1_000 },
-      { process: 1, signal: 'SIGKILL' },
-    ]);
-    expect(await lines('stuck process killed')).toMatchObject([{ process: 1, pid: frozen }]);
+    await expect
+      .poll(() => fleet.logged('a process ended unasked and is started again'))
+      .toMatchObject([
+        { level: 'error', process: 2, signal: 'SIGKILL', restart_in_ms: 1_000 },
+        { process: 1, signal: 'SIGKILL' },
+      ]);
+    await expect
+      .poll(() => fleet.logged('stuck process killed'))
+      .toMatchObject([{ process: 1, pid: frozen }]);
     expect(manager.assignments.filter((one) => one === 'STOPPING=1')).toEqual([]);
   });
 
   it('reopens all logs on one SIGHUP, and no line is torn', async () => {
-    const before = (await lines('configuration reloaded')).length;
+    const before = (await fleet.logged('configuration reloaded')).length;
     for (const name of ['worker', 'api', 'access']) {
       renameSync(join(daemon.logDir, `${name}.log`), join(daemon.logDir, `${name}.log-1`));
     }
     await reload();
     // Parses every line. A line may wait for a moment until it is written.
-    await waitFor(async () => (await lines('configuration reloaded')).length === before + 3);
+    await waitFor(async () => (await fleet.logged('configuration reloaded')).length === before + 3);
     const all = [daemon.process.pid, ...children(daemon.process.pid)];
     await waitFor(() => !all.some(holdsRotatedFile), { what: 'the rotated files to be let go' });
   });
@@ -159,17 +157,17 @@ describe('--processes 3', () => {
     await reload();
     setLogLevel('nonsense');
     await reload();
-    const refused = () => lines('configuration not reloaded, the present one stays in force');
+    const refused = () => fleet.logged('configuration not reloaded, the present one stays in force');
     await waitFor(async () => (await refused()).length === 3, { what: 'each process to say so' });
-    const before = (await lines(message)).length;
+    const before = (await fleet.logged(message)).length;
     expect(before, 'at the start, and when the killed ones were back').toBeGreaterThan(1);
     setLogLevel('error'); // what is started again reads it
     await killAndWait(2);
-    expect(await lines(message)).toHaveLength(before);
+    expect(await fleet.logged(message)).toHaveLength(before);
     setLogLevel('info');
     await reload();
     await killAndWait(1);
-    await waitFor(async () => (await lines(message)).length === before + 1, {
+    await waitFor(async () => (await fleet.logged(message)).length === before + 1, {
       what: 'a line of the supervisor',
     });
     await fleet.cli('resume');
@@ -182,7 +180,7 @@ describe('--processes 3', () => {
     expect(pids.filter(isAlive)).toEqual([]);
     await manager.waitFor(/^STOPPING=1$/);
     expect(await slotsHeld()).toEqual(['0', '0', '0']);
-    expect(await lines('drain took too long: leases will end by themselves')).toEqual([]);
+    expect(await fleet.logged('drain took too long: leases will end by themselves')).toEqual([]);
     expect((await fleet.truth()).in_flight).toBe(0);
   });
 });

@@ -58,11 +58,8 @@ async function removeCards(first: number, last: number): Promise<void> {
 /** Waits until the worker log tells exactly these completed polls of the type. */
 async function expectPolled(taskType: TaskType, cardIds: readonly number[]): Promise<void> {
   const polled = async () => {
-    const cards: number[] = [];
-    for await (const line of fleet.logLines('worker.log')) {
-      if (line.msg === TASKS[taskType].completed) cards.push(Number(line.card_id));
-    }
-    return cards.sort((one, other) => one - other);
+    const lines = await fleet.logged(TASKS[taskType].completed);
+    return lines.map((line) => Number(line.card_id)).sort((one, other) => one - other);
   };
   await waitFor(async () => (await polled()).length >= cardIds.length, { what: 'the polls to be logged' });
   expect(await polled()).toEqual(cardIds);

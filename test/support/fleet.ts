@@ -133,15 +133,35 @@ export class Fleet {
     return (await fetch(`${this.gatewayUrl}/stats`)).json() as Promise<GatewayTruth>;
   }
 
-  /** Every line of a log (worker.log ...) of all daemons, parsed. */
-  async *logLines(name: string): AsyncGenerator<Record<string, unknown>> {
+  /** Every line of the worker logs of all daemons, parsed. A line is there a tenth of a second after what it tells. */
+  async *logLines(): AsyncGenerator<Record<string, unknown>> {
     for (const { logDir } of this.daemons) {
-      for (const file of (await readdir(logDir)).filter((entry) => entry.startsWith(name))) {
+      for (const file of (await readdir(logDir)).filter((entry) => entry.startsWith('worker.log'))) {
         for await (const line of createInterface({ input: createReadStream(join(logDir, file)) })) {
           if (line.endsWith('}')) yield JSON.parse(line) as Record<string, unknown>;
         }
       }
     }
+  }
+
+  /** The lines of the worker logs so far that say this. */
+  async logged(message: string | RegExp): Promise<Record<string, unknown>[]> {
+    const found: Record<string, unknown>[] = [];
+    for await (const line of this.logLines()) {
+      const said = String(line.msg);
+      if (typeof message === 'string' ? said === message : message.test(said)) found.push(line);
+    }
+    return found;
+  }
+
+  /** Waits until a line of the worker logs says this, with these fields. */
+  async told(message: string, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const wanted = Object.entries(fields);
+    await waitFor(
+      async () =>
+        (await this.logged(message)).some((line) => wanted.every(([name, value]) => line[name] === value)),
+      { everyMs: 100, what: `a line "${message}" with ${JSON.stringify(fields)}` },
+    );
   }
 
   async get<T>(path: string): Promise<T> {
