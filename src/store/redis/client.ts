@@ -10,6 +10,13 @@ import { type ScriptName, scriptSources } from './scripts.ts';
 export type RedisArgument = string | number;
 type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => Promise<unknown>;
 
+/** ioredis gives up where the notice of a failover finds it asking a sentinel for the master. */
+export function reconnectForEver(connection: Redis | Cluster, isClosed: () => boolean): void {
+  connection.on('end', () => {
+    if (!isClosed()) connection.connect().catch(() => {});
+  });
+}
+
 export class RedisClient {
   readonly #scripts: Record<ScriptName, ScriptMethod>;
   #lastConnectionError: unknown = null;
@@ -29,10 +36,7 @@ export class RedisClient {
     connection.on('ready', () => {
       this.#lastConnectionError = null;
     });
-    // ioredis gives up where the notice of a failover finds it asking a sentinel for the master.
-    connection.on('end', () => {
-      if (!this.#closed) connection.connect().catch(() => {});
-    });
+    reconnectForEver(connection, () => this.#closed);
   }
 
   get isCluster(): boolean {

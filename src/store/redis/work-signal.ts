@@ -2,6 +2,7 @@
 // It reconnects and subscribes again by itself; what is published meanwhile is lost, which its listeners allow for. Its
 // errors are the main connection's too, which reports them.
 import type { Cluster, Redis } from 'ioredis';
+import { reconnectForEver } from './client.ts';
 
 const SUBSCRIBE_AGAIN_MS = 1_000;
 
@@ -38,13 +39,17 @@ export class WorkSignal {
 
   /** A cluster's client keeps a connection for subscriptions already. */
   #open(): Redis | Cluster {
-    const subscriber = this.connection.isCluster
-      ? (this.connection as Cluster)
-      : (this.connection as Redis).duplicate({ maxRetriesPerRequest: null });
-    subscriber.on('error', () => {});
+    const subscriber = this.connection.isCluster ? (this.connection as Cluster) : this.#duplicate();
     subscriber.on('message', (channel: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener();
     });
+    return subscriber;
+  }
+
+  #duplicate(): Redis {
+    const subscriber = (this.connection as Redis).duplicate({ maxRetriesPerRequest: null });
+    subscriber.on('error', () => {});
+    reconnectForEver(subscriber, () => this.#closed);
     return subscriber;
   }
 }

@@ -38,7 +38,7 @@ it('works through a failover and keeps the queue', async () => {
   await store.close();
 });
 
-// The notice of the failover then finds the driver asking for the master, which ends its connection for good.
+// The notice of the failover then finds the driver asking for the master, which ends its connections for good.
 it('works again though the sentinel answers nobody until the failover is over', async () => {
   const one = await startRedisSentinel(1);
   const [sentinel] = one.sentinels;
@@ -47,20 +47,39 @@ it('works again though the sentinel answers nobody until the failover is over', 
   const store = await openRedisLiveStore({
     url: `redis-sentinel://127.0.0.1:${toSentinel.port}/mymaster`,
   });
+  let heard = 0;
+  store.work.onWork(REALNAME, () => {
+    heard += 1;
+  });
   const [atSentinel, replica] = [new Redis(sentinel.url), new Redis(one.replica.url)];
   replica.on('error', () => {});
-  const subscribers = async () => String(await atSentinel.client('LIST', 'TYPE', 'PUBSUB')).trim();
-  await waitFor(async () => (await subscribers()) !== '', { what: 'the store to listen for failovers' });
+  const subscribers = async () =>
+    String(await atSentinel.client('LIST', 'TYPE', 'PUBSUB'))
+      .split('\n')
+      .filter(Boolean);
+  // One for its commands, one for what it hears.
+  await waitFor(async () => (await subscribers()).length === 2, {
+    what: 'the store to listen for failovers',
+  });
 
   toSentinel.hold();
   await one.master.kill();
-  await waitFor(() => toSentinel.held > 0, { what: 'the store to ask for the master' });
+  await waitFor(() => toSentinel.held >= 2, { what: 'the store to ask for the master' });
   await waitFor(async () => (await replica.role())[0] === 'master', {
     what: 'the replica to become master',
   });
-  await waitFor(async () => (await subscribers()) === '', { what: 'the store to hear of the failover' });
+  await waitFor(async () => (await subscribers()).length === 0, {
+    what: 'the store to hear of the failover',
+  });
   toSentinel.release();
   await waitFor(() => store.ping().then(() => true));
+  await waitFor(
+    async () => {
+      await store.manual.push(REALNAME, ['1']);
+      return heard > 0;
+    },
+    { what: 'the store to hear of work' },
+  );
 
   await store.close();
   for (const client of [atSentinel, replica]) client.disconnect();
