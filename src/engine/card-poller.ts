@@ -46,7 +46,7 @@ export class CardPoller {
       const result = await task.poll(card, deadline);
       const durationMs = tookMs();
       this.#backpressure.note(false);
-      stats.countSucceeded(task.taskType, durationMs);
+      stats.countSucceeded(task.taskType, durationMs, card.carrierId);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASKS[task.taskType].completed,
@@ -54,7 +54,7 @@ export class CardPoller {
       return { outcome: result.outcome };
     } catch (error) {
       const durationMs = tookMs();
-      stats.countFailed(task.taskType, durationMs, reasonOf(error));
+      stats.countFailed(task.taskType, durationMs, reasonOf(error), card.carrierId);
       this.#noteFailure(error, card, durationMs);
       return { error, durationMs };
     }

@@ -1,16 +1,20 @@
 // Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
 // sent is sent again under the same flush number, so it counts exactly once.
+import type { CarrierPolls } from '../domain/carrier-polls.ts';
 import { bucketOf } from '../domain/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Meter } from '../platform/meter.ts';
-import type { PollStats, StatsDelta } from '../store/ports/poll-stats.ts';
+import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../store/ports/poll-stats.ts';
 
 const FLUSH_EVERY_MS = 500;
 
-type Counter = { -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons'>]-?: number } & {
+type Counter = {
+  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers'>]-?: number;
+} & {
   readonly durations: Record<number, number>;
   readonly reasons: Record<string, number>;
+  readonly carriers: Map<number, { -readonly [K in keyof CarrierPolls]: number }>;
 };
 const zero = (): Counter => ({
   succeeded: 0,
@@ -22,12 +26,23 @@ const zero = (): Counter => ({
   limitReached: 0,
   durations: {},
   reasons: {},
+  carriers: new Map(),
 });
 
 function addDuration(counter: Counter, durationMs: number): void {
   const bucket = bucketOf(durationMs);
   counter.durationMs += durationMs;
   counter.durations[bucket] = (counter.durations[bucket] ?? 0) + 1;
+}
+
+function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1): void {
+  const own = carriers.get(carrierId);
+  if (own !== undefined) {
+    own.polls += 1;
+    own.failed += failed;
+  } else if (carriers.size < STATS_CARRIERS_MAX) {
+    carriers.set(carrierId, { polls: 1, failed });
+  }
 }
 
 export class StatsRecorder extends LoopService {
@@ -44,20 +59,22 @@ export class StatsRecorder extends LoopService {
     super('stats-recorder', means);
   }
 
-  countSucceeded(taskType: TaskType, durationMs: number): void {
+  countSucceeded(taskType: TaskType, durationMs: number, carrierId: number): void {
     const counter = this.#open[taskType];
     counter.succeeded += 1;
     counter.succeededMs += durationMs;
     addDuration(counter, durationMs);
+    addCarrier(counter, carrierId, 0);
     this.meter.poll(taskType, 'succeeded', durationMs);
   }
 
   /** @param reason kind of failure. */
-  countFailed(taskType: TaskType, durationMs: number, reason: string): void {
+  countFailed(taskType: TaskType, durationMs: number, reason: string, carrierId: number): void {
     const counter = this.#open[taskType];
     counter.failed += 1;
     counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
     addDuration(counter, durationMs);
+    addCarrier(counter, carrierId, 1);
     this.meter.poll(taskType, 'failed', durationMs);
   }
 

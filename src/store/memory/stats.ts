@@ -1,7 +1,12 @@
 // Statistics in this process's memory, in ten-second slots.
 import { perTaskType, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { PollStats, StatsDelta, StatsReading } from '../ports/poll-stats.ts';
+import {
+  type PollStats,
+  STATS_CARRIERS_MAX,
+  type StatsDelta,
+  type StatsReading,
+} from '../ports/poll-stats.ts';
 import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../ports/stats-reading.ts';
 
 interface TypeState {
@@ -58,10 +63,10 @@ export class EmbeddedPollStats implements PollStats {
     type.succeededMs += delta.succeededMs ?? 0;
     type.limitReached += delta.limitReached ?? 0;
     const slot = slotAt(now);
-    const { succeeded, failed, durationMs, durations = {}, reasons = {} } = delta;
-    const added: StatsSlot = { succeeded, failed, durationMs, durations, reasons };
+    const { succeeded, failed, durationMs, durations = {}, reasons = {}, carriers = new Map() } = delta;
+    const added: StatsSlot = { succeeded, failed, durationMs, durations, reasons, carriers };
     const counted = type.slots.get(slot);
-    type.slots.set(slot, counted === undefined ? added : sumOfSlots([counted, added]));
+    type.slots.set(slot, sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX));
     for (const index of type.slots.keys()) if (index < oldestSlot(now)) type.slots.delete(index);
   }
 

@@ -1,5 +1,6 @@
 // Port section of live-store.ts: what was polled, and how it went.
 
+import type { PollsByCarrier } from '../../domain/carrier-polls.ts';
 import type { Counts } from '../../domain/counts.ts';
 import type { Durations } from '../../domain/durations.ts';
 import type { PollWindow } from '../../domain/task-metrics.ts';
@@ -22,6 +23,8 @@ export interface StatsDelta {
   readonly durations?: Durations;
   /** Why the failed failed: kind of failure ([a-z_]+) -> how many. */
   readonly reasons?: FailureReasons;
+  /** The polls by carrier, of up to STATS_CARRIERS_MAX carriers. */
+  readonly carriers?: PollsByCarrier;
 }
 
 export type FailureReasons = Counts<string>;
@@ -40,6 +43,8 @@ export interface StatsReading {
     readonly seconds: number;
     readonly durations: Durations;
     readonly reasons: FailureReasons;
+    /** Without the polls of carriers beyond STATS_CARRIERS_MAX a slot. */
+    readonly carriers: PollsByCarrier;
   };
   /** Over the last ten to twenty seconds: what happens now. */
   readonly recent: { readonly polls: number; readonly seconds: number; readonly durations: Durations };
@@ -50,6 +55,9 @@ export const STATS_WINDOW_SECONDS = 300;
 
 /** Polls are counted by slots of this length; `recent` is the present slot and the one before. */
 export const STATS_SLOT_SECONDS = 10;
+
+/** Carriers that a slot counts by name, the first ones that come, so that no fleet makes it long. */
+export const STATS_CARRIERS_MAX = 50;
 
 export interface PollStats {
   /** Adds the counts of an instance. `flushNumber` grows by one a flush: a flush that comes twice counts once. */

@@ -1,5 +1,6 @@
 // From ten-second slots to the rolling windows of the statistics. Used by both implementations of PollStats, which
 // count into the same slots. Pure.
+import { type PollsByCarrier, sumOfCarriers } from '../../domain/carrier-polls.ts';
 import { sumOfCounts } from '../../domain/counts.ts';
 import type { Durations } from '../../domain/durations.ts';
 import type { PollWindow } from '../../domain/task-metrics.ts';
@@ -14,6 +15,7 @@ import {
 export interface StatsSlot extends PollWindow {
   readonly durations: Durations;
   readonly reasons: FailureReasons;
+  readonly carriers: PollsByCarrier;
 }
 
 type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
@@ -44,7 +46,8 @@ export function windowsOf(
   return { window: from(oldestSlot(nowMs)), recent: { polls: succeeded + failed, seconds, durations } };
 }
 
-export function sumOfSlots(slots: readonly StatsSlot[]): StatsSlot {
+/** @param mostCarriers that are named; without it all are. */
+export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
   const sum = (field: keyof PollWindow) => slots.reduce((total, slot) => total + slot[field], 0);
   return {
     succeeded: sum('succeeded'),
@@ -52,5 +55,9 @@ export function sumOfSlots(slots: readonly StatsSlot[]): StatsSlot {
     durationMs: sum('durationMs'),
     durations: sumOfCounts(slots.map(({ durations }) => durations)),
     reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
+    carriers: sumOfCarriers(
+      slots.map(({ carriers }) => carriers),
+      mostCarriers,
+    ),
   };
 }

@@ -1,5 +1,7 @@
-// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts>", the counts as
-// `<duration bucket or failure reason>=<how many>` with commas between. Written by stats-record.lua, read by stats.ts.
+// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the counts
+// as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas between.
+// Written by stats-record.lua, read by stats.ts. A version that does not know the carriers passes over them.
+import type { CarrierPolls } from '../../domain/carrier-polls.ts';
 import type { StatsDelta } from '../ports/poll-stats.ts';
 import type { StatsSlot } from '../ports/stats-reading.ts';
 
@@ -9,11 +11,15 @@ export function packCounts({ durations = {}, reasons = {} }: StatsDelta): string
     .join(',');
 }
 
+export function packCarriers({ carriers = new Map() }: StatsDelta): string {
+  return [...carriers].map(([carrierId, { polls, failed }]) => `${carrierId}:${polls}:${failed}`).join(',');
+}
+
 export function unpackSlot(text: string): StatsSlot {
-  const [succeeded, failed, durationMs, packed = ''] = text.split(' ');
+  const [succeeded, failed, durationMs, counts = '', carriers = ''] = text.split(' ');
   const durations: Record<number, number> = {};
   const reasons: Record<string, number> = {};
-  for (const entry of packed === '' ? [] : packed.split(',')) {
+  for (const entry of entriesOf(counts)) {
     const [key = '', count] = entry.split('=');
     const bucket = Number(key);
     if (Number.isNaN(bucket)) reasons[key] = Number(count);
@@ -25,5 +31,15 @@ export function unpackSlot(text: string): StatsSlot {
     durationMs: Number(durationMs),
     durations,
     reasons,
+    carriers: new Map(entriesOf(carriers).map(unpackCarrier)),
   };
+}
+
+function unpackCarrier(entry: string): [carrierId: number, CarrierPolls] {
+  const [carrierId = 0, polls = 0, failed = 0] = entry.split(':').map(Number);
+  return [carrierId, { polls, failed }];
+}
+
+function entriesOf(packed: string): string[] {
+  return packed === '' ? [] : packed.split(',');
 }

@@ -2,6 +2,7 @@
 import type { TaskType } from '../../domain/task-type.ts';
 import {
   type PollStats,
+  STATS_CARRIERS_MAX,
   STATS_SLOT_SECONDS,
   STATS_WINDOW_SECONDS,
   type StatsDelta,
@@ -10,7 +11,7 @@ import {
 import { type StatsSlot, windowsOf } from '../ports/stats-reading.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
-import { packCounts, unpackSlot } from './packed-slot.ts';
+import { packCarriers, packCounts, unpackSlot } from './packed-slot.ts';
 
 export class RedisPollStats implements PollStats {
   constructor(
@@ -41,6 +42,8 @@ export class RedisPollStats implements PollStats {
         delta.succeededMs ?? 0,
         delta.limitReached ?? 0,
         packCounts(delta),
+        packCarriers(delta),
+        STATS_CARRIERS_MAX,
       ],
     );
   }

@@ -1,6 +1,7 @@
 // Statistics: totals, the rolling window, flushes that come twice.
 import { expect, it } from 'vitest';
-import { describeLiveStore, REALNAME } from './stores.ts';
+import type { CarrierPolls } from '../../../src/domain/carrier-polls.ts';
+import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 describeLiveStore('statistics', (live) => {
   it('are zero before the first count', async () => {
@@ -45,4 +46,49 @@ describeLiveStore('statistics', (live) => {
     expect(window.reasons).toEqual({ timeout: 3, http: 1 });
     expect(recent.durations).toEqual({ 0: 1, 12: 9 });
   });
+
+  it('keep the polls of each carrier', async () => {
+    const { stats } = live.store;
+    const sums = { succeeded: 3, failed: 2, durationMs: 50 };
+    const counted = { ...sums, durations: { 7: 5 }, reasons: { timeout: 2 } };
+    await stats.record(REALNAME, 'a', 1, {
+      ...counted,
+      carriers: carriersOf([7, -2_147_483_648], { polls: 2, failed: 1 }),
+    });
+    await stats.record(REALNAME, 'b', 1, { ...sums, carriers: carriersOf([0, 7], { polls: 1, failed: 0 }) });
+    await stats.record(REALNAME, 'c', 1, counted);
+    const { window } = await stats.read(REALNAME);
+    expect(window.carriers).toEqual(
+      new Map([
+        [7, { polls: 3, failed: 1 }],
+        [-2_147_483_648, { polls: 2, failed: 1 }],
+        [0, { polls: 1, failed: 0 }],
+      ]),
+    );
+    expect(window).toMatchObject({ succeeded: 9, failed: 6, durations: { 7: 10 }, reasons: { timeout: 4 } });
+    expect((await stats.read('package')).window.carriers).toEqual(new Map());
+  });
+
+  it('name the first fifty carriers of ten seconds, and count on for these', async () => {
+    const { stats } = live.store;
+    const one = { polls: 1, failed: 1 };
+    const record = (flushNumber: number, carrierIds: readonly number[]) => {
+      const carriers = carriersOf(carrierIds, one);
+      return stats.record(REALNAME, 'a', flushNumber, { succeeded: 0, failed: 60, durationMs: 1, carriers });
+    };
+    await record(1, range(60));
+    const first = (await stats.read(REALNAME)).window;
+    expect([...first.carriers.keys()].sort((a, b) => a - b)).toEqual(range(50));
+    for (let flush = 2; flush <= 10; flush += 1) await record(flush, [...range(49, 60 * flush), 50]);
+    const { carriers, failed } = (await stats.read(REALNAME)).window;
+    expect(carriers.get(50)).toEqual({ polls: 10, failed: 10 });
+    expect(carriers.get(1), 'which came first').toEqual(one);
+    // The flushes may fall into two slots.
+    expect(carriers.size).toBeLessThanOrEqual(100);
+    expect(failed).toBe(600);
+  });
 });
+
+function carriersOf(carrierIds: readonly number[], counted: CarrierPolls): Map<number, CarrierPolls> {
+  return new Map(carrierIds.map((carrierId) => [carrierId, counted]));
+}

@@ -115,7 +115,7 @@ async function make(name: string): Promise<LoopService> {
   const found = services.find((service) => service.constructor.name === name);
   if (found === undefined) throw new Error(`${name}: a new service? Let it be made here, too`);
   stir = () => {
-    stats.countFailed('realname', 1, 'timeout');
+    stats.countFailed('realname', 1, 'timeout', 7);
     digest.note({ action: 'limit.adapt', object: `call ${gate.calls}`, before: null, after: null } as never);
   };
   return found;

@@ -6,9 +6,11 @@ import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../src/engine/stats-recorder.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { PollStats, StatsDelta } from '../../../src/store/ports/poll-stats.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const FLUSH_EVERY_MS = 500;
+const CARRIER = 7;
 
 let clock: FakeClock;
 let live: LiveStore;
@@ -47,17 +49,17 @@ beforeEach(() => {
 });
 
 it('counts polls by how they went, how long they took and why they failed', async () => {
-  recorder.countSucceeded('realname', 100);
-  recorder.countSucceeded('realname', 101);
-  recorder.countSucceeded('realname', 3_000);
-  recorder.countFailed('realname', 200, 'timeout');
-  recorder.countFailed('realname', 10, 'http');
-  recorder.countFailed('realname', 10, 'http');
+  recorder.countSucceeded('realname', 100, CARRIER);
+  recorder.countSucceeded('realname', 101, CARRIER);
+  recorder.countSucceeded('realname', 3_000, CARRIER);
+  recorder.countFailed('realname', 200, 'timeout', CARRIER);
+  recorder.countFailed('realname', 10, 'http', CARRIER);
+  recorder.countFailed('realname', 10, 'http', CARRIER);
   recorder.note('realname', 'timeouts');
   recorder.note('realname', 'backpressure');
   recorder.note('realname', 'backpressure');
   recorder.note('realname', 'limitReached');
-  recorder.countFailed('package', 5, 'card');
+  recorder.countFailed('package', 5, 'card', CARRIER);
   expect(await recorder.runOnce()).toBe(FLUSH_EVERY_MS);
   expect(await live.stats.read('realname')).toMatchObject({
     total: 6,
@@ -80,9 +82,44 @@ it('counts polls by how they went, how long they took and why they failed', asyn
   ]);
 });
 
+it('counts polls by carrier, anew with every flush', async () => {
+  recorder.countSucceeded('realname', 100, 7);
+  recorder.countFailed('realname', 100, 'http', 7);
+  recorder.countFailed('realname', 100, 'http', 8);
+  recorder.countSucceeded('package', 100, 7);
+  await recorder.runOnce();
+  recorder.countFailed('realname', 100, 'http', 7);
+  await recorder.runOnce();
+  const carriers = async (taskType: TaskType) => [...(await live.stats.read(taskType)).window.carriers];
+  expect(await carriers('realname')).toEqual([
+    [7, { polls: 3, failed: 2 }],
+    [8, { polls: 1, failed: 1 }],
+  ]);
+  expect(await carriers('package')).toEqual([[7, { polls: 1, failed: 0 }]]);
+});
+
+it('names the first fifty carriers of a flush, and counts every poll', async () => {
+  let carriers: StatsDelta['carriers'];
+  const stats = {
+    ...live.stats,
+    record: async (...[, , , delta]: Parameters<PollStats['record']>) => {
+      carriers = delta.carriers;
+      expect(delta).toMatchObject({ succeeded: 61, failed: 1 });
+    },
+  };
+  const crowded = new StatsRecorder(stats, 'w', { poll: () => {} }, { clock, onError: () => {} });
+  for (let carrierId = 1; carrierId <= 60; carrierId += 1) crowded.countSucceeded('realname', 1, carrierId);
+  crowded.countSucceeded('realname', 1, 50);
+  crowded.countFailed('realname', 1, 'http', 51);
+  await crowded.runOnce();
+  expect(carriers?.size).toBe(50);
+  expect(carriers?.get(50)).toEqual({ polls: 2, failed: 0 });
+  expect(carriers?.has(51)).toBe(false);
+});
+
 it('tells the metrics of every poll when it ends', () => {
-  recorder.countSucceeded('carddata', 100);
-  recorder.countFailed('package', 200, 'timeout');
+  recorder.countSucceeded('carddata', 100, CARRIER);
+  recorder.countFailed('package', 200, 'timeout', CARRIER);
   expect(metered).toEqual([
     ['carddata', 'succeeded', 100],
     ['package', 'failed', 200],
@@ -92,10 +129,10 @@ it('tells the metrics of every poll when it ends', () => {
 it('sends each poll once, and nothing when nothing happened', async () => {
   await recorder.runOnce();
   expect(sent).toEqual([]);
-  recorder.countSucceeded('realname', 100);
+  recorder.countSucceeded('realname', 100, CARRIER);
   await recorder.runOnce();
   await recorder.runOnce();
-  recorder.countFailed('realname', 100, 'http');
+  recorder.countFailed('realname', 100, 'http', CARRIER);
   await recorder.runOnce();
   expect(sent.map(({ flushNumber }) => flushNumber)).toEqual([1, 2]);
   expect(await live.stats.read('realname')).toMatchObject({ succeeded: 1, failed: 1 });
@@ -109,10 +146,10 @@ it('sends that the limit was reached, also when no poll ended', async () => {
 
 it('sends as many failures as successes', async () => {
   // Whatever is added up to see whether there is something to send must not cancel out.
-  recorder.countSucceeded('realname', 100);
-  recorder.countFailed('realname', 100, 'http');
+  recorder.countSucceeded('realname', 100, CARRIER);
+  recorder.countFailed('realname', 100, 'http', CARRIER);
   recorder.note('package', 'limitReached');
-  recorder.countFailed('package', 100, 'http');
+  recorder.countFailed('package', 100, 'http', CARRIER);
   await recorder.runOnce();
   expect(await live.stats.read('realname')).toMatchObject({ total: 2 });
   expect(await live.stats.read('package')).toMatchObject({ total: 1, limitReached: 1 });
@@ -123,10 +160,10 @@ it.each([
   ['came there and the answer was lost', () => (coming = away)],
 ])('counts each poll once when a flush %s', async (_, breakIt) => {
   breakIt();
-  recorder.countSucceeded('realname', 100);
+  recorder.countSucceeded('realname', 100, CARRIER);
   await expect(recorder.runOnce()).rejects.toThrow('away');
-  recorder.countSucceeded('realname', 100);
-  recorder.countSucceeded('realname', 100);
+  recorder.countSucceeded('realname', 100, CARRIER);
+  recorder.countSucceeded('realname', 100, CARRIER);
   await expect(recorder.runOnce()).rejects.toThrow('away');
   going = () => {};
   coming = () => {};
@@ -139,9 +176,9 @@ it.each([
 
 it('sends what it holds when it stops: what did not come through, then what came since', async () => {
   going = away;
-  recorder.countSucceeded('package', 100);
+  recorder.countSucceeded('package', 100, CARRIER);
   await expect(recorder.runOnce()).rejects.toThrow('away');
-  recorder.countSucceeded('package', 100);
+  recorder.countSucceeded('package', 100, CARRIER);
   going = () => {};
   await recorder.stop();
   expect(await live.stats.read('package')).toMatchObject({ succeeded: 2 });
@@ -152,10 +189,10 @@ it('sends the counts of all other types where those of one do not come through, 
     if (taskType === 'realname') away();
   };
   going = realnameAway;
-  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100);
+  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100, CARRIER);
   await expect(recorder.runOnce()).rejects.toThrow('away');
   expect(await live.stats.read('package')).toMatchObject({ succeeded: 1 });
-  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100);
+  for (const taskType of TASK_TYPES) recorder.countSucceeded(taskType, 100, CARRIER);
   await expect(recorder.stop()).rejects.toThrow('away');
   expect(await live.stats.read('realname')).toMatchObject({ succeeded: 0 });
   expect(await live.stats.read('carddata')).toMatchObject({ succeeded: 2 });
@@ -165,14 +202,14 @@ it('sends the counts of all other types where those of one do not come through, 
 it('sends twice a second, and at once when the gateway first asks for less', async () => {
   await recorder.start();
   await clock.run(1);
-  recorder.countFailed('realname', 100, 'timeout');
+  recorder.countFailed('realname', 100, 'timeout', CARRIER);
   recorder.note('realname', 'timeouts');
   recorder.note('realname', 'limitReached');
   await clock.run(FLUSH_EVERY_MS - 2);
   expect(sent, 'neither a timeout nor a full limit is urgent').toEqual([]);
   await clock.run(1);
   expect(sent).toHaveLength(1);
-  recorder.countFailed('realname', 100, 'backpressure');
+  recorder.countFailed('realname', 100, 'backpressure', CARRIER);
   recorder.note('realname', 'backpressure');
   await clock.run(0);
   expect(await live.stats.read('realname')).toMatchObject({ failed: 2, backpressure: 1 });
@@ -184,7 +221,7 @@ it('does not press a store that is away with every refusal of the gateway', asyn
   await recorder.start();
   await clock.run(1);
   const refused = async () => {
-    recorder.countFailed('realname', 100, 'backpressure');
+    recorder.countFailed('realname', 100, 'backpressure', CARRIER);
     recorder.note('realname', 'backpressure');
     await clock.run(0);
   };

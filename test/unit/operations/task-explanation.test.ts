@@ -70,7 +70,15 @@ const READING: TaskFacts['reading'] = {
   timeouts: 0,
   succeededMs: 0,
   limitReached: 0,
-  window: { succeeded: 0, failed: 0, durationMs: 0, seconds: 300, durations: {}, reasons: {} },
+  window: {
+    succeeded: 0,
+    failed: 0,
+    durationMs: 0,
+    seconds: 300,
+    durations: {},
+    reasons: {},
+    carriers: new Map(),
+  },
   recent: { polls: 1_000, seconds: 10, durations: {} },
 };
 

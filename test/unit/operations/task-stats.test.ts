@@ -49,7 +49,7 @@ function reading(succeeded: number, failed: number, durationMs: number): StatsRe
     timeouts: 0,
     succeededMs: 0,
     limitReached: 0,
-    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {} },
+    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers: new Map() },
     recent: { polls: 30, seconds: 15, durations: {} },
   };
 }

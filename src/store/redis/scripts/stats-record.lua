@@ -2,7 +2,7 @@
 -- KEYS: 1 statistics, 2 window, 3 flush numbers
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of the succeeded (ms),
--- 11 claims that found the limit used up, 12 counts (packed-slot.ts)
+-- 11 claims that found the limit used up, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers a slot
 -- Returns: 1, or 0 when this flush was counted already.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
@@ -34,6 +34,18 @@ local function add_counts(packed)
   end
 end
 add_counts(ARGV[12])
+local carriers, carrier_polls, carrier_failed, most = {}, {}, {}, tonumber(ARGV[14])
+local function add_carriers(packed)
+  for id, polls, polls_failed in string.gmatch(packed, '([^:,]+):(%d+):(%d+)') do
+    if carrier_polls[id] == nil and #carriers < most then
+      carriers[#carriers + 1] = id
+      carrier_polls[id], carrier_failed[id] = 0, 0
+    end
+    if carrier_polls[id] ~= nil then
+      carrier_polls[id], carrier_failed[id] = carrier_polls[id] + polls, carrier_failed[id] + polls_failed
+    end
+  end
+end
 local window = redis.call('HGETALL', KEYS[2])
 for i = 1, #window, 2 do
   local index = tonumber(window[i])
@@ -44,16 +56,24 @@ for i = 1, #window, 2 do
     count, total_ms = count + s + f, total_ms + d
     if index == slot then
       succeeded, failed, duration = succeeded + s, failed + f, duration + d
-      add_counts(string.sub(window[i + 1], #s + #f + #d + 4))
+      local slot_counts, slot_carriers = string.match(window[i + 1], '(%S*) ?(%S*)', #s + #f + #d + 4)
+      add_counts(slot_counts)
+      add_carriers(slot_carriers)
     end
   end
 end
-local packed = {}
+-- After the slot's own, which keep their places.
+add_carriers(ARGV[13])
+local packed_counts, packed_carriers = {}, {}
 for key, value in pairs(counts) do
-  packed[#packed + 1] = key .. '=' .. exact(value)
+  packed_counts[#packed_counts + 1] = key .. '=' .. exact(value)
+end
+for i, id in ipairs(carriers) do
+  packed_carriers[i] = id .. ':' .. exact(carrier_polls[id]) .. ':' .. exact(carrier_failed[id])
 end
 redis.call('HSET', KEYS[2], exact(slot),
-  table.concat({ exact(succeeded), exact(failed), exact(duration), table.concat(packed, ',') }, ' '))
+  table.concat({ exact(succeeded), exact(failed), exact(duration), table.concat(packed_counts, ','),
+    table.concat(packed_carriers, ',') }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
 return 1
