@@ -1,4 +1,6 @@
-// Why polls fail, and for which cards. Used by the admin API.
+// Why polls fail, of which carriers, and for which cards. Used by the admin API.
+import { type FailingCarrier, failingCarriersOf } from '../domain/failing-carriers.ts';
+import { rounded } from '../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { NotedFailure } from '../store/ports/failure-log.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
@@ -20,6 +22,8 @@ export interface TaskFailures {
   readonly taskType: TaskType;
   /** Over the last five minutes, the most frequent first. */
   readonly reasons: ReadonlyArray<{ readonly reason: string; readonly count: number }>;
+  /** Over the last five minutes, the highest failing share first. */
+  readonly carriers: readonly FailingCarrier[];
   /** Cards whose last scheduled poll failed. */
   readonly failingCards: number;
   /** Those of them that failed last, the latest first. */
@@ -27,6 +31,7 @@ export interface TaskFailures {
 }
 
 const LATEST_CARDS = 20;
+const WORST_CARRIERS = 10;
 
 export class FailureOperations {
   constructor(private readonly live: LiveStore) {}
@@ -45,10 +50,15 @@ export class FailureOperations {
     return {
       taskType,
       reasons: reasons.sort((a, b) => b.count - a.count),
+      carriers: failingCarriersOf(window.carriers).slice(0, WORST_CARRIERS).map(roundedCarrier),
       failingCards: total,
       cards: latest.map(failingCardOf),
     };
   }
+}
+
+function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
+  return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
 }
 
 function failingCardOf({ cardId, atMs, inARow, ...rest }: NotedFailure): FailingCard {

@@ -59,7 +59,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
       {
         schema: {
           tags,
-          summary: 'Why polls fail, and for which cards',
+          summary: 'Why polls fail, of which carriers, and for which cards',
           response: { 200: z.object({ items: z.array(taskFailures) }) },
         },
       },

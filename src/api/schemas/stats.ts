@@ -154,6 +154,9 @@ export const taskFailures = z
   .object({
     task_type: taskType,
     reasons: z.array(z.object({ reason: z.string(), count: z.int() })),
+    carriers: z.array(
+      z.object({ carrier_id: z.int(), polls: z.int(), failed: z.int(), failed_percent: z.number() }),
+    ),
     failing_cards: z.int(),
     cards: z.array(
       z.object({

@@ -33,7 +33,7 @@ export const stats = defineCommand<[View?], WatchOptions>({
   examples: [
     ['cardpoll stats', 'the fleet at a glance'],
     ['cardpoll stats queues --watch=5', 'queue state, every five seconds'],
-    ['cardpoll stats failures', 'why polls fail, and for which cards'],
+    ['cardpoll stats failures', 'why polls fail, of which carriers, and for which cards'],
     ['cardpoll stats tasks -o json', 'what the API says'],
   ],
   arguments: [

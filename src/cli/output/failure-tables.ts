@@ -9,12 +9,17 @@ interface ReasonRow {
   readonly count: number;
 }
 
+interface CarrierRow {
+  readonly task: string;
+  readonly carrier: FailuresBody['carriers'][number];
+}
+
 interface CardRow {
   readonly task: string;
   readonly card: FailuresBody['cards'][number];
 }
 
-/** On a terminal reasons and failing cards of each task type; behind a pipe the failing cards, one a line. */
+/** On a terminal reasons, failing carriers and failing cards of each task type; behind a pipe the failing cards, one a line. */
 export function failureText(items: readonly FailuresBody[], style: Style): string {
   const cards = items.flatMap(({ task_type: task, cards: own }) => own.map((card) => ({ task, card })));
   if (!style.forPeople) return cardTable(cards, style);
@@ -22,10 +27,14 @@ export function failureText(items: readonly FailuresBody[], style: Style): strin
   if (reasons.length === 0 && cards.length === 0) {
     return 'no poll failed in the last five minutes, and no card is failing\n';
   }
+  const carriers = items.flatMap(({ task_type: task, carriers: own }) =>
+    own.map((carrier) => ({ task, carrier })),
+  );
   const failing = items.reduce((sum, { failing_cards: count }) => sum + count, 0);
   const shown = cards.length < failing ? `, the latest ${style.number(cards.length).text}` : '';
   return [
     reasons.length === 0 ? 'no poll failed in the last five minutes\n' : reasonTable(reasons, style),
+    ...(carriers.length === 0 ? [] : [carrierTable(carriers, style)]),
     `${style.number(failing).text} failing ${failing === 1 ? 'card' : 'cards'}${shown}\n`,
     cards.length === 0 ? '' : cardTable(cards, style),
   ].join('\n');
@@ -36,6 +45,17 @@ function reasonTable(rows: readonly ReasonRow[], style: Style): string {
     { header: 'TASK', cell: ({ task }) => style.text(task) },
     { header: 'FAILURES 5MIN', cell: ({ count }) => style.number(count) },
     { header: 'REASON', cell: ({ reason }) => style.text(reason), least: 12 },
+  ];
+  return renderTable(rows, columns, style);
+}
+
+function carrierTable(rows: readonly CarrierRow[], style: Style): string {
+  const columns: Column<CarrierRow>[] = [
+    { header: 'TASK', cell: ({ task }) => style.text(task) },
+    { header: 'CARRIER', cell: ({ carrier }) => style.id(carrier.carrier_id) },
+    { header: 'POLLS 5MIN', cell: ({ carrier }) => style.number(carrier.polls) },
+    { header: 'FAILED', cell: ({ carrier }) => style.number(carrier.failed) },
+    { header: 'FAILED %', cell: ({ carrier }) => style.number(carrier.failed_percent, 1) },
   ];
   return renderTable(rows, columns, style);
 }

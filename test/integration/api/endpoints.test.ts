@@ -57,6 +57,7 @@ describe('polling-stats', () => {
       durationMs: 1_000,
       durations: { [bucketOf(100)]: 10 },
       reasons: { timeout: 1 },
+      carriers: new Map([[7, { polls: 3, failed: 1 }]]),
     });
     const now = Date.now();
     const host = { hostname: 'h', pid: 42, probeAddress: '127.0.0.1:7481' };
@@ -142,12 +143,14 @@ describe('polling-stats', () => {
     expect(items[1]).toMatchObject({
       task_type: 'carddata',
       reasons: [{ reason: 'timeout', count: 1 }],
+      carriers: [{ carrier_id: 7, polls: 3, failed: 1, failed_percent: 33.33 }],
       failing_cards: 0,
       cards: [],
     });
     expect(items[0]).toMatchObject({
       task_type: 'realname',
       reasons: [],
+      carriers: [],
       failing_cards: 1,
       cards: [{ card_id: 2, reason: 'timeout', message: note.message, duration_ms: 5_000, attempts: 1 }],
     });

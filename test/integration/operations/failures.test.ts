@@ -28,7 +28,7 @@ const note = (cardId: number) => ({
 });
 
 it('are none, a task type, where nothing failed', async () => {
-  const nothing = { reasons: [], failingCards: 0, cards: [] };
+  const nothing = { reasons: [], carriers: [], failingCards: 0, cards: [] };
   expect(await failures.list()).toEqual([
     { taskType: 'realname', ...nothing },
     { taskType: 'carddata', ...nothing },
@@ -50,6 +50,19 @@ it('are counted by reason, the most frequent first, of their own task type', asy
   ]);
 });
 
+it('name the ten carriers with the highest failing share, of their own task type', async () => {
+  const carriers = new Map([
+    [0, { polls: 50, failed: 0 }],
+    [99, { polls: 3, failed: 3 }],
+    ...idsBetween(1, 10).map((carrierId) => [carrierId, { polls: 300, failed: carrierId }] as const),
+  ]);
+  await live.stats.record('carddata', 'w', 1, { succeeded: 3_000, failed: 58, durationMs: 1, carriers });
+  const [realname, carddata] = await failures.list();
+  expect(realname?.carriers).toEqual([]);
+  expect(carddata?.carriers.map(({ carrierId }) => carrierId)).toEqual(idsBetween(1, 10).reverse());
+  expect(carddata?.carriers[0]).toEqual({ carrierId: 10, polls: 300, failed: 10, failedPercent: 3.33 });
+});
+
 it('name a card with what was said last and how often it failed', async () => {
   await live.failures.note('package', [note(5)]);
   const at = new Date(clock.now());
@@ -58,6 +71,7 @@ it('name a card with what was said last and how often it failed', async () => {
   expect((await failures.list())[2]).toEqual({
     taskType: 'package',
     reasons: [],
+    carriers: [],
     failingCards: 1,
     cards: [{ cardId: 5, at, reason: 'timeout', message: 'no answer for 5', durationMs: 5_000, attempts: 2 }],
   });

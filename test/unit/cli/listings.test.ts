@@ -159,6 +159,7 @@ const FAILURES = {
     {
       task_type: 'carddata',
       reasons: [{ reason: 'server_error_of_an_unusual_kind', count: MILLIONS }],
+      carriers: [{ carrier_id: -LARGEST, polls: MILLIONS, failed: MILLIONS, failed_percent: 99.99 }],
       failing_cards: 10_000,
       cards: [
         {

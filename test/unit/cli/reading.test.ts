@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Interruption } from '../../../src/cli/io.ts';
 import { CARD, CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
-import { cli, daemonThatSays, json } from './cli-under-test.ts';
+import { cli, daemonThatSays, json, NOW } from './cli-under-test.ts';
 
 const ESC = '\u001b';
 
@@ -43,6 +43,36 @@ describe('tables', () => {
       'package\talert\t12345\t60\t100\t55.25\t-\t-\t990\t10\t90\t50\t5\t7\t110\t250.5',
       '',
     ]);
+  });
+
+  it('name the carriers that fail between the reasons and the cards, on a terminal alone', async () => {
+    const at = new Date(NOW - 60_000).toISOString();
+    const failing = { card_id: 42, at, reason: 'http', message: 'HTTP 500', duration_ms: 12, attempts: 3 };
+    const none = { task_type: 'package', reasons: [], carriers: [], failing_cards: 0, cards: [] };
+    const carddata = {
+      task_type: 'carddata',
+      reasons: [{ reason: 'http', count: 1_200 }],
+      carriers: [{ carrier_id: 460_011, polls: 1_250, failed: 1_200, failed_percent: 96 }],
+      failing_cards: 1,
+      cards: [failing],
+    };
+    const { env } = await daemonThatSays(json({ items: [carddata, none] }));
+    const { stdout } = await cli(['stats', 'failures'], { env: { ...env, NO_COLOR: '1' }, tty: true });
+    expect(stdout.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+      ['TASK', 'FAILURES 5MIN', 'REASON'],
+      ['carddata', '1,200', 'http'],
+      [''],
+      ['TASK', 'CARRIER', 'POLLS 5MIN', 'FAILED', 'FAILED %'],
+      ['carddata', '460011', '1,250', '1,200', '96.0'],
+      [''],
+      ['1 failing card'],
+      [''],
+      ['TASK', 'CARD', 'FAILED', 'REASON', 'IN A ROW', 'MS', 'MESSAGE'],
+      ['carddata', '42', '1m ago', 'http', '3', '12', 'HTTP 500'],
+      [''],
+    ]);
+    const piped = await cli(['stats', 'failures'], { env });
+    expect(piped.stdout).toBe(`carddata\t42\t${at}\thttp\t3\t12\tHTTP 500\n`);
   });
 
   it('are aligned under a header on a terminal, health by symbol, word and colour', async () => {

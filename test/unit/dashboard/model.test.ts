@@ -70,7 +70,9 @@ describe('moving about', () => {
     expect(picked.picked).toBe(1);
     const now = (...shown: typeof cards) =>
       received('failures', {
-        items: [{ task_type: 'carddata', reasons: [], failing_cards: shown.length, cards: shown }],
+        items: [
+          { task_type: 'carddata', reasons: [], carriers: [], failing_cards: shown.length, cards: shown },
+        ],
       });
     const [first, second, third] = cards as [Failing, Failing, Failing];
     const later = stateAfter(picked, now(third, first, second));

@@ -205,6 +205,7 @@ const TROUBLED_BODIES: Bodies = {
         { reason: 'backpressure', count: 1_234_567 },
         { reason: HOSTILE, count: 1 },
       ],
+      carriers: [{ carrier_id: 7, polls: 100, failed: 96, failed_percent: 96 }],
       failing_cards: 10_000,
       cards: Array.from({ length: 20 }, (_, i) => ({
         card_id: Number.MAX_SAFE_INTEGER - i,
@@ -311,7 +312,13 @@ export function calmState(given: Partial<State> = {}): State {
     overview: CALM,
     history: HISTORY,
     failures: {
-      items: TASK_TYPES.map((task_type) => ({ task_type, reasons: [], failing_cards: 0, cards: [] })),
+      items: TASK_TYPES.map((task_type) => ({
+        task_type,
+        reasons: [],
+        carriers: [],
+        failing_cards: 0,
+        cards: [],
+      })),
     },
     firing: { items: [], page: 1, page_size: 100, total: 0 },
     alerts: { items: [], page: 1, page_size: 100, total: 0 },
