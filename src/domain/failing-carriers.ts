@@ -1,5 +1,7 @@
-// Which carriers fail, and how much of their polls. Used by the failures. Pure.
+// Which carriers fail, and which of them fail far more than the rest of the fleet. Used by the failures, the reasons of
+// health and explain. Pure.
 import type { CarrierPolls, PollsByCarrier } from './carrier-polls.ts';
+import type { PollWindow } from './task-metrics.ts';
 
 export interface FailingCarrier extends CarrierPolls {
   readonly carrierId: number;
@@ -9,6 +11,9 @@ export interface FailingCarrier extends CarrierPolls {
 
 /** The share of fewer polls is chance. */
 const LEAST_POLLS = 20;
+const LEAST_FAILED_PERCENT = 20;
+/** The carrier's share over that of the rest. */
+const LEAST_RATIO = 2;
 
 /** Those with failures, the highest share first; carriers with few polls come last. */
 export function failingCarriersOf(carriers: PollsByCarrier): FailingCarrier[] {
@@ -21,6 +26,23 @@ export function failingCarriersOf(carriers: PollsByCarrier): FailingCarrier[] {
       failedPercent: (100 * failed) / polls,
     }))
     .sort(worstFirst);
+}
+
+/** Those that fail far more than the rest of the fleet, the worst first. None where one carrier has all polls. */
+export function outlyingCarriersOf(
+  window: Pick<PollWindow, 'succeeded' | 'failed'> & { readonly carriers: PollsByCarrier },
+): FailingCarrier[] {
+  const fleetPolls = window.succeeded + window.failed;
+  return failingCarriersOf(window.carriers).filter(({ polls, failed, failedPercent }) => {
+    const restPolls = fleetPolls - polls;
+    if (polls < LEAST_POLLS || failedPercent < LEAST_FAILED_PERCENT || restPolls === 0) return false;
+    return failed * restPolls >= LEAST_RATIO * (window.failed - failed) * polls;
+  });
+}
+
+/** `carrier 7: 96 % fail`. */
+export function carrierWords({ carrierId, failedPercent }: FailingCarrier): string {
+  return `carrier ${carrierId}: ${Math.round(failedPercent * 10) / 10} % fail`;
 }
 
 function worstFirst(a: FailingCarrier, b: FailingCarrier): number {

@@ -4,6 +4,7 @@
 // The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
 // tell: polling that is held back, that does not happen, or that is slower than configured.
 
+import { carrierWords, type FailingCarrier } from '../domain/failing-carriers.ts';
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { adviceOf, type Remedy } from './capacity.ts';
@@ -61,6 +62,8 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly unconfirmedStops: number;
   /** Why polls of the last five minutes failed: kind of failure -> how many. */
   readonly failedBy: Readonly<Record<string, number>>;
+  /** Carriers that fail far more than the others, the worst first. */
+  readonly outlyingCarriers: readonly FailingCarrier[];
   /** Until nothing is owed any more; null: never, or not known yet. */
   readonly drainSeconds: number | null;
   /** What capacity.ts advises; null while the limit meets the demand. */
@@ -83,6 +86,7 @@ export interface TaskHealthInputs extends HealthInputs {
 /** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
 const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
 const FAILURES_NAMED = 3;
+const CARRIERS_NAMED = 2;
 /** Short intervals are allowed the moments too. */
 const INTERVAL_SLACK_SECONDS = 5;
 
@@ -173,11 +177,11 @@ function idleReasons(inputs: TaskHealthInputs): Cause[] {
 }
 
 function metricReasons(inputs: TaskHealthInputs): Cause[] {
-  const { queueLength, successRate, avgDurationMs, concurrencyPercent, failedBy } = inputs;
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   const said: Record<Metric, readonly [text: string, command: string]> = {
     queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
     success_rate: [
-      `${tenths(successRate)} % of the polls succeed${failureWords(failedBy)}`,
+      `${tenths(successRate)} % of the polls succeed${failureWords(inputs)}`,
       'cardpoll stats failures',
     ],
     avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms`, 'cardpoll concurrency advise'],
@@ -197,11 +201,13 @@ function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
   return drainSeconds === null ? '' : `, gone in about ${spanWords(drainSeconds)}`;
 }
 
-function failureWords(failedBy: TaskHealthInputs['failedBy']): string {
+function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {
   const most = Object.entries(failedBy)
     .sort(([, a], [, b]) => b - a)
     .slice(0, FAILURES_NAMED);
-  return most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
+  const by = most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
+  const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
+  return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
 }
 
 function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): Cause[] {

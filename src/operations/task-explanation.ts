@@ -2,6 +2,7 @@
 // sentences stand here and nowhere else.
 
 import type { CardMembership } from '../domain/card.ts';
+import { carrierWords, outlyingCarriersOf } from '../domain/failing-carriers.ts';
 import { nextDueAt, stepOf, stepsOf } from '../domain/phase.ts';
 import type { PollingConfig } from '../domain/polling-config.ts';
 import type { TaskType } from '../domain/task-type.ts';
@@ -179,19 +180,27 @@ function failing(facts: TaskFacts): Verdict | null {
   if (failures === 0 && retry === null) return null;
   const why = lastFailure === null ? '' : ` (${lastFailure.reason})`;
   const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
+  const carrier = carrierTail(facts);
   const command = 'cardpoll stats failures';
   if (retry === null) {
     const dueMs = dueMsOf(facts) ?? nowMs;
     const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
-    return { state: 'backoff', text: `${failed}: asked again when its ring comes to it in ${when}`, command };
+    const text = `${failed}: asked again when its ring comes to it in ${when}${carrier}`;
+    return { state: 'backoff', text, command };
   }
   if (retry.atMs > nowMs) {
-    const text = `${failed}: next try in ${spanWords((retry.atMs - nowMs) / 1000)}`;
+    const text = `${failed}: next try in ${spanWords((retry.atMs - nowMs) / 1000)}${carrier}`;
     return { state: 'backoff', text, command };
   }
   const before = countWords(retry.before, 'failing card');
-  const text = `${failed}: its next try is due, ${before} before it, a tenth of the slots for them`;
+  const text = `${failed}: its next try is due, ${before} before it, a tenth of the slots for them${carrier}`;
   return { state: 'backoff', text, command };
+}
+
+/** That the card is not the only one of its carrier that fails. */
+function carrierTail({ card, reading }: TaskFacts): string {
+  const own = outlyingCarriersOf(reading.window).find(({ carrierId }) => carrierId === card.carrierId);
+  return own === undefined ? '' : `; ${carrierWords(own)}`;
 }
 
 function onSchedule(facts: TaskFacts): Verdict {

@@ -2,6 +2,7 @@
 // no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
 // alert rules judge too are domain/task-metrics.ts.
 import { percentileOf } from '../domain/durations.ts';
+import { outlyingCarriersOf } from '../domain/failing-carriers.ts';
 import type { Health } from '../domain/health.ts';
 import { rounded, roundedOrNull } from '../domain/rounded.ts';
 import { pollRatesOf } from '../domain/task-metrics.ts';
@@ -107,6 +108,7 @@ export function taskStatsOf(
     recentPolls: recent.polls,
     maxConcurrency: concurrency.max,
     failedBy: window.reasons,
+    outlyingCarriers: outlyingCarriersOf(window),
     drainSeconds: capacity.drainSeconds,
     remedy: capacity.remedy,
   });

@@ -165,6 +165,21 @@ describe('a task type', () => {
     expect((await stats.overview()).pauses).toMatchObject([{ taskType: 'carddata', by: 'anna' }]);
   });
 
+  it('names the carriers that fail far more than the others, for five minutes', async () => {
+    const carriers = new Map([
+      [7, { polls: 100, failed: 96 }],
+      [8, { polls: 400, failed: 3 }],
+    ]);
+    const delta = { succeeded: 402, failed: 98, durationMs: 500, reasons: { http: 98 }, carriers };
+    await stores.live.stats.record('carddata', 'w', 1, delta);
+    const texts = async () => (await stats.tasks())[1]?.healthReasons.map(({ text }) => text);
+    expect(await texts()).toEqual([
+      '80.4 % of the polls succeed; others fail by http 98; carrier 7: 96 % fail',
+    ]);
+    clock.advance(300_000);
+    expect(await texts()).toEqual([]);
+  });
+
   it('is held back by a breaker of what it calls, and by that of the gateway', async () => {
     await fleet.alive(instanceOf('a', { breakers: [breaker('flow')] }));
     expect(await codes()).toEqual({ realname: [], carddata: ['breaker_open'], package: [] });

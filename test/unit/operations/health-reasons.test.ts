@@ -21,6 +21,7 @@ const FINE: TaskHealthInputs = {
   achievedIntervalSeconds: 60,
   unconfirmedStops: 0,
   failedBy: {},
+  outlyingCarriers: [],
   drainSeconds: 0,
   remedy: null,
   pauses: [],
@@ -97,6 +98,22 @@ describe('reasons of a task type', () => {
       'many fail',
       { successRate: 12.34 },
       { code: 'success_rate', severity: 'alert', text: '12.3 % of the polls succeed' },
+    ],
+    [
+      'carriers fail',
+      {
+        successRate: 80,
+        failedBy: { http: 1_200 },
+        outlyingCarriers: [
+          { carrierId: 7, polls: 1_000, failed: 956, failedPercent: 95.64 },
+          { carrierId: 8, polls: 400, failed: 200, failedPercent: 50 },
+          { carrierId: 9, polls: 100, failed: 44, failedPercent: 44 },
+        ],
+      },
+      {
+        code: 'success_rate',
+        text: '80 % of the polls succeed; others fail by http 1200; carrier 7: 95.6 % fail, carrier 8: 50 % fail',
+      },
     ],
     ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
     ['the limit is used up', { concurrencyPercent: 96 }, { code: 'concurrency_usage', severity: 'alert' }],

@@ -312,6 +312,22 @@ describe('a failing card', () => {
     );
   });
 
+  it.each<[CardPlace['retry'], RegExp]>([
+    [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % fail$/],
+    [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % fail$/],
+    [null, /its ring comes to it in \d+ min; carrier 1: 96 % fail$/],
+  ])('is of a carrier that fails far more than the others: %j', (retry, text) => {
+    const carriers = new Map([
+      [1, { polls: 100, failed: 96 }],
+      [2, { polls: 100, failed: 90 }],
+    ]);
+    const window = { ...READING.window, succeeded: 814, failed: 186, carriers };
+    const failing = { place: place({ retry, failuresInARow: 9 }), reading: { ...READING, window } };
+    expect(explain(failing).text).toMatch(text);
+    const ofOther = { ...CARD, carrierId: 3 };
+    expect(explain({ ...failing, card: ofOther }).text).not.toContain('carrier');
+  });
+
   it('is left to its ring', () => {
     const told = explain({ place: place({ failuresInARow: 9 }) });
     expect(told.state).toBe('backoff');

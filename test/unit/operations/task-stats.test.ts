@@ -134,6 +134,13 @@ describe('taskStatsOf', () => {
     });
   });
 
+  it('names the carrier that fails far more than the others', () => {
+    const { window, ...rest } = reading(800, 200, 60_000);
+    const carriers = new Map([[7, { polls: 100, failed: 96 }]]);
+    const [reason] = taskStatsOf(queue, { ...rest, window: { ...window, carriers } }, FREE).healthReasons;
+    expect(reason?.text).toBe('80 % of the polls succeed; carrier 7: 96 % fail');
+  });
+
   it('tells what holds the type back', () => {
     const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
