@@ -8,6 +8,7 @@ import { freePort } from '../support/free-port.ts';
 import { endProcess, spawnOwned } from '../support/owned-process.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis-topologies.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -27,12 +28,15 @@ export class Stack {
   readonly logDir = join(this.dir, 'logs');
 
   private constructor(
+    /** Of a cluster the first of its nodes. */
     readonly redis: RedisServer,
     readonly postgres: PostgresServer,
+    private readonly cluster: RedisCluster | null,
   ) {}
 
-  static async start(): Promise<Stack> {
-    return new Stack(await startRedis(), await startPostgres());
+  static async start(redis: 'standalone' | 'cluster' = 'standalone'): Promise<Stack> {
+    const cluster = redis === 'cluster' ? await startRedisCluster() : null;
+    return new Stack(cluster?.nodes[0] ?? (await startRedis()), await startPostgres(), cluster);
   }
 
   startSimulator(...args: string[]): Promise<RunningBinary> {
@@ -42,13 +46,18 @@ export class Stack {
   startDaemon(gatewayUrl: string, env: Readonly<Record<string, string>> = {}): Promise<RunningBinary> {
     return startBinary(
       ['daemon', '--log-dir', this.logDir],
-      {
-        CARDPOLL_REDIS_URL: this.redis.url,
-        CARDPOLL_DATABASE_URL: this.postgres.url,
-        CARDPOLL_GATEWAY_URL: gatewayUrl,
-        ...env,
-      },
+      { ...this.#stores(), CARDPOLL_GATEWAY_URL: gatewayUrl, ...env },
       '/readyz',
+    );
+  }
+
+  /** A further instance on the same stores, which only polls. */
+  startWorker(gatewayUrl: string, env: Readonly<Record<string, string>> = {}): Promise<RunningBinary> {
+    return startBinary(
+      ['daemon', '--roles', 'worker'],
+      { ...this.#stores(), CARDPOLL_GATEWAY_URL: gatewayUrl, ...env },
+      '/readyz',
+      '--probe-listen',
     );
   }
 
@@ -77,9 +86,16 @@ export class Stack {
   }
 
   async stop(): Promise<void> {
-    await this.redis.stop();
+    await (this.cluster ?? this.redis).stop();
     await this.postgres.stop();
     rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  #stores(): Record<string, string> {
+    return {
+      CARDPOLL_REDIS_URL: (this.cluster ?? this.redis).url,
+      CARDPOLL_DATABASE_URL: this.postgres.url,
+    };
   }
 }
 
@@ -122,10 +138,11 @@ async function startBinary(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   probe: string,
+  listenFlag = '--listen',
 ): Promise<RunningBinary> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawnOwned(process.execPath, [BINARY, ...args, '--listen', `127.0.0.1:${port}`], {
+  const child = spawnOwned(process.execPath, [BINARY, ...args, listenFlag, `127.0.0.1:${port}`], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

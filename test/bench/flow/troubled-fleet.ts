@@ -1,0 +1,159 @@
+// One run of the flow bench: fresh stores, a fleet of cards, the built binary and a gateway that is healthy, polled until
+// the pace is steady. A scenario then begins its trouble at the gateway and reads the rates. Used by the scenarios.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
+import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { putJson, type RunningBinary, Stack } from '../stack.ts';
+import type { FlowOptions } from './options.ts';
+import { TroubledGateway } from './troubled-gateway.ts';
+
+export const POLLED: readonly InterfaceName[] = TASK_TYPES.map((taskType) => TASKS[taskType].interface);
+
+export interface SetUp {
+  readonly cards: number;
+  readonly intervalSeconds: number;
+  /** max_concurrency of each task type. */
+  readonly limit: number;
+  readonly latencyMs: number;
+}
+
+const USUAL: SetUp = { cards: 6_000, intervalSeconds: 30, limit: 100, latencyMs: 20 };
+/** Longer than the daemon's own deadline, which is 5 s. */
+const LATE_MS = 5_500;
+/** Carriers 1 to 10, see carrierOf. */
+const CARRIERS = 10;
+
+/** Two windows of this length that differ by no more than STEADY: the pace is steady. */
+const WINDOW_MS = 4_000;
+const STEADY = 0.07;
+/** Of what comes due: until so much is polled the cards are still being scheduled, unless it never comes to that. */
+const SCHEDULED = 0.85;
+const PATIENCE_MS = 45_000;
+const PACE_MS = 15_000;
+
+/** Each a second. */
+export interface Rates {
+  readonly good: ReadonlyMap<InterfaceName, number>;
+  readonly calls: ReadonlyMap<InterfaceName, number>;
+}
+
+export function carrierOf(cardId: number): number {
+  return 1 + (cardId % CARRIERS);
+}
+
+export function sumOf(
+  rates: ReadonlyMap<InterfaceName, number>,
+  of: readonly InterfaceName[] = POLLED,
+): number {
+  return of.reduce((sum, name) => sum + (rates.get(name) ?? 0), 0);
+}
+
+export class TroubledFleet {
+  /** The healthy pace. */
+  before: Rates = { good: new Map(), calls: new Map() };
+  readonly #daemons: RunningBinary[] = [];
+  #scheduledAt = 0;
+
+  private constructor(
+    private readonly stack: Stack,
+    readonly gateway: TroubledGateway,
+    private readonly setUp: SetUp,
+  ) {}
+
+  /** Stops whatever was started, however `use` ends. */
+  static async run<T>(
+    options: FlowOptions,
+    setUp: Partial<SetUp>,
+    use: (fleet: TroubledFleet) => Promise<T>,
+  ): Promise<T> {
+    const whole = { ...USUAL, ...setUp };
+    const gateway = new TroubledGateway(whole.latencyMs, LATE_MS);
+    await gateway.listen();
+    const fleet = new TroubledFleet(await Stack.start(options.redis), gateway, whole);
+    try {
+      await fleet.#start(options.instances);
+      await fleet.#warmUp();
+      fleet.before = await fleet.rates(PACE_MS);
+      return await use(fleet);
+    } finally {
+      await fleet.#stop();
+    }
+  }
+
+  /** Counts for so long. */
+  async rates(ms: number): Promise<Rates> {
+    const { gateway } = this;
+    const [from, good, calls] = [performance.now(), { ...gateway.good }, { ...gateway.calls }];
+    await sleep(ms);
+    const seconds = (performance.now() - from) / 1_000;
+    return {
+      good: new Map(POLLED.map((name) => [name, (gateway.good[name] - good[name]) / seconds])),
+      calls: new Map(POLLED.map((name) => [name, (gateway.calls[name] - calls[name]) / seconds])),
+    };
+  }
+
+  /** Waits until half a revolution of the rings is over. */
+  async halfRevolution(): Promise<void> {
+    const intervalMs = this.setUp.intervalSeconds * 1_000;
+    const intoMs = (performance.now() - this.#scheduledAt) % intervalMs;
+    await sleep((1.5 * intervalMs - intoMs) % intervalMs);
+  }
+
+  /** @returns after how many seconds these interfaces are back at this share of their pace; null: not within `patienceMs`. */
+  async secondsUntilBack(
+    interfaces: readonly InterfaceName[],
+    share: number,
+    patienceMs: number,
+  ): Promise<number | null> {
+    const from = performance.now();
+    while (performance.now() - from < patienceMs) {
+      const begin = performance.now();
+      const { good } = await this.rates(2_000);
+      if (sumOf(good, interfaces) >= share * sumOf(this.before.good, interfaces))
+        return (begin - from) / 1_000;
+    }
+    return null;
+  }
+
+  async #start(instances: number): Promise<void> {
+    const { stack, gateway, setUp } = this;
+    await stack.insertCards(setUp.cards);
+    await stack.sql(`UPDATE cards SET carrier_id = 1 + card_id % ${CARRIERS}`);
+    // What a run leaves undone is of no interest.
+    const env = { CARDPOLL_DRAIN_TIMEOUT_MS: '500' };
+    const first = await stack.startDaemon(gateway.url, env);
+    this.#daemons.push(first);
+    for (let more = 1; more < instances; more += 1)
+      this.#daemons.push(await stack.startWorker(gateway.url, env));
+    const admin = `${first.url}/api/admin`;
+    for (const type of TASK_TYPES) {
+      await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: setUp.limit });
+    }
+    for (const id of [1, 2, 3, 4]) {
+      await putJson(`${admin}/polling-configs/${id}`, { interval_seconds: setUp.intervalSeconds });
+    }
+    this.#scheduledAt = performance.now();
+  }
+
+  async #warmUp(): Promise<void> {
+    const due = (POLLED.length * this.setUp.cards) / this.setUp.intervalSeconds;
+    const from = performance.now();
+    let last = 0;
+    await waitFor(
+      async () => {
+        const pace = sumOf((await this.rates(WINDOW_MS)).good);
+        const isSteady = Math.abs(pace - last) <= STEADY * pace;
+        last = pace;
+        return pace > 0 && isSteady && (pace >= SCHEDULED * due || performance.now() - from > PATIENCE_MS);
+      },
+      { what: 'a steady pace' },
+    );
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#daemons.map((daemon) => daemon.stop()));
+    await this.gateway.close();
+    await this.stack.stop();
+  }
+}
