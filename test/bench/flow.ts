@@ -1,12 +1,17 @@
 // How flow control does when the gateway is in trouble: the built binary polls a fleet on fresh stores, the gateway counts
-// its good answers by interface. A run warms up until the pace is steady, measures it, and lets the trouble begin; what is
-// measured begins 20 s later and lasts 30 s. The ratio is of the good answers that were possible: the pace before, times
-// the share of the calls that can succeed. Each scenario says in its own file what it is about.
+// its good answers by interface. A run warms up, measures the healthy pace over a revolution of the rings (30 s), and lets
+// the trouble begin; what is measured begins 20 s later and lasts 30 s. The ratio is of the good answers that were possible:
+// the pace before, times the share of the calls that can succeed. Each scenario says in its own file what it is about.
 //
 //   npm run bench:flow -- [--only cards,dead] [--kinds 500,hang] [--shares 20,30] [--limits 200] [--quick]
 //                         [--instances 1|3] [--redis standalone|cluster]
+//
+// A run takes 1.7 minutes, so everything takes three and a half hours, and with --quick half an hour and some more:
+// cards 54 min (quick 12), random 1 h 45 min (quick 3.5), dead 10 to 15 min, rate 4.5 min, alternating, late, first-call
+// and healing 2 to 3 min each, overload 4 min.
 import { cardRuns } from './flow/cards.ts';
 import { deadRuns } from './flow/dead.ts';
+import { momentRuns } from './flow/moments.ts';
 import { chosen, type FlowOptions, readOptions } from './flow/options.ts';
 import { measureOverload } from './flow/overload.ts';
 import { randomRuns } from './flow/random.ts';
@@ -18,6 +23,10 @@ const SCENARIOS: Readonly<Record<string, (options: FlowOptions) => Run[]>> = {
   random: randomRuns,
   dead: deadRuns,
   rate: rateRuns,
+  alternating: (options) => momentRuns('alternating', options),
+  late: (options) => momentRuns('late', options),
+  'first-call': (options) => momentRuns('first-call', options),
+  healing: (options) => momentRuns('healing', options),
 };
 /** Has a table of its own. */
 const OVERLOAD = 'overload';
@@ -27,12 +36,17 @@ export async function run(argv: string[]): Promise<void> {
   const names = chosen([...Object.keys(SCENARIOS), OVERLOAD], options.only);
   const runs = names.flatMap((name) => SCENARIOS[name]?.(options) ?? []);
   const rows: Row[] = [];
-  for (const [done, { name, measure }] of runs.entries()) {
-    process.stderr.write(`${done + 1} of ${runs.length}: ${name}\n`);
-    rows.push(await measure());
-    printRows(rows.slice(-1));
+  try {
+    for (const [done, { name, measure }] of runs.entries()) {
+      process.stderr.write(`${done + 1} of ${runs.length}: ${name}\n`);
+      const row = await measure();
+      rows.push(row);
+      process.stderr.write(`  ratio ${row.ratio?.toFixed(2) ?? '-'}, ${row.met ? 'ok' : 'short'}\n`);
+    }
+  } finally {
+    // Also when a run fails: it took long to measure those before it.
+    if (rows.length > 0) printRows(rows);
   }
-  if (rows.length > 0) printRows(rows);
   const overload = names.includes(OVERLOAD) ? await measureOverload(options.overload) : null;
   const { instances, redis } = options;
   const line = { bench: 'flow', instances, redis, rows: rows.map(jsonOf), overload };

@@ -3,15 +3,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { chosen, type FlowOptions } from './options.ts';
-import { BACK, GOAL_RATIO, MEASURE_MS, type Run, ratesOf, SETTLE_MS } from './row.ts';
-import { POLLED, sumOf, TroubledFleet } from './troubled-fleet.ts';
+import {
+  allowedCalls,
+  BACK,
+  BACK_WITHIN_MS,
+  GOAL_RATIO,
+  MEASURE_MS,
+  type Run,
+  ratesOf,
+  ratiosOf,
+  SETTLE_MS,
+} from './row.ts';
+import { POLLED, TroubledFleet } from './troubled-fleet.ts';
 import { deadInterface, type FailureKind } from './troubles.ts';
 
 const KINDS: readonly FailureKind[] = ['500', 'reset', 'hang', '503', '429-seconds'];
 const DEAD: InterfaceName = 'flow';
-/** Calls the dead interface may get: this share of what it got before, or one a second. */
-const GOAL_CALLS = 0.01;
-const BACK_WITHIN_MS = 90_000;
 
 export function deadRuns(options: FlowOptions): Run[] {
   return chosen<string>(KINDS, options.kinds).map((kind) => runOf(options, kind as FailureKind));
@@ -27,16 +34,16 @@ function runOf(options: FlowOptions, kind: FailureKind): Run {
       const during = await fleet.rates(MEASURE_MS);
       fleet.gateway.heal();
       const backAfter = await fleet.secondsUntilBack([DEAD], BACK, BACK_WITHIN_MS);
-      const ratio = sumOf(during.good, others) / sumOf(fleet.before.good, others);
+      const ratios = ratiosOf(fleet, during, others, 1);
       const deadCalls = during.calls.get(DEAD) ?? 0;
-      const allowed = Math.max(1, GOAL_CALLS * (fleet.before.calls.get(DEAD) ?? 0));
+      const allowed = allowedCalls(fleet.before, [DEAD]);
       return {
         name,
         ...ratesOf(fleet, during),
-        ratio,
+        ...ratios,
         more: { 'calls to the dead': deadCalls, 'seconds until back': backAfter },
         goal: `others' ratio ${GOAL_RATIO}, ${allowed.toFixed(1)} calls/s to the dead`,
-        met: ratio >= GOAL_RATIO && deadCalls <= allowed,
+        met: ratios.ratio >= GOAL_RATIO && deadCalls <= allowed,
       };
     });
   return { name, measure };

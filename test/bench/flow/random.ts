@@ -16,7 +16,7 @@ const INCIDENT_MS = 10_000;
 /** Calls in flight of a task type: 18 of 20, 133 of 200, 667 of 2,000 (more demand is more than two cores bear). */
 const SET_UPS: ReadonlyMap<number, SetUp> = new Map(
   [
-    { cards: 6_000, intervalSeconds: 33, limit: 20, latencyMs: 100 },
+    { cards: 5_400, intervalSeconds: 30, limit: 20, latencyMs: 100 },
     { cards: 20_000, intervalSeconds: 30, limit: 200, latencyMs: 200 },
     { cards: 20_000, intervalSeconds: 30, limit: 2_000, latencyMs: 1_000 },
   ].map((setUp) => [setUp.limit, setUp]),

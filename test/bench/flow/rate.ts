@@ -30,6 +30,7 @@ function runOf(options: FlowOptions, kind: FailureKind): Run {
         name,
         ...ratesOf(fleet, during),
         ratio,
+        worst: ratio * least,
         more: { 'least of a third': least },
         goal: `ratio ${GOAL_RATIO}, ${GOAL_SHARE} of a third each`,
         met: ratio >= GOAL_RATIO && least >= GOAL_SHARE,

@@ -6,6 +6,7 @@ import { TASK_TYPES, TASKS } from '../../../src/domain/task-type.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { putJson, type RunningBinary, Stack } from '../stack.ts';
 import type { FlowOptions } from './options.ts';
+import { Pace } from './pace.ts';
 import { TroubledGateway } from './troubled-gateway.ts';
 
 export const POLLED: readonly InterfaceName[] = TASK_TYPES.map((taskType) => TASKS[taskType].interface);
@@ -24,13 +25,14 @@ const LATE_MS = 5_500;
 /** Carriers 1 to 10, see carrierOf. */
 const CARRIERS = 10;
 
-/** Two windows of this length that differ by no more than STEADY: the pace is steady. */
-const WINDOW_MS = 4_000;
-const STEADY = 0.07;
-/** Of what comes due: until so much is polled the cards are still being scheduled, unless it never comes to that. */
-const SCHEDULED = 0.85;
-const PATIENCE_MS = 45_000;
-const PACE_MS = 15_000;
+/** A daemon that has just begun reads every card for the first time. */
+const WARM_UP_MS = 10_000;
+const WINDOW_MS = 3_000;
+/** Of what comes due: when so much is polled the cards are scheduled. Where it never comes to that, patience ends. */
+const SCHEDULED = 0.7;
+const PATIENCE_MS = 60_000;
+const SAMPLE_MS = 500;
+const BACK_WINDOW_MS = 2_000;
 
 /** Each a second. */
 export interface Rates {
@@ -50,8 +52,9 @@ export function sumOf(
 }
 
 export class TroubledFleet {
-  /** The healthy pace. */
+  /** The healthy pace, over a revolution of the rings. */
   before: Rates = { good: new Map(), calls: new Map() };
+  readonly #pace = new Pace();
   readonly #daemons: RunningBinary[] = [];
   #scheduledAt = 0;
 
@@ -74,7 +77,7 @@ export class TroubledFleet {
     try {
       await fleet.#start(options.instances);
       await fleet.#warmUp();
-      fleet.before = await fleet.rates(PACE_MS);
+      await fleet.#measurePace();
       return await use(fleet);
     } finally {
       await fleet.#stop();
@@ -100,7 +103,9 @@ export class TroubledFleet {
     await sleep((1.5 * intervalMs - intoMs) % intervalMs);
   }
 
-  /** @returns after how many seconds these interfaces are back at this share of their pace; null: not within `patienceMs`. */
+  /**
+   * @returns after how many seconds these interfaces are back at this share of their pace; null: not within `patienceMs`.
+   */
   async secondsUntilBack(
     interfaces: readonly InterfaceName[],
     share: number,
@@ -109,9 +114,10 @@ export class TroubledFleet {
     const from = performance.now();
     while (performance.now() - from < patienceMs) {
       const begin = performance.now();
-      const { good } = await this.rates(2_000);
-      if (sumOf(good, interfaces) >= share * sumOf(this.before.good, interfaces))
-        return (begin - from) / 1_000;
+      const { good } = await this.rates(BACK_WINDOW_MS);
+      const end = performance.now();
+      const expected = this.#pace.expected(interfaces, begin, end) / ((end - begin) / 1_000);
+      if (sumOf(good, interfaces) >= share * expected) return (begin - from) / 1_000;
     }
     return null;
   }
@@ -139,16 +145,23 @@ export class TroubledFleet {
   async #warmUp(): Promise<void> {
     const due = (POLLED.length * this.setUp.cards) / this.setUp.intervalSeconds;
     const from = performance.now();
-    let last = 0;
+    await sleep(WARM_UP_MS);
     await waitFor(
       async () => {
         const pace = sumOf((await this.rates(WINDOW_MS)).good);
-        const isSteady = Math.abs(pace - last) <= STEADY * pace;
-        last = pace;
-        return pace > 0 && isSteady && (pace >= SCHEDULED * due || performance.now() - from > PATIENCE_MS);
+        return pace >= SCHEDULED * due || (pace > 0 && performance.now() - from > PATIENCE_MS);
       },
-      { what: 'a steady pace' },
+      { what: 'a pace' },
     );
+  }
+
+  async #measurePace(): Promise<void> {
+    const revolutionMs = this.setUp.intervalSeconds * 1_000;
+    const sampling = setInterval(() => this.#pace.add(performance.now(), this.gateway.good), SAMPLE_MS);
+    this.#pace.add(performance.now(), this.gateway.good);
+    this.before = await this.rates(revolutionMs);
+    clearInterval(sampling);
+    this.#pace.add(performance.now(), this.gateway.good);
   }
 
   async #stop(): Promise<void> {
