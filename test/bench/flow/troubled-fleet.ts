@@ -31,6 +31,8 @@ const WINDOW_MS = 3_000;
 /** Of what comes due: when so much is polled the cards are scheduled. Where it never comes to that, patience ends. */
 const SCHEDULED = 0.7;
 const PATIENCE_MS = 60_000;
+/** Less than this of what comes due, and the numbers are the machine's rather than the product's. */
+const BUSY = 0.95;
 const SAMPLE_MS = 500;
 const BACK_WINDOW_MS = 2_000;
 
@@ -63,6 +65,11 @@ export class TroubledFleet {
     readonly gateway: TroubledGateway,
     private readonly setUp: SetUp,
   ) {}
+
+  /** Polls that come due a second. */
+  get #due(): number {
+    return (POLLED.length * this.setUp.cards) / this.setUp.intervalSeconds;
+  }
 
   /** Stops whatever was started, however `use` ends. */
   static async run<T>(
@@ -143,13 +150,12 @@ export class TroubledFleet {
   }
 
   async #warmUp(): Promise<void> {
-    const due = (POLLED.length * this.setUp.cards) / this.setUp.intervalSeconds;
     const from = performance.now();
     await sleep(WARM_UP_MS);
     await waitFor(
       async () => {
         const pace = sumOf((await this.rates(WINDOW_MS)).good);
-        return pace >= SCHEDULED * due || (pace > 0 && performance.now() - from > PATIENCE_MS);
+        return pace >= SCHEDULED * this.#due || (pace > 0 && performance.now() - from > PATIENCE_MS);
       },
       { what: 'a pace' },
     );
@@ -162,6 +168,11 @@ export class TroubledFleet {
     this.before = await this.rates(revolutionMs);
     clearInterval(sampling);
     this.#pace.add(performance.now(), this.gateway.good);
+    const pace = sumOf(this.before.good);
+    if (pace < BUSY * this.#due) {
+      const rates = `${pace.toFixed(0)} of ${this.#due.toFixed(0)}`;
+      process.stderr.write(`  the machine is too busy: healthy, ${rates} polls a second are done\n`);
+    }
   }
 
   async #stop(): Promise<void> {
