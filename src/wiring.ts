@@ -14,9 +14,7 @@ import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
 import { WebhookTester } from './engine/webhook-tester.ts';
 import { openGatewayClient } from './gateway/client.ts';
-import { GatewayFlow } from './gateway/flow-control.ts';
-import { GuardedGateway } from './gateway/guarded-gateway.ts';
-import { MeteredGateway } from './gateway/metered-gateway.ts';
+import { FlowControlledGateway } from './gateway/flow-control.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
@@ -231,13 +229,14 @@ function buildEngine(
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
   const client = openGatewayClient(config.gateway, { log: logs.worker, clock: systemClock });
   teardown.add(() => client.close());
-  const flow = new GatewayFlow({
+  const gateway = new FlowControlledGateway({
+    gateway: client,
+    meter: parts.meter,
     clock: systemClock,
     random: Math.random,
     onChange: (name, state, reason) =>
       logs.worker.warn({ interface: name, state, reason }, 'gateway breaker'),
   });
-  const gateway = new GuardedGateway(new MeteredGateway(client, parts.meter, systemClock), flow);
   return new Engine(
     {
       ...config,
@@ -250,7 +249,6 @@ function buildEngine(
       ...parts,
       gateway,
       probeAddress,
-      flow,
       guard,
       clock: systemClock,
       random: Math.random,

@@ -7,6 +7,8 @@ export interface FleetTick extends PollCauses {
   readonly seconds: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Sum of the durations of all of these, milliseconds. */
+  readonly durationMs: number;
   /** The limit was used up at some moment. */
   readonly limitReached: boolean;
 }
@@ -18,8 +20,10 @@ export interface Situation {
   readonly inForce: number;
   /** Monotonic. */
   readonly nowMs: number;
-  /** When the gateway last had another task type cut for refused calls; -Infinity: never. Nobody grows then. */
-  readonly othersRefusedAtMs: number;
+  /** Average of the limits in force of the task types that use theirs up. */
+  readonly fairLimit: number;
+  /** More calls are refused than is tolerated: no time to grow. */
+  readonly strained: boolean;
 }
 
 /** Two ticks as one longer tick. */
@@ -29,6 +33,7 @@ export function pooled(pool: FleetTick | null, tick: FleetTick): FleetTick {
     seconds: pool.seconds + tick.seconds,
     succeeded: pool.succeeded + tick.succeeded,
     failed: pool.failed + tick.failed,
+    durationMs: pool.durationMs + tick.durationMs,
     succeededMs: pool.succeededMs + tick.succeededMs,
     backpressure: pool.backpressure + tick.backpressure,
     timeouts: pool.timeouts + tick.timeouts,

@@ -5,7 +5,8 @@
 // initialisation add them in one command, while the spread of blocks over buckets stays even enough (see
 // docs/decisions).
 
-const BLOCK = 8;
+/** Cards whose ids follow each other so far are polled together. */
+export const BLOCK = 8;
 const HASH_BITS = 32;
 
 /** A small fleet's cards are spread over this many steps of the interval, not polled in bursts. */

@@ -1,42 +1,37 @@
 // One poll of one card: the task makes its calls, this counts and logs what came of it. Used by worker.ts, which claims
-// cards and decides what becomes of them. Where the gateway asks for less, the task type is paused for all instances.
+// cards and decides what becomes of them. A gateway that refuses every call and says for how long has the task type paused,
+// for all instances.
+import type { Card } from '../domain/card.ts';
 import type { PollOutcome } from '../domain/poll-outcome.ts';
 import { TASKS } from '../domain/task-type.ts';
-import { GatewayError } from '../gateway/gateway.ts';
+import { type FlowControl, GatewayError } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { LoopErrorHandler } from '../platform/loop.ts';
 import type { WorkQueue } from '../store/ports/work-queue.ts';
-import { BackpressureWatch } from './backpressure-watch.ts';
 import type { Deadline } from './deadline.ts';
 import { reasonOf } from './failed-poll.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
-import type { PolledCard, Task } from './tasks/task.ts';
-
-/** Pause of the type when the gateway asks for one without saying how long. */
-const DEFAULT_BACKPRESSURE_MS = 1_000;
+import type { Task } from './tasks/task.ts';
 
 interface CardPollerDeps {
   readonly task: Task;
   readonly instanceId: string;
   readonly work: Pick<WorkQueue, 'pause'>;
   readonly stats: StatsRecorder;
+  readonly flow: Pick<FlowControl, 'refusesAll'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onError: LoopErrorHandler;
 }
 
 export class CardPoller {
-  readonly #backpressure: BackpressureWatch;
-
-  constructor(private readonly deps: CardPollerDeps) {
-    this.#backpressure = new BackpressureWatch(deps.clock);
-  }
+  constructor(private readonly deps: CardPollerDeps) {}
 
   /** Polls the card, counts and logs it. @returns its outcome, or what kept it from one. */
   async poll(
-    card: PolledCard,
+    card: Card,
     deadline: Deadline,
   ): Promise<{ outcome: PollOutcome } | { error: unknown; durationMs: number }> {
     const { task, clock, stats, log } = this.deps;
@@ -45,7 +40,6 @@ export class CardPoller {
     try {
       const result = await task.poll(card, deadline);
       const durationMs = tookMs();
-      this.#backpressure.note(false);
       stats.countSucceeded(task.taskType, durationMs, card.carrierId);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
@@ -60,11 +54,10 @@ export class CardPoller {
     }
   }
 
-  #noteFailure(error: unknown, card: PolledCard, durationMs: number): void {
+  #noteFailure(error: unknown, card: Card, durationMs: number): void {
     const { task, log } = this.deps;
     const gatewayError = error instanceof GatewayError ? error : null;
-    // That a failing card fails again says nothing about what the gateway can take.
-    if (gatewayError !== null && card.failing !== true) this.#noteEvidence(gatewayError);
+    if (gatewayError !== null) this.#noteLoad(gatewayError);
     log.warn(
       {
         task_type: task.taskType,
@@ -78,18 +71,21 @@ export class CardPoller {
     );
   }
 
-  #noteEvidence(error: GatewayError): void {
-    const { stats, task } = this.deps;
-    const backpressure = error.failure === 'backpressure';
-    if (backpressure) stats.note(task.taskType, 'backpressure');
+  /** Counts what may be a sign of too much load, and heeds a gateway that refuses everything for a time. */
+  #noteLoad(error: GatewayError): void {
+    const { stats, task, flow } = this.deps;
+    const refused = error.failure === 'backpressure';
+    if (refused) stats.note(task.taskType, 'backpressure');
     if (error.failure === 'timeout') stats.note(task.taskType, 'timeouts');
-    if (this.#backpressure.note(backpressure)) this.#pause(error);
+    const { retryAfterMs } = error.details;
+    if (refused && retryAfterMs !== undefined && flow.refusesAll(TASKS[task.taskType].interface)) {
+      this.#pause(error, retryAfterMs);
+    }
   }
 
-  #pause({ message, details }: GatewayError): void {
+  #pause({ message, details }: GatewayError, ms: number): void {
     const { work, task, instanceId, onError } = this.deps;
-    const { retryAfterMs: ms = DEFAULT_BACKPRESSURE_MS, interfaceName } = details;
-    const reason = `${interfaceName ?? 'the gateway'} answered ${message}`;
+    const reason = `${details.interfaceName ?? 'the gateway'} answered ${message}`;
     work
       .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
       .catch((cause: unknown) => onError(cause, 0));

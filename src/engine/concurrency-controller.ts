@@ -1,12 +1,13 @@
 // Decides once a second, for the whole fleet, how much of each configured concurrency limit is in force. Runs on the
-// leader; workers learn of it with their next claim. The rules are domain/effective-limit.ts (what the gateway can
-// take) and domain/gateway-ceiling.ts (what the task types share); this file reads what the fleet counted, applies the
-// verdict and says why. It never changes a configured limit (operations/concurrency.ts).
+// leader; workers learn of it with their next claim. The rules are domain/strain-trials.ts and domain/effective-limit.ts
+// (what the gateway bears) and domain/gateway-ceiling.ts (what the task types share); this file reads what the fleet
+// counted, applies the verdict and says why. It never changes a configured limit (operations/concurrency.ts).
 import { type CurvePoint, withPoint } from '../domain/concurrency-curve.ts';
 import { EffectiveLimit } from '../domain/effective-limit.ts';
 import type { FleetTick, Situation } from '../domain/fleet-tick.ts';
 import { divideCeiling, grantWithin, type PerType } from '../domain/gateway-ceiling.ts';
 import { DEFAULT_MAX_CONCURRENCY } from '../domain/health.ts';
+import { StrainTrials } from '../domain/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -17,8 +18,6 @@ import type { QueueCounts } from '../store/ports/work-queue.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
 const TICK_MS = 1_000;
-/** How often it looks whether calls were refused, which is judged at once. */
-const LOOK_MS = 250;
 /** Fewer calls make no point of the curve. */
 const POINT_CALLS = 20;
 
@@ -53,6 +52,8 @@ interface Watched {
 interface Sight {
   readonly watched: Watched;
   readonly counts: QueueCounts;
+  /** null where nothing can be compared with. */
+  readonly tick: FleetTick | null;
   readonly configured: number;
 }
 
@@ -60,6 +61,7 @@ type Sights = Readonly<Record<TaskType, Sight>>;
 
 export class ConcurrencyController extends LoopService {
   readonly #watched = new Map<TaskType, Watched>();
+  #strain = new StrainTrials();
 
   constructor(private readonly deps: ConcurrencyControllerDeps) {
     super('concurrency-controller', deps);
@@ -68,50 +70,30 @@ export class ConcurrencyController extends LoopService {
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) {
       this.#watched.clear();
+      this.#strain = new StrainTrials();
       return TICK_MS;
     }
-    if (!(await this.#isTime())) return LOOK_MS;
     const sights = await askPerTaskType((taskType) => this.#look(taskType));
-    if (TASK_TYPES.some((taskType) => sights[taskType].watched.limit.wantsTrial)) {
-      for (const taskType of TASK_TYPES) this.#joinTrial(taskType, sights[taskType]);
-    }
+    if (this.deps.adaptiveConcurrency) this.#judge(sights);
     const wanted = mapTypes(sights, ({ watched, configured }) => watched.limit.under(configured));
     const granted = await this.#apply(sights, wanted);
     for (const taskType of TASK_TYPES) {
       await this.#conclude(taskType, sights[taskType], wanted[taskType], granted[taskType]);
     }
-    return LOOK_MS;
+    return TICK_MS;
   }
 
-  /** A second has passed, or calls were refused: the pause that follows should end with a lower limit. */
-  async #isTime(): Promise<boolean> {
-    const { live, clock } = this.deps;
-    const watched = [...this.#watched];
-    const nowMs = clock.monotonic();
-    if (watched.length < TASK_TYPES.length || watched.some(([, one]) => nowMs - one.atMs >= TICK_MS))
-      return true;
-    const refused = watched.map(async ([taskType, { totals }]) => {
-      const { backpressure } = await live.stats.read(taskType);
-      return backpressure !== totals?.backpressure;
-    });
-    return (await Promise.all(refused)).includes(true);
-  }
-
-  /** Reads what the fleet counted since the last pass and lets the limit judge it. */
+  /** Reads what the fleet counted since the last pass. */
   async #look(taskType: TaskType): Promise<Sight> {
     const { live, clock } = this.deps;
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
     const nowMs = clock.monotonic();
     const watched = this.#watched.get(taskType) ?? (await this.#takeOver(taskType, nowMs));
-    const sight = { watched, counts, configured: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY };
     const tick = watched.totals === null ? null : tickOf(watched.totals, totals, nowMs - watched.atMs);
     watched.totals = totals;
     watched.atMs = nowMs;
-    if (tick === null) return sight;
-    this.#addPoint(sight, tick);
-    if (this.deps.adaptiveConcurrency) {
-      watched.reason = watched.limit.observe(tick, this.#situation(taskType, sight)) ?? watched.reason;
-    }
+    const sight = { watched, counts, tick, configured: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY };
+    if (tick !== null) this.#addPoint(sight, tick);
     return sight;
   }
 
@@ -132,19 +114,39 @@ export class ConcurrencyController extends LoopService {
     return watched;
   }
 
-  #joinTrial(taskType: TaskType, sight: Sight): void {
-    const reason = sight.watched.limit.joinTrial(this.#situation(taskType, sight));
-    sight.watched.reason = reason ?? sight.watched.reason;
-  }
-
-  #situation(taskType: TaskType, { counts, configured, watched }: Sight): Situation {
-    const others = [...this.#watched].filter(([other]) => other !== taskType);
-    return {
-      configured,
-      inForce: counts.effectiveConcurrency,
-      nowMs: watched.atMs,
-      othersRefusedAtMs: Math.max(...others.map(([, { limit }]) => limit.refusedAtMs)),
-    };
+  /** Lets strain be judged for all types together, then every limit by itself. */
+  #judge(sights: Sights): void {
+    const nowMs = this.deps.clock.monotonic();
+    const ticks = TASK_TYPES.flatMap((taskType) => {
+      const { tick, counts } = sights[taskType];
+      return tick === null ? [] : { taskType, tick, inForce: counts.effectiveConcurrency };
+    });
+    for (const verdict of this.#strain.observe(ticks, nowMs)) {
+      const { watched } = sights[verdict.taskType];
+      watched.limit.obey(verdict, nowMs);
+      watched.reason = verdict.reason;
+    }
+    if (this.#strain.isTrying) return;
+    const usedUp = ticks.filter(({ tick }) => tick.limitReached);
+    const fairLimit = usedUp.reduce((sum, { inForce }) => sum + inForce, 0) / usedUp.length;
+    const situations = perTaskType(
+      (taskType): Situation => ({
+        configured: sights[taskType].configured,
+        inForce: sights[taskType].counts.effectiveConcurrency,
+        nowMs,
+        fairLimit: usedUp.length === 0 ? sights[taskType].counts.effectiveConcurrency : fairLimit,
+        strained: this.#strain.isStrained(taskType, nowMs),
+      }),
+    );
+    for (const { taskType, tick } of ticks) {
+      const { watched } = sights[taskType];
+      watched.reason = watched.limit.observe(tick, situations[taskType]) ?? watched.reason;
+    }
+    if (!ticks.some(({ taskType }) => sights[taskType].watched.limit.wantsTrial)) return;
+    for (const { taskType } of ticks) {
+      const { watched } = sights[taskType];
+      watched.reason = watched.limit.joinTrial(situations[taskType]) ?? watched.reason;
+    }
   }
 
   /** A point needs a limit that was reached and stayed the same. */
@@ -235,6 +237,7 @@ function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): Fle
     seconds: elapsedMs / 1_000,
     succeeded: now.succeeded - before.succeeded,
     failed: now.failed - before.failed,
+    durationMs: now.durationMs - before.durationMs,
     succeededMs: now.succeededMs - before.succeededMs,
     backpressure: now.backpressure - before.backpressure,
     timeouts: now.timeouts - before.timeouts,

@@ -24,10 +24,9 @@ export interface EngineSettings extends Sections {
 export interface EngineDeps {
   readonly live: LiveStore;
   readonly records: RecordStore;
-  readonly gateway: Gateway;
+  readonly gateway: Gateway & FlowControl;
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
-  readonly flow: FlowControl;
   readonly meter: Meter;
   /** Judges where webhooks may go. */
   readonly guard: SsrfGuard;

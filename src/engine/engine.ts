@@ -87,7 +87,7 @@ export class Engine implements Service {
   /** What keeps this instance from polling although it is fit: pauses and breakers, a sentence each. */
   restraints(): string[] {
     const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
-    const held = this.deps.flow.breakers().filter(({ state }) => state !== 'closed');
+    const held = this.deps.gateway.breakers().filter(({ state }) => state !== 'closed');
     return [
       ...paused.map(
         ({ taskType, pausedMs }) => `${taskType}: paused for ${Math.ceil(pausedMs / 1000)} s more`,
@@ -126,7 +126,7 @@ export class Engine implements Service {
       inFlight: this.#inFlight(),
       cacheHits: hits,
       cacheMisses: misses,
-      breakers: this.deps.flow.breakers().filter((breaker) => breaker.state !== 'closed'),
+      breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
     };
   }
 
@@ -232,7 +232,7 @@ export class Engine implements Service {
   }
 
   #makeWorkers(): Worker[] {
-    const { live, gateway, flow, clock, log, records, audit } = this.deps;
+    const { live, gateway, clock, log, records, audit } = this.deps;
     const { polling, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
@@ -247,8 +247,7 @@ export class Engine implements Service {
           reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,
-          flow,
-          totalInFlight: () => this.#inFlight(),
+          flow: gateway,
           matcher: () => this.#configs.matcher,
           clock,
           ...polling,

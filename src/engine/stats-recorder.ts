@@ -81,8 +81,6 @@ export class StatsRecorder extends LoopService {
   /** What the leader decides the effective limit from, beside the polls themselves. */
   note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
     this.#open[taskType][what] += 1;
-    // The leader should know before the pause that follows ends, or the same number of calls is sent again.
-    if (what === 'backpressure' && this.#open[taskType].backpressure === 1) this.wake();
   }
 
   async runOnce(): Promise<number> {

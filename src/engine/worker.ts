@@ -48,8 +48,6 @@ interface WorkerDeps {
   readonly writer: ResultWriter;
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
-  /** Calls in flight of this instance, all task types. */
-  readonly totalInFlight: () => number;
   readonly matcher: () => ConfigMatcher;
   readonly clock: Clock;
   readonly leaseMs: number;
@@ -115,17 +113,11 @@ export class Worker extends LoopService {
     const { work, task, writer, flow, clock } = this.deps;
     this.#workCame = false;
     const released = this.#releaseFreed();
-    const permit = flow.permit(TASKS[task.taskType].interface, {
-      inFlight: this.#inFlight,
-      totalInFlight: this.deps.totalInFlight(),
-    });
-    const max = Math.min(this.deps.claimBatch, writer.room, permit.calls);
-    if (max < 1 || clock.monotonic() < this.#heldUntil) {
-      permit.used(null);
-      await released;
-      this.#lastTurnAt = clock.monotonic();
-      return HELD_REST_MS;
-    }
+    if (clock.monotonic() < this.#heldUntil || writer.room < 1) return this.#hold(released);
+    const interfaceName = TASKS[task.taskType].interface;
+    const { calls, trickle } = flow.permit(interfaceName, this.#inFlight);
+    const max = Math.min(this.deps.claimBatch, writer.room, calls);
+    if (max < 1) return this.#hold(released);
     // A claim without an answer may yet be carried out: it is repeated under its number, so that what it took comes
     // to this worker. Its lease counts from the first attempt.
     this.#askedAt ??= clock.monotonic();
@@ -136,11 +128,10 @@ export class Worker extends LoopService {
       claimNumber: this.#claimNumber + 1,
       max,
       leaseMs,
-      retries: permit.retries,
+      trickle,
     };
     // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
-    permit.used(claim.status === 'fulfilled' ? claim.value.items.length : null);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
     this.#askedAt = null;
@@ -150,9 +141,12 @@ export class Worker extends LoopService {
     if (claimedAtMs !== null) {
       this.#begin(items, new Deadline(clock, claimedAt, leaseMs, claimedAtMs));
     }
-    if (freeSlots === 0 && pausedMs === 0) this.deps.stats.note(task.taskType, 'limitReached');
+    if (freeSlots === 0 && pausedMs === 0) {
+      this.deps.stats.note(task.taskType, 'limitReached');
+      flow.makeRoom(interfaceName);
+    }
     if (release.status === 'rejected') throw release.reason;
-    if (items.length === max) return 0;
+    if (items.length === max && !trickle) return 0;
     if (this.#freed.length > 0) return GATHER_MS;
     if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
     if (freeSlots === 0) return FULL_REST_MS;
@@ -166,6 +160,13 @@ export class Worker extends LoopService {
     await super.stop();
     await Promise.all(this.#running);
     await this.#releaseFreed();
+  }
+
+  /** Claims nothing this turn: flow control, the writer or the record store hold work back. */
+  async #hold(released: Promise<void>): Promise<number> {
+    await released;
+    this.#lastTurnAt = this.deps.clock.monotonic();
+    return HELD_REST_MS;
   }
 
   /** What came while the turn was under way may have come after its claim: the next turn is at once. */
@@ -218,7 +219,7 @@ export class Worker extends LoopService {
     // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
     if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
-    const poll = await this.#poller.poll(item.failing ? { ...card, failing: true } : card, deadline);
+    const poll = await this.#poller.poll(card, deadline);
     if ('outcome' in poll) return this.#end(item, 'done', { outcome: poll.outcome });
     const retry = retryOf(poll.error, (config?.intervalSeconds ?? 0) * 1_000);
     this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });

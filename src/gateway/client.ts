@@ -9,7 +9,7 @@ import type { Logger } from '../platform/logger.ts';
 import { readAnswer, statusError } from './answer.ts';
 import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
-import { type CalledCard, type Gateway, type GatewayAnswer, GatewayError } from './gateway.ts';
+import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 
 const GATEWAY_CALL = '网关调用';
 
@@ -37,7 +37,7 @@ interface Route {
   readonly log: Logger;
 }
 
-export class GatewayClient implements Gateway {
+export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
   readonly #sweep: DeadlineSweep;
   readonly #routes: Readonly<Record<InterfaceName, Route>>;
@@ -69,28 +69,40 @@ export class GatewayClient implements Gateway {
       const monotonic = () => this.deps.clock.monotonic();
       const { maxResponseBytes, maxConnections } = this.profile;
       const mayQueue = this.#sweep.inFlight >= maxConnections;
-      const exchange = new Exchange(deadlineAt, monotonic, maxResponseBytes, mayQueue, (ended) => {
-        this.#sweep.delete(ended);
-        const durationMs = Math.round((this.deps.clock.monotonic() - startedAt) * 10) / 10;
-        const fields: LogFields = {
-          iccid: card.iccid,
-          card_id: card.cardId,
-          duration_ms: durationMs,
-          status: ended.status === 0 ? null : ended.status,
-        };
-        try {
-          const value = this.#judge(route, ended);
-          const { answer } = INTERFACES[route.name];
-          if (answer !== null) fields[answer.field] = value;
-          route.log.info(fields, GATEWAY_CALL);
-          resolve({ value, durationMs });
-        } catch (error) {
-          reject(this.#logged(error, route, fields, durationMs));
-        }
-      });
+      const exchange = new Exchange(
+        interfaceName,
+        startedAt,
+        deadlineAt,
+        monotonic,
+        maxResponseBytes,
+        mayQueue,
+        (ended) => {
+          this.#sweep.delete(ended);
+          const durationMs = Math.round((this.deps.clock.monotonic() - startedAt) * 10) / 10;
+          const fields: LogFields = {
+            iccid: card.iccid,
+            card_id: card.cardId,
+            duration_ms: durationMs,
+            status: ended.status === 0 ? null : ended.status,
+          };
+          try {
+            const value = this.#judge(route, ended);
+            const { answer } = INTERFACES[route.name];
+            if (answer !== null) fields[answer.field] = value;
+            route.log.info(fields, GATEWAY_CALL);
+            resolve({ value, durationMs });
+          } catch (error) {
+            reject(this.#logged(error, route, fields, durationMs));
+          }
+        },
+      );
       this.#sweep.add(exchange);
       this.#send(route, card.iccid, exchange);
     });
+  }
+
+  endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
+    this.#sweep.endSlow(interfaceName, olderThanMs);
   }
 
   isStoppedStatus(cardStatus: string): boolean {

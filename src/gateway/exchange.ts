@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { messageOf } from '../platform/errors.ts';
 import type { RetryAfter } from './answer.ts';
-import { GatewayError } from './gateway.ts';
+import { GatewayError, type InterfaceName } from './gateway.ts';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
@@ -28,6 +28,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #done = false;
 
   constructor(
+    readonly interfaceName: InterfaceName,
+    readonly startedAt: number,
     readonly deadlineAt: number,
     private readonly monotonic: () => number,
     private readonly maxBytes: number,
@@ -77,6 +79,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.fail(unconnected ? new GatewayError('connect', 'no connection within the deadline') : lateError());
   }
 
+  /** Ends the exchange before its deadline: others need its place more. */
+  endEarly(afterMs: number): void {
+    const slow = `no answer within ${Math.round(afterMs)} ms, while many calls are as slow: ended to make room`;
+    this.fail(new GatewayError('timeout', slow));
+  }
+
   /** Ends the exchange and, where it was sent, its connection. */
   fail(error: GatewayError): void {
     if (this.#done) return;
@@ -111,7 +119,10 @@ function transportError(cause: Error, sent: boolean): GatewayError {
   return new GatewayError(sent ? 'network' : 'connect', `${code} ${messageOf(cause)}`.trim(), { cause });
 }
 
-/** Ends exchanges that are past their deadline. */
+/** Of the calls in flight, so many may be slow while the limit is used up. */
+const SLOW_SHARE = 0.25;
+
+/** Ends exchanges that are past their deadline, and slow ones when room is needed. */
 export class DeadlineSweep {
   readonly #inFlight = new Set<Exchange>();
   #timer: NodeJS.Timeout | null = null;
@@ -129,6 +140,20 @@ export class DeadlineSweep {
 
   delete(exchange: Exchange): void {
     this.#inFlight.delete(exchange);
+  }
+
+  /** See UpstreamGateway. The set keeps the order in which exchanges began. */
+  endSlow(interfaceName: InterfaceName, olderThanMs: number): void {
+    const now = this.monotonic();
+    const slow: Exchange[] = [];
+    let all = 0;
+    for (const exchange of this.#inFlight) {
+      if (exchange.interfaceName !== interfaceName) continue;
+      all += 1;
+      if (now - exchange.startedAt > olderThanMs) slow.push(exchange);
+    }
+    const tooMany = slow.length - Math.ceil(SLOW_SHARE * all);
+    for (const exchange of slow.slice(0, Math.max(0, tooMany))) exchange.endEarly(now - exchange.startedAt);
   }
 
   stop(): void {

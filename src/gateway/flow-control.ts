@@ -1,101 +1,151 @@
-// How much the gateway can take just now: a breaker for every interface, and one for the whole gateway, per instance.
-// Workers ask before they claim; the guarded gateway (guarded-gateway.ts) reports every call. It neither calls the
-// gateway nor pauses the fleet (429 and 503 do that, through the live store).
-
+// The gateway with flow control, as the engine sees it: workers ask what they may claim, tasks call. Every call is timed,
+// metered and reported to the throttle of its interface. What the fleet as a whole may use is the leader's business
+// (engine/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
 import type { BreakerReport } from '../domain/breaker.ts';
-import { perInterface, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
-import { Breaker, type BreakerDeps, type BreakerPhase, NONE } from './breaker.ts';
+import { INTERFACE_NAMES, perInterface, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Meter } from '../platform/meter.ts';
 import {
+  type CalledCard,
   type FlowControl,
-  type GatewayError,
-  INTERFACE_NAMES,
+  type Gateway,
+  type GatewayAnswer,
+  GatewayError,
   type InterfaceName,
   type Permit,
+  type UpstreamGateway,
 } from './gateway.ts';
+import { Throttle, type ThrottleDeps } from './throttle.ts';
 
-interface GatewayFlowDeps extends Omit<BreakerDeps, 'onChange'> {
-  /** Told about every change of a breaker, for the log. @param name of the interface, or `gateway` */
-  readonly onChange: (
-    name: InterfaceName | typeof WHOLE_GATEWAY,
-    phase: BreakerPhase,
-    reason: string,
-  ) => void;
+/** Interfaces that polls begin with: permitted before their card is claimed. Others are asked for at the call. */
+const POLLED: ReadonlySet<InterfaceName> = new Set(TASK_TYPES.map((taskType) => TASKS[taskType].interface));
+/** A call is slow when it takes this many times as long as calls that succeed do on average, and at least: */
+const SLOW_TIMES = 10;
+const SLOW_AT_LEAST_MS = 500;
+/** Weight of one success in the average. */
+const LEARN_WEIGHT = 0.1;
+/** Without a success for this long the gateway may be slow, not some of its cards. */
+const SUCCEEDS_WITHIN_MS = 2_000;
+const MAKE_ROOM_EVERY_MS = 50;
+const LONGEST_HOLD_MS = 1_000;
+
+interface FlowControlDeps {
+  readonly gateway: UpstreamGateway;
+  readonly meter: Pick<Meter, 'gatewayCall'>;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Called with every change of a throttle, for the log. */
+  readonly onChange: (name: InterfaceName, ...change: Parameters<ThrottleDeps['onChange']>) => void;
 }
 
-/**
- * Faults in making a connection or in proving who we are (connect, auth) concern the whole gateway, but only when they
- * make up half of the calls of every interface that was called: a gateway may refuse our credentials for one. Until
- * then they count, as every other fault does, for the interface that was called. When the gateway's breaker opens it
- * takes over: the interfaces' are closed, and none counts such faults until it has closed again.
- */
-export class GatewayFlow implements FlowControl {
-  readonly #gateway: Breaker;
-  readonly #interfaces: Readonly<Record<InterfaceName, Breaker>>;
+/** What is known of the calls to an interface. */
+interface Calls {
+  readonly throttle: Throttle;
+  inFlight: number;
+  /** Average of the calls that succeeded; null before the first. */
+  typicalMs: number | null;
+  succeededAt: number;
+  madeRoomAt: number;
+}
 
-  constructor(deps: GatewayFlowDeps) {
-    const breaker = (name: InterfaceName) =>
-      new Breaker({ ...deps, onChange: (phase, reason) => deps.onChange(name, phase, reason) });
-    this.#interfaces = perInterface(breaker);
-    this.#gateway = new Breaker({
-      ...deps,
-      onChange: (phase, reason) => {
-        deps.onChange(WHOLE_GATEWAY, phase, reason);
-        if (phase === 'open') this.#takeOver();
-      },
-    });
+export class FlowControlledGateway implements Gateway, FlowControl {
+  readonly #calls: Readonly<Record<InterfaceName, Calls>>;
+  readonly #startedAtMs: number;
+
+  constructor(private readonly deps: FlowControlDeps) {
+    const { clock, random, onChange } = deps;
+    this.#startedAtMs = clock.now();
+    this.#calls = perInterface((name) => ({
+      throttle: new Throttle({ clock, random, onChange: (...change) => onChange(name, ...change) }),
+      inFlight: 0,
+      typicalMs: null,
+      succeededAt: Number.NEGATIVE_INFINITY,
+      madeRoomAt: Number.NEGATIVE_INFINITY,
+    }));
   }
 
-  permit(interfaceName: InterfaceName, load: { inFlight: number; totalInFlight: number }): Permit {
-    const wide = this.#gateway.permit(load.totalInFlight);
-    if (wide.calls === 0) return NONE;
-    const own = this.#interfaces[interfaceName].permit(load.inFlight);
-    if (own.calls === 0) {
-      wide.used(null);
-      return NONE;
+  async call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
+    const { gateway, meter, clock } = this.deps;
+    const calls = this.#calls[interfaceName];
+    if (!POLLED.has(interfaceName) && calls.throttle.permit(calls.inFlight).calls < 1) {
+      throw new GatewayError('held', `calls to ${interfaceName} are held back: it fails at the gateway`, {
+        interfaceName,
+      });
     }
-    return {
-      calls: Math.min(wide.calls, own.calls),
-      retries: wide.retries && own.retries,
-      used: (items) => {
-        wide.used(items);
-        own.used(items);
-      },
-    };
-  }
-
-  /** Whether one call that follows from a poll (stop, start) may begin now. */
-  admit(interfaceName: InterfaceName, inFlight: number): boolean {
-    return this.#interfaces[interfaceName].admit(inFlight);
-  }
-
-  /** @param error null: the call succeeded. @param failing the card's last poll failed too */
-  record(interfaceName: InterfaceName, error: GatewayError | null, failing: boolean): void {
-    if (error?.failure === 'aborted') {
-      this.#gateway.record(interfaceName, 'nothing', failing);
-      this.#interfaces[interfaceName].record(interfaceName, 'nothing', failing);
-      return;
+    calls.inFlight += 1;
+    const startedAt = clock.monotonic();
+    try {
+      const answer = await gateway.call(interfaceName, card, timeoutMs);
+      this.#noteSuccess(calls, startedAt);
+      meter.gatewayCall(interfaceName, 'succeeded', calls.succeededAt - startedAt);
+      return answer;
+    } catch (error) {
+      if (error instanceof GatewayError) calls.throttle.record(error);
+      const tookMs = clock.monotonic() - startedAt;
+      meter.gatewayCall(interfaceName, 'failed', tookMs);
+      if (error instanceof GatewayError && error.failure === 'backpressure') await this.#hold(calls, tookMs);
+      throw error;
+    } finally {
+      calls.inFlight -= 1;
     }
-    const wideFault = error?.isGatewayWide ?? false;
-    const said = error?.message ?? null;
-    this.#gateway.record(interfaceName, wideFault ? 'fault' : 'ok', failing, wideFault ? said : null);
-    if (wideFault && this.#gateway.phase !== 'closed') return;
-    const fault = error?.isGatewayFault ?? false;
-    this.#interfaces[interfaceName].record(
-      interfaceName,
-      fault ? 'fault' : 'ok',
-      failing,
-      fault ? said : null,
-    );
   }
 
+  permit(interfaceName: InterfaceName, inFlight: number): Permit {
+    return this.#calls[interfaceName].throttle.permit(inFlight);
+  }
+
+  refusesAll(interfaceName: InterfaceName): boolean {
+    return this.#calls[interfaceName].throttle.refusesAll;
+  }
+
+  /** While nothing succeeds no call is ended: then it is the gateway that is slow. */
+  makeRoom(interfaceName: InterfaceName): void {
+    const calls = this.#calls[interfaceName];
+    const now = this.deps.clock.monotonic();
+    if (calls.typicalMs === null || now - calls.succeededAt > SUCCEEDS_WITHIN_MS) return;
+    if (now - calls.madeRoomAt < MAKE_ROOM_EVERY_MS) return;
+    calls.madeRoomAt = now;
+    this.deps.gateway.endSlowCalls(interfaceName, Math.max(SLOW_AT_LEAST_MS, SLOW_TIMES * calls.typicalMs));
+  }
+
+  isStoppedStatus(cardStatus: string): boolean {
+    return this.deps.gateway.isStoppedStatus(cardStatus);
+  }
+
+  /** When no interface in use works, and all fail in connecting or in authentication, that is one trouble, reported once. */
   breakers(): BreakerReport[] {
-    return [
-      this.#gateway.report(WHOLE_GATEWAY),
-      ...INTERFACE_NAMES.map((name) => this.#interfaces[name].report(name)),
-    ];
+    const reports = INTERFACE_NAMES.map((name) => this.#calls[name].throttle.report(name));
+    const used = Object.values(this.#calls).filter(({ throttle }) => throttle.isUsed);
+    const [open] = reports.filter(({ state }) => state === 'open');
+    const isDown = used.every(
+      ({ throttle }) => throttle.state === 'open' && throttle.lastFailure?.isGatewayWide,
+    );
+    const closed = (name: string): BreakerReport => ({
+      interface: name,
+      state: 'closed',
+      sinceMs: this.#startedAtMs,
+      reason: null,
+      nextProbeAtMs: null,
+    });
+    if (open === undefined || !isDown) return [closed(WHOLE_GATEWAY), ...reports];
+    return [{ ...open, interface: WHOLE_GATEWAY }, ...INTERFACE_NAMES.map(closed)];
   }
 
-  #takeOver(): void {
-    for (const name of INTERFACE_NAMES) this.#interfaces[name].reset('the whole gateway is out of reach');
+  #noteSuccess(calls: Calls, startedAt: number): void {
+    calls.throttle.record(null);
+    calls.succeededAt = this.deps.clock.monotonic();
+    const tookMs = calls.succeededAt - startedAt;
+    calls.typicalMs = (calls.typicalMs ?? tookMs) * (1 - LEARN_WEIGHT) + LEARN_WEIGHT * tookMs;
+  }
+
+  /**
+   * A refusal comes quickly, and a slot that is free at once would send the next call into the next refusal. So a refused
+   * call holds its slot for as long as a success takes.
+   */
+  async #hold({ typicalMs }: Calls, tookMs: number): Promise<void> {
+    const holdMs = Math.min(LONGEST_HOLD_MS, typicalMs ?? 0) - tookMs;
+    if (holdMs > 0) await this.deps.clock.sleep(holdMs);
   }
 }

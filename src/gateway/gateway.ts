@@ -21,7 +21,7 @@ export type GatewayFailure =
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx: this card's problem
   | 'business' // envelope code other than 200: this card's problem
-  | 'held' // not made: the interface's breaker is open
+  | 'held' // not made: the interface is dead, and only a trickle passes
   | 'aborted'; // the client was closed
 
 export class GatewayError extends Error {
@@ -44,7 +44,7 @@ export class GatewayError extends Error {
     return this.failure === 'card' || this.failure === 'business';
   }
 
-  /** True when the gateway is the problem: counts for the breaker. */
+  /** True when the gateway is the problem. */
   get isGatewayFault(): boolean {
     return !this.isCardFault && this.failure !== 'aborted' && this.failure !== 'held';
   }
@@ -64,8 +64,6 @@ export class GatewayError extends Error {
 export interface CalledCard {
   readonly cardId: number;
   readonly iccid: string;
-  /** Its last poll failed: that it fails again says nothing about the gateway. */
-  readonly failing?: boolean;
 }
 
 export interface Gateway {
@@ -79,20 +77,31 @@ export interface Gateway {
   isStoppedStatus(cardStatus: string): boolean;
 }
 
+/** The gateway itself, without flow control. */
+export interface UpstreamGateway extends Gateway {
+  /**
+   * Ends calls of an interface that were sent more than `olderThanMs` ago, the oldest first, until at most a quarter of
+   * the interface's calls in flight are as old. They fail as timeouts.
+   */
+  endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void;
+}
+
 /** What may begin now. */
 export interface Permit {
-  /** Polls this instance may claim; Infinity when nothing holds it back. */
+  /** Polls that may be claimed; Infinity when nothing holds them back. */
   readonly calls: number;
-  /** Whether failing cards may be among them. */
-  readonly retries: boolean;
-  /** To be called once: how many polls were claimed under the permit; null when none was asked for. */
-  used(items: number | null): void;
+  /** The call is the one that passes in a second while the interface is dead, of the whole fleet. */
+  readonly trickle: boolean;
 }
 
 /** Tells workers how much the gateway can take just now. */
 export interface FlowControl {
-  /** @param load this instance's polls in flight: those that begin with this interface, and all. */
-  permit(interfaceName: InterfaceName, load: { inFlight: number; totalInFlight: number }): Permit;
-  /** The gateway's own breaker and one for every interface. */
+  /** @param inFlight this instance's polls in flight that begin with this interface */
+  permit(interfaceName: InterfaceName, inFlight: number): Permit;
+  /** True while only a trickle passes because the gateway answers every call with 429 or 503. */
+  refusesAll(interfaceName: InterfaceName): boolean;
+  /** The limit of a task type is used up: ends slow calls where cards that hang hold the slots of others. */
+  makeRoom(interfaceName: InterfaceName): void;
+  /** Whether the gateway as a whole, and each interface, is held back. */
   breakers(): BreakerReport[];
 }

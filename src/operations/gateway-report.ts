@@ -4,6 +4,7 @@ import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../domain/ga
 import { TASKS, type TaskType } from '../domain/task-type.ts';
 import type { InstanceInfo } from '../store/ports/coordination.ts';
 import { dateOf } from './date-of.ts';
+import type { TaskHealthInputs } from './health-reasons.ts';
 
 export interface InterfaceReport {
   /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
@@ -48,13 +49,15 @@ function interfaceReportOf(
 }
 
 /** What holds this task type back, as the reasons of its health name it. */
-export function breakersOf(
-  taskType: TaskType,
-  { interfaces }: GatewayReport,
-): ReadonlyArray<{ name: string; reason: string | null; instances: number }> {
+export function breakersOf(taskType: TaskType, { interfaces }: GatewayReport): TaskHealthInputs['breakers'] {
   // Only a card over its package is stopped: a breaker of `stop` holds no task type back.
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return interfaces
     .filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface))
-    .map(({ interface: name, reason, instances }) => ({ name, reason, instances }));
+    .map(({ interface: name, breaker, reason, instances }) => ({
+      name,
+      isOpen: breaker === 'open',
+      reason,
+      instances,
+    }));
 }

@@ -55,6 +55,8 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly recentPolls: number;
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
+  /** Why the limit in force is below the configured one, with figures; null while it is not, or not known. */
+  readonly limitReason: string | null;
   /** Of the ring that is worst off; null without an enabled ring. */
   readonly intervalSeconds: number | null;
   readonly achievedIntervalSeconds: number | null;
@@ -77,6 +79,8 @@ export interface TaskHealthInputs extends HealthInputs {
   /** Of the interfaces this task type calls, and of the gateway as a whole; only those that hold calls back. */
   readonly breakers: ReadonlyArray<{
     readonly name: string;
+    /** false: calls succeed again, and their number grows. */
+    readonly isOpen: boolean;
     readonly reason: string | null;
     readonly instances: number;
   }>;
@@ -158,12 +162,12 @@ function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
 }
 
 function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
-  return breakers.map(({ name, reason, instances }) => ({
+  return breakers.map(({ name, isOpen, reason, instances }) => ({
     code: 'breaker_open',
-    severity: 'alert',
+    severity: isOpen ? 'alert' : 'warning',
     text:
-      `${name === 'gateway' ? 'the gateway' : `interface ${name}`} is held back by ${instances} ` +
-      `${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+      `${name === 'gateway' ? 'the gateway' : `interface ${name}`} is ${isOpen ? 'dead' : 'recovering'} for ` +
+      `${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
     command: 'cardpoll doctor',
   }));
 }
@@ -233,13 +237,13 @@ function intervalReasons(inputs: TaskHealthInputs): Cause[] {
 }
 
 function limitReasons(inputs: TaskHealthInputs): Cause[] {
-  const { taskType, effectiveConcurrency, maxConcurrency, remedy } = inputs;
+  const { taskType, effectiveConcurrency, maxConcurrency, limitReason, remedy } = inputs;
   const reasons: Cause[] = [];
   if (effectiveConcurrency < maxConcurrency) {
     reasons.push({
       code: 'limit_reduced',
       severity: 'warning',
-      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: the gateway takes no more`,
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway takes no more'}`,
       command: 'cardpoll concurrency advise',
     });
   }

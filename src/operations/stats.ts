@@ -1,11 +1,10 @@
 // The numbers of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; the arithmetic of one task type is task-stats.ts, of initialisation init-report.ts.
 import type { Health } from '../domain/health.ts';
-import { TASK_TYPES } from '../domain/task-type.ts';
+import { askPerTaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { InstanceInfo } from '../store/ports/coordination.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
-import type { StatsReading } from '../store/ports/poll-stats.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
@@ -120,20 +119,25 @@ export class StatsOperations {
   }
 
   async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<TaskStats[]> {
-    const { stats } = this.deps.live;
+    const { stats, work } = this.deps.live;
     const nowMs = this.deps.clock.now();
     const [queues, readings] = await Promise.all([
       this.queues(),
-      Promise.all(TASK_TYPES.map(async (taskType) => [taskType, await stats.read(taskType)] as const)),
+      askPerTaskType((taskType) => stats.read(taskType)),
     ]);
-    const readingOf = new Map(readings);
-    return queues.map((queue) =>
-      taskStatsOf(queue, readingOf.get(queue.taskType) as StatsReading, {
+    const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
+      effectiveConcurrency < concurrency.max;
+    const limits = await Promise.all(
+      queues.map((queue) => (isReduced(queue) ? work.limitRecord(queue.taskType) : null)),
+    );
+    return queues.map((queue, i) =>
+      taskStatsOf(queue, readings[queue.taskType], {
         pauses: pauses
           .filter(({ taskType }) => taskType === queue.taskType)
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
         breakers: breakersOf(queue.taskType, gateway),
         unconfirmedStops: queue.taskType === 'package' ? (unconfirmedStops ?? 0) : 0,
+        limitReason: limits[i]?.reason ?? null,
         since,
       }),
     );

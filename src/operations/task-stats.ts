@@ -59,7 +59,10 @@ export interface TaskStats extends QueueStats {
 }
 
 /** What tells of a task type beside its own numbers. */
-type TaskSurroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'unconfirmedStops' | 'since'>;
+type TaskSurroundings = Pick<
+  TaskHealthInputs,
+  'pauses' | 'breakers' | 'unconfirmedStops' | 'limitReason' | 'since'
+>;
 
 /** @param rings of all task types. */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {

@@ -162,6 +162,19 @@ it('ten cards that all fail and heal are polled again', async () => {
   }
 });
 
+it('an interface that is dead for a day gets a call a second at most, and returns within half a minute', async () => {
+  const polled = await start({ ...SMALL, cards: 60, intervalSeconds: 60 });
+  const isFlow = (name: InterfaceName) => name === 'flow';
+  const before = await calls(polled, 2 * 60_000, isFlow);
+  polled.behaviour = (name) => (isFlow(name) ? { failure: 'http' } : {});
+  await polled.time.run(60 * 60_000);
+  const dead = await calls(polled, 23 * 60 * 60_000, isFlow);
+  expect(dead / (23 * 60 * 60), 'calls a second').toBeLessThanOrEqual(1);
+  polled.behaviour = HEALTHY;
+  await polled.time.run(30_000);
+  expect(await calls(polled, 2 * 60_000, isFlow)).toBeGreaterThanOrEqual(0.9 * before);
+});
+
 /** 10 million cards and a queue cap of 200,000, both divided by 500. */
 const CARDS = 20_000;
 
@@ -213,8 +226,8 @@ describe('back-pressure', () => {
     let busy = true;
     polled.behaviour = (name) =>
       name === 'flow' && busy ? { failure: 'backpressure', retryAfterMs: 30_000 } : {};
-    // A tenth of the polls of ten seconds.
-    await polled.time.run(3_000);
+    // Nothing but refusals for ten seconds.
+    await polled.time.run(12_000);
     const [pause, ...others] = await polled.live.work.pauses();
     expect(others).toEqual([]);
     expect(pause).toMatchObject({ taskType: 'carddata', source: 'gateway', by: 'w' });
@@ -226,7 +239,7 @@ describe('back-pressure', () => {
     expect(await polled.live.work.pauses()).toEqual([]);
     expect(await calls(polled, WINDOW_MS, (name) => name === 'flow')).toBeGreaterThan(500);
     busy = true;
-    await polled.time.run(3_000);
+    await polled.time.run(12_000);
     busy = false;
     expect(await polled.live.work.resume('carddata')).toHaveLength(1);
     expect(await calls(polled, WINDOW_MS, (name) => name === 'flow')).toBeGreaterThan(300);

@@ -1,24 +1,25 @@
-// A fleet in compressed time: the real workers, scheduler, flow control, result writer and embedded live store, with a
-// gateway in this process that answers as the test says, and records that are only counted. Ten minutes take seconds.
+// A fleet in compressed time: the real workers, scheduler, flow control, concurrency controller, result writer and
+// embedded live store, with a gateway in this process that answers as the test says, and records that are only counted.
+// Ten minutes take seconds.
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/card.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
 import { MonthCalendar } from '../../src/domain/usage-month.ts';
 import type { CardReader } from '../../src/engine/card-reader.ts';
+import { ConcurrencyController } from '../../src/engine/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
 import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
 import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import { Worker } from '../../src/engine/worker.ts';
-import { GatewayFlow } from '../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
 import {
-  type Gateway,
   GatewayError,
   type GatewayFailure,
   type InterfaceName,
+  type UpstreamGateway,
 } from '../../src/gateway/gateway.ts';
-import { GuardedGateway } from '../../src/gateway/guarded-gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/record-store.ts';
@@ -32,7 +33,8 @@ export interface Answer {
   readonly delayMs?: number;
 }
 
-export type Behaviour = (interfaceName: InterfaceName, cardId: number) => Answer;
+/** @param inFlight calls at the gateway, this one included */
+export type Behaviour = (interfaceName: InterfaceName, cardId: number, inFlight: number) => Answer;
 
 export interface CompressedFleetOptions {
   readonly taskTypes: readonly TaskType[];
@@ -41,20 +43,28 @@ export interface CompressedFleetOptions {
   readonly limit: number;
   readonly queueCap?: number;
   readonly buckets?: number;
+  /** Of the gateway, for all task types. */
+  readonly ceiling?: number;
+  /** Instances that poll; 1 when absent. */
+  readonly instances?: number;
 }
 
 export const HEALTHY: Behaviour = () => ({});
 const LATENCY_MS = 50;
+const TIMEOUT_MS = 5_000;
 
 export class CompressedFleet {
   readonly time = new FakeClock();
   readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
-  /** Told of every call, with the interface and the card. */
+  /** Called with the interface and the card of every call, and of every call that the gateway answered well. */
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
+  onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   readonly #services: Array<{ start(): Promise<void>; stop(): Promise<void> }> = [];
+  readonly #gateway = this.#makeGateway();
   #writer: ResultWriter | null = null;
+  #join: (instanceId: string) => Promise<void> = async () => {};
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
     const fleet = new CompressedFleet();
@@ -116,19 +126,51 @@ export class CompressedFleet {
       writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
-    this.#services.push(scheduler, ...this.#workers(taskTypes, this.#writer, new ConfigMatcher(configs)));
+    const controller = new ConcurrencyController({
+      live,
+      fence: () => 1,
+      adaptiveConcurrency: true,
+      ceiling: options.ceiling ?? null,
+      clock: time,
+      log: pino({ enabled: false }),
+      digest: { note: () => {} },
+      onError: raise,
+    });
+    this.#services.push(scheduler, controller);
     for (const service of this.#services) await service.start();
+    this.#join = (instanceId) => this.#addInstance(instanceId, taskTypes, new ConfigMatcher(configs));
+    for (let i = 0; i < (options.instances ?? 1); i += 1) await this.join(i === 0 ? 'w' : `w${i}`);
   }
 
-  #workers(taskTypes: readonly TaskType[], writer: ResultWriter, matcher: ConfigMatcher): Worker[] {
+  /** Starts one more instance that polls. */
+  async join(instanceId: string): Promise<void> {
+    await this.#join(instanceId);
+  }
+
+  async #addInstance(instanceId: string, taskTypes: readonly TaskType[], matcher: ConfigMatcher) {
+    const means = { clock: this.time, onError: raise };
+    const stats = new StatsRecorder(this.live.stats, instanceId, { poll: () => {} }, means);
+    const services = [stats, ...this.#workers(instanceId, taskTypes, stats, matcher)];
+    for (const service of services) await service.start();
+    this.#services.push(...services);
+  }
+
+  #workers(
+    instanceId: string,
+    taskTypes: readonly TaskType[],
+    stats: StatsRecorder,
+    matcher: ConfigMatcher,
+  ): Worker[] {
     const { live, time } = this;
+    const writer = this.#writer as ResultWriter;
     const log = pino({ enabled: false });
-    const flow = new GatewayFlow({
+    const gateway = new FlowControlledGateway({
+      gateway: this.#gateway,
+      meter: { gatewayCall: () => {} },
       clock: time,
       random: Math.random,
-      onChange: (name, phase) => this.breakerChanges.push(`${name} ${phase}`),
+      onChange: (name, state) => this.breakerChanges.push(`${name} ${state}`),
     });
-    const gateway = new GuardedGateway(this.#gateway(), flow);
     const calendar = new MonthCalendar('Asia/Shanghai');
     const stops = {} as RecordStore['stops'];
     const reader = {
@@ -137,17 +179,16 @@ export class CompressedFleet {
     } as unknown as CardReader;
     const audit = { tell: () => {} };
     const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
-    const workers: Worker[] = taskTypes.map(
+    return taskTypes.map(
       (taskType) =>
         new Worker({
           task: makeTask(taskType, deps),
-          instanceId: 'w',
+          instanceId,
           work: live.work,
           reader,
           writer,
-          stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: time, onError: raise }),
-          flow,
-          totalInFlight: () => workers.reduce((sum, worker) => sum + worker.inFlight, 0),
+          stats,
+          flow: gateway,
           matcher: () => matcher,
           clock: time,
           leaseMs: 15_000,
@@ -156,19 +197,34 @@ export class CompressedFleet {
           onError: raise,
         }),
     );
-    return workers;
   }
 
-  #gateway(): Gateway {
+  #makeGateway(): UpstreamGateway {
+    const calls = new Set<{ name: InterfaceName; startedAt: number; end: () => void }>();
     return {
       isStoppedStatus: () => false,
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);
-        const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId);
-        const durationMs = Math.min(delayMs, timeoutMs, 5_000);
-        await this.time.sleep(durationMs);
+        const startedAt = this.time.monotonic();
+        let end = () => {};
+        const ended = new Promise<'early'>((resolve) => {
+          end = () => resolve('early');
+        });
+        const call = { name, startedAt, end };
+        calls.add(call);
+        const { failure, delayMs = LATENCY_MS, ...details } = this.behaviour(name, card.cardId, calls.size);
+        const durationMs = Math.min(delayMs, timeoutMs, TIMEOUT_MS);
+        const outcome = await Promise.race([this.time.sleep(durationMs), ended]);
+        calls.delete(call);
+        if (outcome === 'early') throw new GatewayError('timeout', 'ended to make room');
         if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
+        this.onSuccess(name, card.cardId);
         return { value: HEALTHY_VALUES[name], durationMs };
+      },
+      endSlowCalls: (name, olderThanMs) => {
+        const own = [...calls].filter((call) => call.name === name);
+        const slow = own.filter(({ startedAt }) => this.time.monotonic() - startedAt > olderThanMs);
+        for (const { end } of slow.slice(0, Math.max(0, slow.length - Math.ceil(own.length / 4)))) end();
       },
     };
   }

@@ -2,11 +2,7 @@
 import type { Card } from '../../domain/card.ts';
 import type { PollOutcome } from '../../domain/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { CalledCard } from '../../gateway/gateway.ts';
 import type { Deadline } from '../deadline.ts';
-
-/** A card to be polled, as tasks hand it on to the gateway. */
-export type PolledCard = Card & Pick<CalledCard, 'failing'>;
 
 export interface TaskResult {
   readonly outcome: PollOutcome;
@@ -17,5 +13,5 @@ export interface TaskResult {
 export interface Task {
   readonly taskType: TaskType;
   /** Throws GatewayError when the gateway did not answer for this card; CardpollError when a store did not. */
-  poll(card: PolledCard, deadline: Deadline): Promise<TaskResult>;
+  poll(card: Card, deadline: Deadline): Promise<TaskResult>;
 }

@@ -8,17 +8,19 @@ import { slotOf, type WorkState } from './work-state.ts';
 const OTHER_WORK_MS = 1_000;
 const MIN_CREDIT_SLOT_MS = -60_000;
 const MAX_CREDIT_SLOT_MS = 1_000;
+const TRICKLE_EVERY_MS = 1_000;
 
 type NewClaim = Pick<Claim, 'items' | 'lateMs'>;
 
 const NOTHING: NewClaim = { items: [], lateMs: [] };
 
 export function claimNew(state: WorkState, request: ClaimRequest, limit: number, nowMs: number): NewClaim {
-  const take = Math.min(request.max, limit - state.slots.size);
-  if (take <= 0) return NOTHING;
+  const { max, trickle = false } = request;
+  const take = Math.min(max, limit - state.slots.size);
+  if (take <= 0 || (trickle && hasTrickled(state, nowMs))) return NOTHING;
   const due = state.queue.dueCount(nowMs);
   const others = due + state.manual.length;
-  const retryTake = retriesToTake(state, { limit, take, others, allowed: request.retries ?? true }, nowMs);
+  const retryTake = retriesToTake(state, { limit, take, others, trickle }, nowMs);
   if (others === 0 && retryTake === 0) {
     noteExtraSlot(state, limit);
     return NOTHING;
@@ -32,8 +34,9 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
   const leased = state.queue.lease(nowMs, left - manual.length, token);
-  const cards = leased.map(({ cardId }) => itemOf(state, cardId, 'schedule', token));
-  if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
+  const cards = leased.map(({ cardId }) => itemOf(cardId, 'schedule', token));
+  if (trickle) state.trickledAtMs = nowMs;
+  else if (manual.length + cards.length > 0) state.otherAtMs = nowMs;
   for (const item of items) state.retrySlots.set(slotOf(item), token);
   const claimed = [...manual, ...items, ...cards];
   for (const item of claimed) state.slots.set(slotOf(item), token);
@@ -42,13 +45,18 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   return { items: claimed, lateMs: leased.map(({ dueMs }) => nowMs - dueMs) };
 }
 
+/** Another instance took the call that a dead interface gets in a second, and none claims as usual. */
+function hasTrickled({ trickledAtMs, otherAtMs }: WorkState, nowMs: number): boolean {
+  return Math.abs(nowMs - trickledAtMs) < TRICKLE_EVERY_MS && nowMs - otherAtMs >= OTHER_WORK_MS;
+}
+
 /** How many retries this claim may take: a tenth of the slots, on average over time, while other work is about. */
 function retriesToTake(
   state: WorkState,
-  { limit, take, others, allowed }: { limit: number; take: number; others: number; allowed: boolean },
+  { limit, take, others, trickle }: { limit: number; take: number; others: number; trickle: boolean },
   nowMs: number,
 ): number {
-  const due = allowed ? state.retry.dueCount(nowMs) : 0;
+  const due = trickle && others > 0 ? 0 : state.retry.dueCount(nowMs);
   if (others === 0 && nowMs - state.otherAtMs >= OTHER_WORK_MS) {
     state.retryCredit = null;
     return Math.min(take, due);
@@ -75,7 +83,7 @@ function noteExtraSlot(state: WorkState, limit: number): void {
 function claimRetries(state: WorkState, count: number, nowMs: number, token: number): WorkItem[] {
   const items: WorkItem[] = [];
   for (const cardId of state.retry.take(nowMs, count)) {
-    if (state.queue.addNew(cardId, token)) items.push(itemOf(state, cardId, 'retry', token));
+    if (state.queue.addNew(cardId, token)) items.push(itemOf(cardId, 'retry', token));
   }
   return items;
 }
@@ -85,9 +93,7 @@ function claimManual(state: WorkState, count: number, token: number): WorkItem[]
   for (const member of state.manual.take(count)) {
     if (state.manualLeases.scoreOf(member) === undefined) {
       state.manualLeases.set(member, token);
-      const cardId = cardIdOf(member);
-      const failing = state.failures.has(cardId);
-      items.push({ cardId, lane: 'manual', member, token: String(token), failing });
+      items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
     } else {
       // Running already (triggered twice): it waits at the tail for its turn.
       state.manual.append(member);
@@ -96,7 +102,6 @@ function claimManual(state: WorkState, count: number, token: number): WorkItem[]
   return items;
 }
 
-function itemOf(state: WorkState, cardId: number, lane: Lane, token: number): WorkItem {
-  const failing = lane === 'retry' || state.failures.has(cardId);
-  return { cardId, lane, member: String(cardId), token: String(token), failing };
+function itemOf(cardId: number, lane: Lane, token: number): WorkItem {
+  return { cardId, lane, member: String(cardId), token: String(token) };
 }

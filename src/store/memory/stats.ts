@@ -12,6 +12,7 @@ import { oldestSlot, type StatsSlot, slotAt, sumOfSlots, windowsOf } from '../po
 interface TypeState {
   succeeded: number;
   failed: number;
+  durationMs: number;
   backpressure: number;
   timeouts: number;
   succeededMs: number;
@@ -26,6 +27,7 @@ export class EmbeddedPollStats implements PollStats {
     (): TypeState => ({
       succeeded: 0,
       failed: 0,
+      durationMs: 0,
       backpressure: 0,
       timeouts: 0,
       succeededMs: 0,
@@ -58,6 +60,7 @@ export class EmbeddedPollStats implements PollStats {
     type.sinceMs ??= now;
     type.succeeded += delta.succeeded;
     type.failed += delta.failed;
+    type.durationMs += delta.durationMs;
     type.backpressure += delta.backpressure ?? 0;
     type.timeouts += delta.timeouts ?? 0;
     type.succeededMs += delta.succeededMs ?? 0;
@@ -76,6 +79,7 @@ export class EmbeddedPollStats implements PollStats {
       total: type.succeeded + type.failed,
       succeeded: type.succeeded,
       failed: type.failed,
+      durationMs: type.durationMs,
       backpressure: type.backpressure,
       timeouts: type.timeouts,
       succeededMs: type.succeededMs,

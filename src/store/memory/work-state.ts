@@ -28,6 +28,8 @@ export class WorkState {
   claims = 0;
   /** When work that is no retry was claimed last. */
   otherAtMs = 0;
+  /** When work was claimed last for the trickle of calls to a dead interface. */
+  trickledAtMs = 0;
   /** What retries may hold beyond whole slots; see claim.ts. */
   retryCredit: { asOfMs: number; slotMs: number; extraHeld: boolean } | null = null;
 

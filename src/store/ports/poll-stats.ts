@@ -34,6 +34,8 @@ export interface StatsReading {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Sum of the durations of all of these, milliseconds. */
+  readonly durationMs: number;
   readonly backpressure: number;
   readonly timeouts: number;
   readonly succeededMs: number;

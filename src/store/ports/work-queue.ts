@@ -16,8 +16,6 @@ export interface WorkItem {
   readonly lane: Lane;
   /** Lane `manual`: the entry of the manual list, `<card_id>` or `<card_id>:<trigger_id>`. Otherwise the card id. */
   readonly member: string;
-  /** Its last scheduled poll failed. Always true in lane `retry`. */
-  readonly failing: boolean;
   /** Opaque; unique to the claim. */
   readonly token: string;
 }
@@ -27,8 +25,8 @@ export interface ClaimRequest {
   readonly claimNumber: number;
   readonly max: number;
   readonly leaseMs: number;
-  /** Whether the retry lane may be claimed from too; true when absent. */
-  readonly retries?: boolean;
+  /** The claim is for the trickle of calls to a dead interface; false when absent. */
+  readonly trickle?: boolean;
 }
 
 export interface Claim {
@@ -133,7 +131,8 @@ export interface WorkQueue {
    * manual entries returned to their list's head). Manual work goes first but, while the schedule has due work too,
    * takes at most half of the items (and the reverse). Retries hold at most a tenth of the slots (on average over time
    * where that is no whole number) while other work is due or was claimed within the last second, and may have all of
-   * them otherwise; `retries: false` leaves the retry lane alone. Sent twice with the same instanceId and claimNumber it
+   * them otherwise. A claim for the trickle takes retries only where nothing else is due, and nothing at all within a
+   * second of another such claim, unless claims that are not for the trickle got work within that second. Sent twice with the same instanceId and claimNumber it
    * returns the same items. Claims nothing while the type is paused.
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;

@@ -66,11 +66,13 @@ export class RedisPollStats implements PollStats {
     for (let i = 0; i < slots.length; i += 2) {
       counted.set(Number(slots[i]), unpackSlot(slots[i + 1] as string));
     }
-    const [backpressure = 0, timeouts = 0, succeededMs = 0, limitReached = 0] = causes.map(Number);
+    const [backpressure = 0, timeouts = 0, succeededMs = 0, limitReached = 0, durationMs = 0] =
+      causes.map(Number);
     return {
       total: Number(total),
       succeeded: Number(succeeded),
       failed: Number(failed),
+      durationMs,
       backpressure,
       timeouts,
       succeededMs,

@@ -42,7 +42,7 @@ export class RedisWorkQueue implements WorkQueue {
 
   async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
     const { keys } = this;
-    const { instanceId, claimNumber, max, leaseMs, retries = true } = request;
+    const { instanceId, claimNumber, max, leaseMs, trickle = false } = request;
     const reply = (await this.client.script(
       'workClaim',
       [
@@ -56,17 +56,15 @@ export class RedisWorkQueue implements WorkQueue {
         keys.pauses(taskType),
         keys.retry(taskType),
         keys.retrySlots(taskType),
-        keys.failures(taskType),
         keys.effectiveLimit(taskType),
       ],
-      [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, retries ? 1 : 0],
-    )) as [number, number, string, number, number, string[], number[], number[]];
-    const [freeSlots, pausedMs, token, manualCount, retryCount, members, failingPositions, late] = reply;
-    const failing = new Set(failingPositions);
+      [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0],
+    )) as [number, number, string, number, number, string[], number[]];
+    const [freeSlots, pausedMs, token, manualCount, retryCount, members, late] = reply;
     const items = members.map((member, i): WorkItem => {
       const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
       const cardId = lane === 'manual' ? cardIdOf(member) : Number(member);
-      return { cardId, lane, member, token, failing: lane === 'retry' || failing.has(i + 1) };
+      return { cardId, lane, member, token };
     });
     // A token is the lease's end by Redis' clock and a fraction (work-claim.lua).
     const claimedAtMs = items.length === 0 ? null : Math.floor(Number(token)) - request.leaseMs;

@@ -19,7 +19,8 @@ export interface SetUp {
   readonly latencyMs: number;
 }
 
-const USUAL: SetUp = { cards: 6_000, intervalSeconds: 30, limit: 100, latencyMs: 20 };
+export const CARDS = 6_000;
+const USUAL: SetUp = { cards: CARDS, intervalSeconds: 30, limit: 100, latencyMs: 20 };
 /** Longer than the daemon's own deadline, which is 5 s. */
 const LATE_MS = 5_500;
 /** Carriers 1 to 10, see carrierOf. */

@@ -23,14 +23,14 @@ function numberOfCard(cardId: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** These cards fail always, whoever asks what about them. */
-export function failingCards(share: number, kind: FailureKind): Trouble {
-  return ({ cardId }) => (numberOfCard(cardId) < share ? FAILURES[kind] : 'good');
+/** Some cards fail always, in every interface. */
+export function failingCards(fails: (cardId: number) => boolean, kind: FailureKind): Trouble {
+  return ({ cardId }) => (fails(cardId) ? FAILURES[kind] : 'good');
 }
 
-/** All cards of these carriers fail always. */
-export function failingCarriers(fails: (cardId: number) => boolean, kind: FailureKind): Trouble {
-  return ({ cardId }) => (fails(cardId) ? FAILURES[kind] : 'good');
+/** A share of the cards, spread over all of them. */
+export function isScattered(share: number): (cardId: number) => boolean {
+  return (cardId) => numberOfCard(cardId) < share;
 }
 
 /** Cards fail until they heal one by one, evenly from `fromMs` to `toMs` after the trouble began. */

@@ -44,9 +44,7 @@ describeLiveStore('retry lane', (live) => {
         const next = await claim(live.store, 1);
         return next.items.length > 0 ? next : null;
       });
-      expect(items).toMatchObject([
-        failure === 1 ? { lane: 'schedule', failing: false } : { lane: 'retry', failing: true },
-      ]);
+      expect(items).toMatchObject([failure === 1 ? { lane: 'schedule' } : { lane: 'retry' }]);
       expect(await counts(live.store)).toMatchObject({
         queueLength: 1,
         backoff: 0,
@@ -74,11 +72,11 @@ describeLiveStore('retry lane', (live) => {
       await queueCards(live.store, [1]);
       expect(await counts(live.store)).toMatchObject({ queueLength: 0, retryDue: 1 });
       const { items } = await claim(live.store, 1);
-      expect(items).toMatchObject([{ cardId: 1, lane: 'retry', failing: true }]);
+      expect(items).toMatchObject([{ cardId: 1, lane: 'retry' }]);
       await settle(live.store, items, revolution === 0 ? 'failed' : 'done', PARKED);
     }
     await queueCards(live.store, [1]);
-    expect((await claim(live.store, 1)).items).toMatchObject([{ lane: 'schedule', failing: false }]);
+    expect((await claim(live.store, 1)).items).toMatchObject([{ lane: 'schedule' }]);
   });
 
   it('a card waits as long as the gateway asked for, also when it would be left to its ring', async () => {
@@ -143,15 +141,6 @@ describeLiveStore('retry lane', (live) => {
     expect(items.length + few.length).toBe(40);
   });
 
-  it('is left alone by a claim without retries', async () => {
-    await fail(live.store, range(5));
-    await queueCards(live.store, range(3, 101));
-    const request = { instanceId: 'probe', claimNumber: 1, max: 10, leaseMs: 60_000, retries: false };
-    const { items } = await live.store.work.claim(REALNAME, request);
-    expect(cardIdsOf(items)).toEqual(range(3, 101));
-    expect(await counts(live.store)).toMatchObject({ retryDue: 5 });
-  });
-
   it('the same claim again tells the same lanes', async () => {
     await fail(live.store, range(5));
     await queueCards(live.store, range(3, 101));
@@ -161,10 +150,7 @@ describeLiveStore('retry lane', (live) => {
       [...items].sort((a, b) => a.member.localeCompare(b.member));
     const first = await live.store.work.claim(REALNAME, request);
     expect(lanes(first.items, 'retry')).toHaveLength(5);
-    expect(lanes(first.items, 'manual')).toMatchObject([
-      { member: '4', failing: true },
-      { member: '500:t', failing: false },
-    ]);
+    expect(lanes(first.items, 'manual')).toMatchObject([{ member: '4' }, { member: '500:t' }]);
     const second = await live.store.work.claim(REALNAME, request);
     expect(byMember(second.items)).toEqual(byMember(first.items));
     expect((await counts(live.store)).inFlight).toBe(10);
@@ -182,7 +168,7 @@ describeLiveStore('retry lane', (live) => {
     await leasesToExpire(live.store);
     expect(await counts(live.store)).toMatchObject({ due: 3, retryDue: 0 });
     const { items } = await claim(live.store, 3);
-    expect(items.map(({ lane, failing }) => [lane, failing])).toEqual(Array(3).fill(['schedule', true]));
+    expect(items.map(({ lane }) => lane)).toEqual(Array(3).fill('schedule'));
   });
 
   it('a reset frees the slots of retries too', async () => {
@@ -241,7 +227,7 @@ describeLiveStore('retry lane', (live) => {
     await live.store.work.forgetCards([]);
     expect(await counts(live.store)).toMatchObject({ retryDue: 2 });
     await queueCards(live.store, [1, 5]);
-    expect((await claim(live.store, 10)).items.filter((item) => !item.failing)).toMatchObject([
+    expect((await claim(live.store, 10)).items.filter((item) => item.lane !== 'retry')).toMatchObject([
       { lane: 'schedule' },
       { lane: 'schedule' },
     ]);

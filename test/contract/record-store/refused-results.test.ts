@@ -40,7 +40,7 @@ describeRecordStore('refused results', (db) => {
     writer.reserve(outcomes.length);
     for (const outcome of outcomes) {
       const { cardId, taskType } = outcome;
-      const item = { cardId, lane: 'schedule', member: String(cardId), token: '1', failing: false } as const;
+      const item = { cardId, lane: 'schedule', member: String(cardId), token: '1' } as const;
       writer.finish({
         taskType,
         item,

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Instruments } from '../../../src/api/instruments.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
-import { MeteredGateway } from '../../../src/gateway/metered-gateway.ts';
+import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import type { RedisServer } from '../../support/redis-server.ts';
 
@@ -173,9 +174,18 @@ describe('what this instance counts and times', () => {
     instruments.poll('carddata', 'succeeded', 300);
     instruments.claimedLate('carddata', 40_000);
     instruments.webhookAttempt('retried');
-    const refused = { call: () => Promise.reject(new Error('refused')), isStoppedStatus: () => false };
-    const metered = new MeteredGateway(refused, instruments, { monotonic: () => 0 });
-    await expect(metered.call('flow', { cardId: 1, iccid: '1' }, 1_000)).rejects.toThrow('refused');
+    const gateway = new FlowControlledGateway({
+      gateway: {
+        call: () => Promise.reject(new Error('refused')),
+        isStoppedStatus: () => false,
+        endSlowCalls: () => {},
+      },
+      meter: instruments,
+      clock: new FakeClock(),
+      random: () => 0,
+      onChange: () => {},
+    });
+    await expect(gateway.call('flow', { cardId: 1, iccid: '1' }, 1_000)).rejects.toThrow('refused');
     const text = await instruments.registry.metrics();
     for (const line of [
       'cardpoll_poll_duration_seconds_bucket{le="0.25",task_type="carddata",result="succeeded"} 0',

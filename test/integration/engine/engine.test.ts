@@ -8,8 +8,8 @@ import { ALERTS, WEBHOOKS } from '../../../src/config/alert-settings.ts';
 import { POLLING } from '../../../src/config/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { openGatewayClient } from '../../../src/gateway/client.ts';
-import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
-import type { Gateway } from '../../../src/gateway/gateway.ts';
+import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
+import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
@@ -30,7 +30,7 @@ const FAREWELL_MS = 3_000;
 const teardown = new Teardown();
 const log = pino({ level: 'silent' });
 let records: RecordStore;
-let gateway: Gateway;
+let upstream: UpstreamGateway;
 
 beforeAll(async () => {
   records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
@@ -41,11 +41,13 @@ beforeAll(async () => {
     clock: systemClock,
   });
   teardown.add(() => client.close());
-  gateway = client;
+  upstream = client;
 });
 afterAll(() => teardown.run());
 
 function makeEngine(live: LiveStore, clock: Clock): Engine {
+  const meter = new Instruments();
+  const means = { clock, meter, random: Math.random };
   return new Engine(
     {
       instanceId: 'w1',
@@ -61,14 +63,12 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {
-      ...{ live, records, gateway, log, clock },
-      flow: new GatewayFlow({ clock, random: Math.random, onChange: () => {} }),
-      meter: new Instruments(),
+      ...{ live, records, log, ...means },
+      gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
       probeAddress: () => null,
       audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
-      random: Math.random,
     },
   );
 }

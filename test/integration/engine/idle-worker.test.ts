@@ -46,10 +46,11 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     }),
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
     flow: {
-      permit: () => ({ calls: Number.POSITIVE_INFINITY, retries: true, used: () => {} }),
+      permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
+      refusesAll: () => false,
+      makeRoom: () => {},
       breakers: () => [],
     },
-    totalInFlight: () => 0,
     matcher: () => new ConfigMatcher([]),
     clock: systemClock,
     leaseMs: 15_000,

@@ -92,7 +92,6 @@ async function make(name: string): Promise<LoopService> {
     writer: { room: 100 } as never,
     stats,
     flow,
-    totalInFlight: () => 0,
     matcher: () => configs.matcher,
     leaseMs: 15_000,
     claimBatch: 10,
@@ -122,8 +121,9 @@ async function make(name: string): Promise<LoopService> {
 }
 
 function unwatched() {
-  const permit = () => ({ calls: 10, retries: true, used: () => {} });
-  return { meter: { poll: () => {}, webhookAttempt: () => {} }, flow: { permit, breakers: () => [] } };
+  const permit = () => ({ calls: 10, trickle: false });
+  const flow = { permit, refusesAll: () => false, makeRoom: () => {}, breakers: () => [] };
+  return { meter: { poll: () => {}, webhookAttempt: () => {} }, flow };
 }
 
 const rests = () =>

@@ -35,11 +35,13 @@ it('pages name tests that exist', () => {
   expect(amiss((page) => missing(page).map(([text]) => text))).toEqual([]);
 });
 
-it('decisions are numbered without a gap', () => {
-  const numbers = readdirSync(join(REPOSITORY, 'docs/decisions'))
-    .sort()
-    .map((name) => Number(name.slice(0, 4)));
-  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+it('decisions are numbered without a gap, but for those that a later one replaces', () => {
+  const names = readdirSync(join(REPOSITORY, 'docs/decisions'));
+  const numbers = names.flatMap((name) => [
+    Number(name.slice(0, 4)),
+    ...replacedBy(readFileSync(join(REPOSITORY, 'docs/decisions', name), 'utf8')),
+  ]);
+  expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, index) => index + 1));
 });
 
 describe('the rules themselves', () => {
@@ -56,6 +58,12 @@ describe('the rules themselves', () => {
     expect(isTest('test/unit/docs/nothing.test.ts', 'see')).toBe(false);
   });
 });
+
+/** The numbers of the decisions that this one replaces. */
+function replacedBy(decision: string): number[] {
+  const [, list = ''] = decision.match(/^Replaces (.*)\.$/m) ?? [];
+  return [...list.matchAll(/\d{4}/g)].map(([number]) => Number(number));
+}
 
 function amiss(find: (page: string) => readonly string[]): string[] {
   return pages.flatMap((page) => find(page).map((what) => `${page}: ${what}`));

@@ -24,6 +24,8 @@ let told: unknown[];
 /** How long the gateway takes; what it refuses with, unless null. */
 let tookMs: number;
 let failure: unknown;
+/** Whether the gateway refuses every call. */
+let refusesAll: boolean;
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -33,7 +35,7 @@ beforeEach(() => {
   const onError = (error: unknown) => expect.unreachable(String(error));
   stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError });
   [lines, told] = [[], []];
-  [tookMs, failure] = [0, null];
+  [tookMs, failure, refusesAll] = [0, null, false];
 });
 
 function makePoller(
@@ -51,14 +53,15 @@ function makePoller(
     instanceId: 'w',
     work: { pause },
     stats,
+    flow: { refusesAll: () => refusesAll },
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     onError: (error, retryInMs) => void told.push([error, retryInMs]),
   });
 }
 
-const poll = (poller: CardPoller, card: Card & { failing?: boolean } = CARD) =>
-  poller.poll(card, new Deadline(clock, clock.monotonic(), 60_000, clock.now()));
+const poll = (poller: CardPoller) =>
+  poller.poll(CARD, new Deadline(clock, clock.monotonic(), 60_000, clock.now()));
 
 /** Polls that end in turn with this; null succeeds. */
 async function polls(poller: CardPoller, ...failures: readonly unknown[]): Promise<void> {
@@ -120,57 +123,44 @@ it.each([
   expect(lines).toMatchObject([{ error: reason, msg: 'poll failed' }]);
 });
 
-it('notes timeouts and refusals for the limit, unless of a card that fails anyway', async () => {
-  const poller = makePoller();
+it('counts timeouts and refusals for the limit', async () => {
   const timeout = new GatewayError('timeout', 'no answer');
-  await polls(poller, timeout, timeout, refusal);
-  expect(await counted()).toMatchObject({ timeouts: 2, backpressure: 1 });
-  for (failure of [timeout, refusal]) await poll(poller, { ...CARD, failing: true });
-  expect(await counted()).toMatchObject({ failed: 5, timeouts: 2, backpressure: 1 });
+  await polls(makePoller(), timeout, timeout, refusal);
+  expect(await counted()).toMatchObject({ failed: 3, timeouts: 2, backpressure: 1 });
 });
 
-it('pauses the type for a second when many are refused and the gateway does not say for how long', async () => {
-  const poller = makePoller();
-  await polls(poller, refusal, refusal);
-  expect(await live.work.pauses()).toEqual([]);
-  await polls(poller, refusal);
+const later = new GatewayError('backpressure', 'HTTP 503', { interfaceName: 'flow', retryAfterMs: 7_000 });
+
+it('pauses the type for as long as a gateway asks that refuses every call', async () => {
+  refusesAll = true;
+  await polls(makePoller(), later);
   expect(await live.work.pauses()).toEqual([
     {
       taskType: 'carddata',
       source: 'gateway',
-      reason: 'the gateway answered HTTP 429',
+      reason: 'flow answered HTTP 503',
       by: 'w',
       sinceMs: clock.now(),
-      untilMs: clock.now() + 1_000,
+      untilMs: clock.now() + 7_000,
     },
   ]);
 });
 
-it('pauses the type for as long as the gateway says, and names who said it', async () => {
-  const named = new GatewayError('backpressure', 'HTTP 503', { interfaceName: 'flow', retryAfterMs: 7_000 });
-  await polls(makePoller(), named, named, named);
-  expect(await live.work.pauses()).toMatchObject([
-    { reason: 'flow answered HTTP 503', untilMs: clock.now() + 7_000 },
-  ]);
-});
-
 it.each([
-  ['successes', null],
-  ['timeouts', new GatewayError('timeout', 'no answer')],
-])('does not pause the type for three refusals among four %s', async (_, other) => {
-  await polls(makePoller(), other, other, other, other, refusal, refusal, refusal);
+  ['a gateway that accepts other calls', false, later],
+  ['a gateway that does not say for how long', true, refusal],
+  ['a timeout', true, new GatewayError('timeout', 'no answer')],
+])('does not pause the type for %s', async (_, all, error) => {
+  refusesAll = all;
+  await polls(makePoller(), ...Array.from({ length: 20 }, () => error));
   expect(await live.work.pauses()).toEqual([]);
 });
 
-it('does not pause the type for anything but refusals', async () => {
-  await polls(makePoller(), ...Array.from({ length: 20 }, () => new GatewayError('timeout', 'no answer')));
-  expect(await live.work.pauses()).toEqual([]);
-});
-
-it('tells of a pause that could not be set, and goes on polling', async () => {
+it('reports a pause that could not be set, and goes on polling', async () => {
+  refusesAll = true;
   const away = new Error('away');
   const poller = makePoller(() => Promise.reject(away));
-  await polls(poller, refusal, refusal, refusal);
+  await polls(poller, later);
   await clock.run(0);
   expect(told).toEqual([[away, 0]]);
   failure = null;

@@ -9,13 +9,17 @@ import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { StatsDelta } from '../../../src/store/ports/poll-stats.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
+/** A second with a hundred calls in flight: half of them are refused, the other half takes 100 ms. */
 const REFUSED: StatsDelta = {
-  succeeded: 50,
-  failed: 50,
-  durationMs: 5_000,
-  succeededMs: 2_500,
-  backpressure: 50,
+  succeeded: 500,
+  failed: 500,
+  durationMs: 100_000,
+  succeededMs: 50_000,
+  backpressure: 500,
+  limitReached: 1,
 };
+
+const TRIAL = 'trial: 50 % of 2000 calls were refused; is load the reason?';
 
 /** As fast as normal, see knowing(). */
 const WELL: StatsDelta = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
@@ -55,13 +59,30 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
       leads = true;
       controllers[0] = lead();
     },
+    regain: () => {
+      leads = true;
+    },
+    /** @returns when the next pass is due, milliseconds. */
     async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}, later = 1_000) {
       clock.advance(later);
       flushes += 1;
       for (const [type, delta] of Object.entries(seen)) {
         await live.stats.record(type as TaskType, 'w', flushes, delta);
       }
-      await controllers[0]?.runOnce();
+      return controllers[0]?.runOnce();
+    },
+    /** As many passes with the same. */
+    async passes(times: number, seen: Partial<Record<TaskType, StatsDelta>> = {}) {
+      for (let i = 0; i < times; i += 1) await this.pass(seen);
+    },
+    /** Two windows of refusals, which a trial of realname follows: 55 % of its load. */
+    async tryRealname() {
+      await this.passes(5, { realname: REFUSED });
+    },
+    /** Such a trial, after which nothing is refused. */
+    async strainRealname() {
+      await this.tryRealname();
+      await this.passes(4, { realname: WELL });
     },
     async inForce() {
       const counts = await Promise.all(TASK_TYPES.map((type) => live.work.counts(type)));
@@ -70,56 +91,139 @@ function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | nul
   };
 }
 
-it('lowers the limit of the type whose calls are refused, logs it once and keeps the reason', async () => {
+it('tries less load where calls are refused, logs it once and keeps the reason', async () => {
   const fleet = leader();
-  await fleet.pass({ realname: REFUSED });
+  await fleet.passes(4, { realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
   await fleet.pass({ realname: REFUSED });
-  expect(await fleet.inForce()).toEqual([50, 100, 100]);
-  const reason = '50 % of 100 calls were refused (429 or 503)';
-  expect(fleet.log).toEqual([{ task_type: 'realname', from: 100, to: 50, reason }]);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  expect(fleet.log).toEqual([{ task_type: 'realname', from: 100, to: 55, reason: TRIAL }]);
   expect(fleet.notes).toEqual([
     {
       action: 'limit.adapt',
       object: 'task_type realname',
       before: { effectiveConcurrency: 100 },
-      after: { effectiveConcurrency: 50, reason },
+      after: { effectiveConcurrency: 55, reason: TRIAL },
     },
   ]);
-  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 50, reason });
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason: TRIAL });
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({ limit: null, reason: null });
+});
+
+it('keeps the lower limit where strain went with the load, and says why', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  expect(fleet.log).toHaveLength(1);
+  const reason = '50 % of the calls were refused with 100 in flight, 0.0 % with 31';
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason });
+});
+
+it('restores the limit where strain stayed whatever the load, and says why', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  await fleet.passes(4, { realname: { ...REFUSED, limitReached: 0 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  const reason = '50 % of the calls are refused whatever the load: restored';
+  expect(fleet.log.slice(1)).toEqual([{ task_type: 'realname', from: 55, to: 100, reason }]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
+});
+
+it('gives equal limits to the types that take part in a trial, and leaves the others alone', async () => {
+  const fleet = leader();
+  const fewer = { ...REFUSED, succeeded: 360, failed: 40, durationMs: 40_000, backpressure: 40 };
+  await fleet.passes(5, { realname: REFUSED, carddata: fewer, package: WELL });
+  expect(await fleet.inForce()).toEqual([47, 47, 100]);
+});
+
+it('lets no type grow while a trial runs', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  await fleet.tryRealname();
+  const atLimit = { ...WELL, limitReached: 1 };
+  await fleet.passes(2, { realname: WELL, package: atLimit });
+  expect(await fleet.inForce()).toEqual([55, 100, 40]);
+  await fleet.pass({ realname: WELL, package: atLimit });
+  expect(await fleet.inForce()).toEqual([55, 100, 60]);
+});
+
+it('lets no type grow of which more calls are refused than is tolerated', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  const some = { ...WELL, succeeded: 482, failed: 18, backpressure: 18 };
+  await fleet.passes(3, { package: some });
+  await fleet.passes(2, { package: { ...some, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 40]);
+  await fleet.passes(2, { package: { ...WELL, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 60]);
+});
+
+it('lets a type grow by a tenth of the limits that are used up where calls are slower', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  await fleet.pass();
+  await fleet.pass({ package: { ...WELL, durationMs: 30_000, succeededMs: 30_000, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 44]);
+});
+
+it('passes once a second, also while another leads', async () => {
+  const fleet = leader();
+  expect(await fleet.pass({ realname: REFUSED })).toBe(1_000);
+  fleet.lose();
+  expect(await fleet.pass()).toBe(1_000);
 });
 
 it('judges nothing, and touches nothing, while another leads', async () => {
   const fleet = leader();
   fleet.lose();
-  for (let i = 0; i < 3; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.passes(4, { realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
   expect(await fleet.live.work.limitRecord('realname')).toBeNull();
 });
 
+it('forgets a trial with the lead', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  fleet.lose();
+  await fleet.pass();
+  fleet.regain();
+  await fleet.passes(5);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason: TRIAL });
+});
+
 it('hands its knowledge to the next leader, who changes nothing by taking over', async () => {
   const fleet = leader();
-  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.strainRealname();
   fleet.replace();
-  for (let i = 0; i < 3; i += 1) await fleet.pass();
-  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+  await fleet.passes(3);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
   expect(fleet.log).toHaveLength(1);
+});
+
+it('lifts a lower limit that was not used up for a minute, that of a leader before among them', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  fleet.replace();
+  await fleet.passes(60);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(fleet.log.at(-1)?.reason).toBe('the lower limit was not used up for a minute: lifted');
 });
 
 it('puts the limits back where the live store lost them, and judges no counters that went backwards', async () => {
   const fleet = leader();
-  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.strainRealname();
   await fleet.live.work.setEffectiveConcurrency('realname', null);
   await fleet.pass();
-  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
 });
 
 it('follows a configured limit at once, up where it is not reduced and down below what is reduced', async () => {
   const fleet = leader();
-  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.strainRealname();
   await fleet.live.work.setMaxConcurrency('carddata', 300);
-  expect(await fleet.inForce()).toEqual([50, 300, 100]);
+  expect(await fleet.inForce()).toEqual([55, 300, 100]);
   await fleet.live.work.setMaxConcurrency('realname', 20);
   expect(await fleet.inForce()).toEqual([20, 300, 100]);
   await fleet.pass();
@@ -146,38 +250,6 @@ it('tries less load with all types that work at their limit, also those that kno
   ]);
 });
 
-it('lets no type grow while others are refused', async () => {
-  const fleet = leader();
-  await fleet.knowing('realname', 40);
-  await fleet.pass();
-  await fleet.pass({ carddata: REFUSED });
-  await fleet.pass({}, 4_000);
-  await fleet.pass({ package: REFUSED });
-  expect(await fleet.inForce()).toEqual([40, 50, 50]);
-  const atLimit = { ...WELL, limitReached: 1 };
-  await fleet.pass({ realname: atLimit });
-  expect((await fleet.inForce())[0]).toBe(40);
-  await fleet.pass({ realname: atLimit }, 2_000);
-  expect((await fleet.inForce())[0]).toBe(48);
-});
-
-it('lets a type grow soon after it was refused itself', async () => {
-  const fleet = leader();
-  await fleet.knowing('realname', null);
-  await fleet.pass();
-  await fleet.pass({ realname: REFUSED });
-  await fleet.pass({ realname: { ...WELL, limitReached: 1 } }, 2_000);
-  expect((await fleet.inForce())[0]).toBe(60);
-});
-
-it('judges the timeouts of the last second alone', async () => {
-  const fleet = leader();
-  await fleet.pass();
-  const fewTimeouts = { ...WELL, succeeded: 480, failed: 20, timeouts: 20 };
-  for (const seen of [fewTimeouts, WELL, WELL]) await fleet.pass({ package: seen });
-  expect(await fleet.inForce()).toEqual([100, 100, 100]);
-});
-
 it('measures a point of the curve only at a limit that was reached', async () => {
   const fleet = leader();
   for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: WELL, package: { ...WELL, limitReached: 4 } });
@@ -185,18 +257,6 @@ it('measures a point of the curve only at a limit that was reached', async () =>
   expect(await fleet.live.work.limitRecord('package')).toMatchObject({
     curve: [{ concurrency: 100, ratePerSecond: 500, avgDurationMs: 50, backpressurePercent: 0 }],
   });
-});
-
-it('judges once a second, and at once where calls are refused', async () => {
-  const fleet = leader();
-  await fleet.pass();
-  const seen = { ...WELL, limitReached: 1 };
-  await fleet.pass({ package: seen }, 200);
-  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
-  await fleet.pass({}, 800);
-  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [{ ratePerSecond: 500 }] });
-  await fleet.pass({ realname: REFUSED }, 200);
-  expect((await fleet.inForce())[0]).toBe(50);
 });
 
 it.each<[string, StatsDelta]>([
@@ -231,7 +291,7 @@ it('measures rates by the second and refusals by the hundred', async () => {
 
 it('writes down what it knows only when it knows something else', async () => {
   const fleet = leader();
-  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: REFUSED });
+  await fleet.strainRealname();
   const save = vi.spyOn(fleet.live.work, 'saveLimitRecord');
   const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
   await fleet.pass();
@@ -241,13 +301,13 @@ it('writes down what it knows only when it knows something else', async () => {
 
 it('judges nothing where the counters were lost and counted on from nothing', async () => {
   const fleet = leader();
-  for (let i = 0; i < 3; i += 1) await fleet.pass({ realname: { ...WELL, succeeded: 5_000 } });
+  await fleet.passes(3, { realname: { ...WELL, succeeded: 5_000 } });
   const lost = openEmbeddedLiveStore({ clock: new FakeClock() });
   Object.assign(fleet.live, { stats: lost.stats });
-  await fleet.pass({ realname: REFUSED });
+  await fleet.passes(4, { realname: REFUSED });
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
   await fleet.pass({ realname: REFUSED });
-  expect(await fleet.inForce()).toEqual([50, 100, 100]);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
 });
 
 it('counts calls under way as need when it divides the ceiling', async () => {

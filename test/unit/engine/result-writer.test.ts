@@ -78,7 +78,7 @@ function finish(cardId: number, over: Partial<FinishedItem> = {}): void {
   writer.reserve(1);
   writer.finish({
     taskType: 'realname',
-    item: { cardId, lane: 'schedule', member, token: '1', failing: false },
+    item: { cardId, lane: 'schedule', member, token: '1' },
     verdict: 'done',
     outcome: { cardId, taskType: 'realname', polledAtMs: 1 },
     failure: null,
@@ -174,7 +174,7 @@ it('notes why a poll failed before its card may be asked again', async () => {
 });
 
 const ofTrigger = (cardId: number) =>
-  ({ cardId, lane: 'manual', member: `${cardId}:t1`, token: '1', failing: false }) as const;
+  ({ cardId, lane: 'manual', member: `${cardId}:t1`, token: '1' }) as const;
 
 it('settles only what is durable: it writes, then counts for the trigger, then settles', async () => {
   finish(1);

@@ -100,8 +100,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
     reader: { read } as CardReader,
     writer,
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected }),
-    flow: { permit: () => ({ calls: 100, retries: true, used: () => {} }), breakers: () => [] },
-    totalInFlight: () => 0,
+    flow: permitting(100).flow,
     matcher: () => new ConfigMatcher([]),
     clock,
     leaseMs: LEASE_MS,
@@ -228,7 +227,7 @@ it('gives slots back again when that failed, with the next pass', async () => {
 function claiming(...items: ReadonlyArray<Partial<WorkItem>>): Partial<WorkQueue> {
   const waiting = items.map((item): WorkItem => {
     const { cardId = 1, lane = 'schedule' } = item;
-    return { cardId, lane, member: String(cardId), token: '1', failing: false, ...item };
+    return { cardId, lane, member: String(cardId), token: '1', ...item };
   });
   return {
     claim: async () => ({
@@ -284,13 +283,13 @@ it('fails the card whose poll throws, and remembers why', async () => {
 });
 
 it.each([
-  ['pauses its type for as long as the gateway asks, when it refuses many', false, [7_000]],
-  ['takes no refusal of a failing card for a sign that the gateway wants less', true, []],
-])('%s', async (_, failing, paused) => {
+  ['pauses its type for as long as a gateway asks that refuses every call', true, [7_000]],
+  ['takes no refusal of some cards for a sign that the gateway refuses all', false, []],
+])('%s', async (_, refusesAll, paused) => {
   const pauses: number[] = [];
   const pause: WorkQueue['pause'] = async (_type, { ms }) => void pauses.push(ms);
-  const items = [1, 2, 3].map((cardId) => ({ cardId, failing }));
-  const worker = makeWorker({ ...claiming(...items), pause }, configs({}));
+  const flow = { ...permitting(100).flow, refusesAll: () => refusesAll };
+  const worker = makeWorker({ ...claiming({ cardId: 1 }), pause }, { ...configs({}), flow });
   poll = () => Promise.reject(new GatewayError('backpressure', 'HTTP 429', { retryAfterMs: 7_000 }));
   await worker.runOnce();
   await worker.stop();
@@ -357,15 +356,20 @@ function answering(): { readonly waiting: Array<() => void> } {
   return { waiting };
 }
 
-/** Flow control that permits so many calls, and what it was told and asked. */
-function permitting(calls: number) {
+/** Flow control that permits so many calls, and what it was asked. */
+function permitting(calls: number, trickle = false) {
   const asked: unknown[] = [];
-  const used: Array<number | null> = [];
-  const permit: Deps['flow']['permit'] = (interfaceName, load) => {
-    asked.push({ interfaceName, ...load });
-    return { calls, retries: true, used: (items) => used.push(items) };
+  const madeRoom: unknown[] = [];
+  const flow: Deps['flow'] = {
+    permit: (...args) => {
+      asked.push(args);
+      return { calls, trickle };
+    },
+    refusesAll: () => false,
+    makeRoom: (interfaceName) => madeRoom.push(interfaceName),
+    breakers: () => [],
   };
-  return { asked, used, flow: { permit, breakers: () => [] } };
+  return { asked, madeRoom, flow };
 }
 
 const cardIds = (count: number) => Array.from({ length: count }, (_, i) => String(i + 1));
@@ -394,7 +398,7 @@ it.each([
 });
 
 it('claims a single card where there is room for one, and none where there is none', async () => {
-  const { flow, used } = permitting(1);
+  const { flow } = permitting(1);
   const { waiting } = answering();
   writer.reserve(98);
   const worker = makeWorker({}, { flow });
@@ -404,32 +408,54 @@ it('claims a single card where there is room for one, and none where there is no
   writer.reserve(1);
   expect(await worker.runOnce(), 'milliseconds until it looks again').toBe(50);
   expect(polls).toHaveLength(1);
-  expect(used, 'none was asked for').toEqual([1, null]);
   waiting.shift()?.();
   await worker.stop();
 });
 
-it('tells flow control of its calls in flight, and how much of a permit was used', async () => {
-  const { flow, asked, used } = permitting(5);
+it('asks flow control for a permit with its calls in flight', async () => {
+  const { flow, asked } = permitting(5);
   const { waiting } = answering();
-  let reachable = true;
-  const claim: WorkQueue['claim'] = async (type, request) => {
-    if (!reachable) throw new Error('away');
-    return live.work.claim(type, request);
-  };
-  const worker = makeWorker({ claim }, { flow, totalInFlight: () => 42 });
+  const worker = makeWorker({}, { flow });
   await live.manual.push('realname', ['1', '2']);
   await worker.runOnce();
   await polled(2);
-  reachable = false;
-  await expect(worker.runOnce()).rejects.toThrow('away');
+  await worker.runOnce();
   expect(asked).toEqual([
-    { interfaceName: 'realname', inFlight: 0, totalInFlight: 42 },
-    { interfaceName: 'realname', inFlight: 2, totalInFlight: 42 },
+    ['realname', 0],
+    ['realname', 2],
   ]);
-  expect(used).toEqual([2, null]);
   for (const answer of waiting) answer();
-  reachable = true;
+  await worker.stop();
+});
+
+it('claims for the trickle when that is all that is permitted, and rests after it', async () => {
+  const { flow } = permitting(1, true);
+  const requests: unknown[] = [];
+  const claim: WorkQueue['claim'] = (type, request) => {
+    requests.push(request);
+    return live.work.claim(type, request);
+  };
+  const worker = makeWorker({ claim }, { flow });
+  await live.manual.push('realname', ['1', '2']);
+  expect(await worker.runOnce()).toBeGreaterThan(0);
+  await polled(1);
+  expect(requests).toMatchObject([{ max: 1, trickle: true }]);
+  await worker.stop();
+});
+
+it('has flow control make room when the limit is used up, and only then', async () => {
+  const { flow, madeRoom } = permitting(100);
+  const { waiting } = answering();
+  const worker = makeWorker({}, { flow });
+  await live.work.setMaxConcurrency('realname', 2);
+  await live.manual.push('realname', ['1']);
+  await worker.runOnce();
+  expect(madeRoom).toEqual([]);
+  await live.manual.push('realname', ['2', '3']);
+  await worker.runOnce();
+  await polled(2);
+  expect(madeRoom).toEqual(['realname']);
+  for (const answer of waiting) answer();
   await worker.stop();
 });
 

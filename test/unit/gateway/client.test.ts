@@ -386,6 +386,25 @@ describe('the deadline', () => {
   });
 });
 
+it('ends the oldest of the calls that are slow, until a quarter of those to the interface are', async () => {
+  const { client, gateway } = await against(hang);
+  const ended: string[] = [];
+  const begin = (name: InterfaceName, cardId: number) =>
+    client.call(name, { ...CARD, cardId }, LONG_MS).catch(({ failure, message }: GatewayError) => {
+      ended.push(`${name} ${cardId} ${failure} ${message.split(': ')[1]}`);
+    });
+  for (let card = 1; card <= 4; card += 1) void begin('realname', card);
+  for (let card = 1; card <= 8; card += 1) void begin('flow', card);
+  await expect.poll(() => gateway.waiting(), { interval: 5 }).toBe(12);
+  client.endSlowCalls('flow', LONG_MS);
+  expect(ended).toEqual([]);
+  client.endSlowCalls('flow', 0);
+  await expect.poll(() => gateway.waiting(), { interval: 5 }).toBe(6);
+  expect(ended).toEqual([1, 2, 3, 4, 5, 6].map((card) => `flow ${card} timeout ended to make room`));
+  client.endSlowCalls('flow', 0);
+  await expect.poll(() => gateway.waiting(), { interval: 5 }).toBe(5);
+});
+
 it('close ends what is in flight as aborted, and what comes later', async () => {
   const { client, gateway } = await against(hang);
   const inFlight = failureOf(client.call('flow', CARD, 5_000));

@@ -1,143 +1,214 @@
-// Which breaker a call counts for. How one breaker works: breaker.test.ts.
+// Which calls count for which interface, what is held back, and when slow calls make room. How one interface is
+// throttled: throttle.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GatewayFlow } from '../../../src/gateway/flow-control.ts';
+import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import {
-  type Gateway,
   GatewayError,
   type GatewayFailure,
   INTERFACE_NAMES,
   type InterfaceName,
 } from '../../../src/gateway/gateway.ts';
-import { GuardedGateway } from '../../../src/gateway/guarded-gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-const IDLE = { inFlight: 0, totalInFlight: 0 };
 const CARD = { cardId: 1, iccid: '1' };
+/** Enough to find an interface dead that has not succeeded for ten seconds. */
+const MANY = 30;
 
 let clock: FakeClock;
 let changes: string[];
-let flow: GatewayFlow;
-/** What the gateway answers, by interface; a success where nothing stands. */
+let metered: string[];
+let endedSlow: unknown[];
+let gateway: FlowControlledGateway;
+/** What the gateway answers, by interface; a success where there is nothing. */
 let answers: Partial<Record<InterfaceName, GatewayFailure>>;
+let tookMs: number;
 let asked: number;
-let gateway: Gateway;
 
 beforeEach(() => {
   clock = new FakeClock();
-  changes = [];
-  answers = {};
-  asked = 0;
-  flow = new GatewayFlow({
+  clock.advance(1_000_000);
+  [changes, metered, endedSlow, answers] = [[], [], [], {}];
+  [tookMs, asked] = [0, 0];
+  gateway = new FlowControlledGateway({
     clock,
-    random: () => 0.5,
-    onChange: (name, phase) => changes.push(`${name} ${phase}`),
-  });
-  const client: Gateway = {
-    call: async (name) => {
-      asked += 1;
-      const failure = answers[name];
-      if (failure !== undefined) throw new GatewayError(failure, 'as the test says');
-      return { value: null, durationMs: 1 };
+    random: () => 0,
+    meter: { gatewayCall: (...call) => metered.push(call.join(' ')) },
+    onChange: (name, state) => changes.push(`${name} ${state}`),
+    gateway: {
+      call: async (name) => {
+        asked += 1;
+        clock.advance(tookMs);
+        const failure = answers[name];
+        if (failure !== undefined) throw new GatewayError(failure, 'as the test says');
+        return { value: null, durationMs: tookMs };
+      },
+      isStoppedStatus: (status) => status === 'stopped',
+      endSlowCalls: (...slow) => endedSlow.push(slow),
     },
-    isStoppedStatus: (status) => status === 'stopped',
-  };
-  gateway = new GuardedGateway(client, flow);
+  });
 });
 
-async function call(name: InterfaceName, times: number, failing = false): Promise<void> {
-  for (let i = 0; i < times; i += 1) await gateway.call(name, { ...CARD, failing }, 1_000).catch(() => {});
+async function call(name: InterfaceName, times = 1): Promise<void> {
+  for (let i = 0; i < times; i += 1) await gateway.call(name, CARD, 1_000).catch(() => {});
 }
 
-function held(): InterfaceName[] {
-  return INTERFACE_NAMES.filter((name) => {
-    const permit = flow.permit(name, IDLE);
-    permit.used(null);
-    return permit.calls === 0;
-  });
-}
+const open = () =>
+  gateway
+    .breakers()
+    .filter(({ state }) => state === 'open')
+    .map((breaker) => breaker.interface);
 
-describe('a fault of one interface', () => {
+describe('a failure', () => {
   it.each(['timeout', 'network', 'http', 'malformed', 'backpressure', 'connect', 'auth'] as const)(
-    '%s holds back that interface alone',
+    '%s counts for the interface that was called',
     async (failure) => {
-      await call('realname', 30);
+      await call('realname', 12);
+      await call('flow', 12);
       answers = { flow: failure };
-      await call('flow', 30);
-      expect(held()).toEqual(['flow']);
+      clock.advance(10_000);
+      await call('flow', MANY);
+      expect(open()).toEqual(['flow']);
       expect(changes).toEqual(['flow open']);
     },
   );
 
-  it.each(['card', 'business', 'aborted', 'held'] as const)('%s is none', async (failure) => {
-    answers = { flow: failure };
-    await call('flow', 100);
-    expect(changes).toEqual([]);
-  });
+  it.each(['card', 'business', 'aborted', 'held'] as const)(
+    '%s is none of the interface',
+    async (failure) => {
+      answers = { flow: failure };
+      await call('flow', MANY);
+      expect(open()).toEqual([]);
+    },
+  );
 
-  it('of cards that were failing already is none', async () => {
-    answers = { flow: 'http' };
-    await call('flow', 100, true);
-    expect(changes).toEqual([]);
-  });
-
-  it('is told by call: a package poll whose stop fails is no fault of the status', async () => {
+  it('of a stop is no failure of the status that was asked before', async () => {
     answers = { stop: 'http' };
-    for (let poll = 0; poll < 30; poll += 1) {
-      await call('card_status', 1);
-      await call('stop', 1);
+    for (let poll = 0; poll < MANY; poll += 1) {
+      await call('card_status');
+      await call('stop');
     }
-    expect(held()).toEqual(['stop']);
+    expect(open()).toEqual(['stop']);
+  });
+
+  it.each(['connect', 'auth'] as const)(
+    '%s of every interface in use is one of the whole gateway',
+    async (failure) => {
+      answers = { realname: failure, flow: failure, card_status: failure };
+      await call('realname', MANY);
+      await call('flow', 1);
+      expect(open()).toEqual(['realname']);
+      await call('flow', MANY);
+      expect(open()).toEqual(['gateway']);
+      answers = {};
+      await call('flow');
+      expect(open()).toEqual(['realname']);
+    },
+  );
+
+  it('of every interface in different ways is none of the whole gateway', async () => {
+    answers = { realname: 'connect', flow: 'http' };
+    await call('realname', MANY);
+    await call('flow', MANY);
+    expect(open()).toEqual(['realname', 'flow']);
   });
 });
 
-describe('a fault of the whole gateway', () => {
-  it.each(['connect', 'auth'] as const)('%s holds back everything, in one breaker', async (failure) => {
-    answers = { realname: failure, flow: failure, card_status: failure };
-    for (let i = 0; i < 30; i += 1) for (const name of INTERFACE_NAMES.slice(0, 3)) await call(name, 1);
-    expect(held()).toEqual(INTERFACE_NAMES);
-    expect(changes).toEqual(['gateway open']);
-    clock.advance(5_000);
-    answers = {};
-    const probe = flow.permit('flow', IDLE);
-    expect(probe.calls).toBe(1);
-    expect(flow.permit('realname', IDLE).calls, 'one probe for all').toBe(0);
-    probe.used(1);
-    await call('flow', 1);
-    clock.advance(10_000);
-    expect(held()).toEqual([]);
-    expect(changes).toEqual(['gateway open', 'gateway half_open', 'gateway slow_start', 'gateway closed']);
-  });
-
-  it('takes over from the breakers of the interfaces', async () => {
-    answers = { realname: 'http' };
-    await call('realname', 30);
-    answers = { flow: 'connect', card_status: 'connect', realname: 'connect' };
-    clock.advance(10_000);
-    await call('flow', 30);
-    expect(changes).toEqual(['realname open', 'gateway open', 'realname closed']);
-  });
-});
-
-it('a stop is held back at the call while its interface is broken, and that is no evidence', async () => {
+it('lets one stop a second pass while stops fail, and reports the others as certainly not made', async () => {
   answers = { stop: 'http' };
-  await call('stop', 20);
+  await call('stop', MANY);
   asked = 0;
-  const refused = await gateway.call('stop', CARD, 1_000).catch((error: unknown) => error);
-  expect(refused).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
-  expect(asked).toBe(0);
-  await call('card_status', 1);
+  await call('stop');
+  expect(asked, 'the trickle').toBe(1);
+  const held = await gateway.call('stop', CARD, 1_000).catch((error: unknown) => error);
+  expect(held).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
   expect(asked).toBe(1);
-  clock.advance(5_000);
+  clock.advance(1_000);
   answers = {};
-  await gateway.call('stop', { ...CARD, failing: true }, 1_000);
-  expect(flow.breakers().find((breaker) => breaker.interface === 'stop')).toMatchObject({
-    state: 'half_open',
-    reason: 'the probe succeeded',
+  await call('stop', 12);
+  expect(gateway.breakers().find((breaker) => breaker.interface === 'stop')).toMatchObject({
+    state: 'closed',
   });
 });
 
-it('tells the state of every breaker', () => {
-  expect(flow.breakers().map((breaker) => [breaker.interface, breaker.state])).toEqual(
+it('times every call that was made, and none that was held back', async () => {
+  tookMs = 40;
+  await call('flow');
+  answers = { stop: 'http' };
+  await call('stop', MANY + 10);
+  expect(metered.slice(0, 2)).toEqual(['flow succeeded 40', 'stop failed 40']);
+  expect(metered).toHaveLength(1 + MANY + 1);
+});
+
+describe('a refused call', () => {
+  const settledWithin = async (ms: number) => {
+    let settled = false;
+    const call = gateway.call('flow', CARD, 1_000).catch(() => {
+      settled = true;
+    });
+    await clock.run(ms);
+    const done = settled;
+    await clock.run(5_000);
+    await call;
+    return done;
+  };
+
+  it('holds its slot for as long as a success takes', async () => {
+    tookMs = 200;
+    await call('flow');
+    [answers, tookMs] = [{ flow: 'backpressure' }, 50];
+    expect(await settledWithin(149)).toBe(false);
+    expect(await settledWithin(151)).toBe(true);
+  });
+
+  it('holds it for a second at most, and not at all before the first success', async () => {
+    answers = { flow: 'backpressure' };
+    expect(await settledWithin(0)).toBe(true);
+    [answers, tookMs] = [{}, 4_000];
+    await call('flow');
+    [answers, tookMs] = [{ flow: 'backpressure' }, 0];
+    expect(await settledWithin(999)).toBe(false);
+    expect(await settledWithin(1_001)).toBe(true);
+  });
+});
+
+describe('making room', () => {
+  it('ends calls that take ten times as long as successes do on average, half a second at least', async () => {
+    tookMs = 20;
+    await call('flow');
+    gateway.makeRoom('flow');
+    tookMs = 1_020;
+    await call('flow');
+    gateway.makeRoom('flow');
+    expect(endedSlow).toEqual([
+      ['flow', 500],
+      ['flow', 10 * (0.9 * 20 + 0.1 * 1_020)],
+    ]);
+  });
+
+  it('is done every fifty milliseconds at most, by interface', async () => {
+    await call('flow');
+    await call('realname');
+    gateway.makeRoom('flow');
+    clock.advance(49);
+    gateway.makeRoom('flow');
+    gateway.makeRoom('realname');
+    clock.advance(1);
+    gateway.makeRoom('flow');
+    expect(endedSlow.map((call) => (call as unknown[])[0])).toEqual(['flow', 'realname', 'flow']);
+  });
+
+  it('ends nothing before the first success, nor when none came for two seconds: the gateway is slow', async () => {
+    gateway.makeRoom('flow');
+    await call('flow');
+    clock.advance(2_001);
+    gateway.makeRoom('flow');
+    expect(endedSlow).toEqual([]);
+  });
+});
+
+it('reports every interface, and the gateway as a whole', () => {
+  expect(gateway.breakers().map((breaker) => [breaker.interface, breaker.state])).toEqual(
     ['gateway', ...INTERFACE_NAMES].map((name) => [name, 'closed']),
   );
+  expect(gateway.isStoppedStatus('stopped')).toBe(true);
 });

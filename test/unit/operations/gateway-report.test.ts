@@ -50,7 +50,9 @@ it('shows an open breaker before one that is about to close', () => {
 
 it('holds a task type back where its own interface is held back, or the whole gateway', () => {
   const flow = report([breaker({})], [breaker({})]);
-  expect(breakersOf('carddata', flow)).toEqual([{ name: 'flow', reason: 'fails', instances: 2 }]);
+  expect(breakersOf('carddata', flow)).toEqual([
+    { name: 'flow', isOpen: true, reason: 'fails', instances: 2 },
+  ]);
   expect(breakersOf('realname', flow)).toEqual([]);
   expect(breakersOf('carddata', report([breaker({ interface: 'stop' })]))).toEqual([]);
   expect(breakersOf('realname', report([breaker({ interface: 'gateway' })]))).toMatchObject([

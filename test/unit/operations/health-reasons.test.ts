@@ -17,6 +17,7 @@ const FINE: TaskHealthInputs = {
   recentPolls: 100,
   maxConcurrency: 100,
   effectiveConcurrency: 100,
+  limitReason: null,
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   unconfirmedStops: 0,
@@ -29,7 +30,7 @@ const FINE: TaskHealthInputs = {
   since: new Map(),
 };
 const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
-const BREAKER = { name: 'realname', reason: '20 of 20 calls failed', instances: 2 };
+const BREAKER = { name: 'realname', isOpen: true, reason: '20 calls in a row failed', instances: 2 };
 
 describe('reasons of a task type', () => {
   it('are none when all is well', () => {
@@ -79,14 +80,32 @@ describe('reasons of a task type', () => {
       {
         code: 'breaker_open',
         severity: 'alert',
-        text: 'interface realname is held back by 2 instances: 20 of 20 calls failed',
+        text: 'interface realname is dead for 2 instances: 20 calls in a row failed',
         command: 'cardpoll doctor',
       },
     ],
     [
       'a breaker holds the gateway back',
-      { breakers: [{ name: 'gateway', reason: null, instances: 1 }] },
-      { text: 'the gateway is held back by 1 instance' },
+      { breakers: [{ name: 'gateway', isOpen: true, reason: null, instances: 1 }] },
+      { text: 'the gateway is dead for 1 instance' },
+    ],
+    [
+      'an interface recovers',
+      { breakers: [{ ...BREAKER, isOpen: false, reason: null }] },
+      {
+        code: 'breaker_open',
+        severity: 'warning',
+        text: 'interface realname is recovering for 2 instances',
+      },
+    ],
+    [
+      'the gateway refuses load',
+      { effectiveConcurrency: 36, limitReason: '53 % of the calls were refused' },
+      {
+        code: 'limit_reduced',
+        text: 'the limit is reduced to 36 of 100: 53 % of the calls were refused',
+        command: 'cardpoll concurrency advise',
+      },
     ],
     [
       'nothing is polled',

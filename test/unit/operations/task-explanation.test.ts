@@ -66,6 +66,7 @@ const READING: TaskFacts['reading'] = {
   total: 0,
   succeeded: 0,
   failed: 0,
+  durationMs: 0,
   backpressure: 0,
   timeouts: 0,
   succeededMs: 0,

@@ -45,6 +45,7 @@ function reading(succeeded: number, failed: number, durationMs: number): StatsRe
     total: 1_000,
     succeeded: 900,
     failed: 100,
+    durationMs: 0,
     backpressure: 0,
     timeouts: 0,
     succeededMs: 0,
@@ -115,7 +116,13 @@ describe('queueStatsOf', () => {
   });
 });
 
-const FREE = { pauses: [], breakers: [], unconfirmedStops: 0, since: new Map<string, number>() };
+const FREE = {
+  pauses: [],
+  breakers: [],
+  unconfirmedStops: 0,
+  limitReason: null,
+  since: new Map<string, number>(),
+};
 
 describe('taskStatsOf', () => {
   const queue = queueStatsOf(counts, [], NOW_MS);

@@ -132,19 +132,15 @@ local function pauses_in_force(pauses_key, now)
   return found
 end
 
--- Tells which of the entries (card ids, or manual entries that begin with one) are of failing cards: their positions.
--- Costs one command while no card fails.
-local function failing_positions(failures_key, entries)
+-- Returns the positions of the cards that fail. Costs one command while no card fails.
+local function failing_positions(failures_key, cards)
   local positions = {}
-  if #entries == 0 or redis.call('EXISTS', failures_key) == 0 then
+  if #cards == 0 or redis.call('EXISTS', failures_key) == 0 then
     return positions
   end
-  for from = 1, #entries, CHUNK do
-    local cards = {}
-    for i = from, math.min(from + CHUNK - 1, #entries) do
-      cards[#cards + 1] = string.match(entries[i], '^[^:]+')
-    end
-    for i, in_a_row in ipairs(redis.call('HMGET', failures_key, unpack(cards))) do
+  for from = 1, #cards, CHUNK do
+    local to = math.min(from + CHUNK - 1, #cards)
+    for i, in_a_row in ipairs(redis.call('HMGET', failures_key, unpack(cards, from, to))) do
       if in_a_row then
         positions[#positions + 1] = from + i - 1
       end

@@ -21,6 +21,7 @@ redis.call('HINCRBY', KEYS[1], 'succeeded', succeeded)
 redis.call('HINCRBY', KEYS[1], 'failed', failed)
 redis.call('HINCRBY', KEYS[1], 'backpressure', ARGV[8])
 redis.call('HINCRBY', KEYS[1], 'timeouts', ARGV[9])
+redis.call('HINCRBYFLOAT', KEYS[1], 'duration_ms', ARGV[5])
 redis.call('HINCRBYFLOAT', KEYS[1], 'succeeded_ms', ARGV[10])
 redis.call('HINCRBY', KEYS[1], 'limit_reached', ARGV[11])
 

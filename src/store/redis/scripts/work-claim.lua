@@ -1,10 +1,11 @@
 -- Claims due work for a worker.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 limit, 6 slots, 7 claims, 8 pause, 9 retry lane,
---       10 retry slots, 11 failures, 12 effective limit (only while below the limit)
+--       10 retry slots, 11 effective limit (only while below the limit)
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
---       6 `1` when the retry lane may be claimed from too
+--       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
+--       the last second, unless others claim as usual; failing cards only where nothing else is due
 -- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
---           {manual entries, retries and other cards ...}, {positions of those that failed before ...},
+--           {manual entries, retries and other cards ...},
 --           {how late other cards are (ms), how many of them, for the next of them ...}, empty when the same claim is
 --           sent again}
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
@@ -16,9 +17,10 @@ local queue, manual, leases, slots, retry, retry_slots = KEYS[1], KEYS[2], KEYS[
 local now = now_ms()
 take_back_expired(slots, retry_slots, leases, manual, now)
 local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(ARGV[5]),
-  tonumber(redis.call('GET', KEYS[12]) or '') or math.huge)
+  tonumber(redis.call('GET', KEYS[11]) or '') or math.huge)
 local paused = pause_left(KEYS[8], now)
-local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit')
+local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at')
+local trickle = ARGV[6] == '1'
 
 local function answer(token, entries, retries, cards, late)
   local members = cards
@@ -31,7 +33,7 @@ local function answer(token, entries, retries, cards, late)
     end
   end
   local free = math.max(0, limit - write_running(KEYS[4], slots, now))
-  return { free, paused, token, #entries, #retries, members, failing_positions(KEYS[11], members), late or {} }
+  return { free, paused, token, #entries, #retries, members, late or {} }
 end
 
 -- The same claim again: what still carries its token.
@@ -52,13 +54,15 @@ if known[1] then
 end
 
 local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
-if take <= 0 or paused > 0 then
+-- Either way round, so that a clock that was set back holds up no trickle.
+local trickled = trickle and math.abs(now - tonumber(known[4] or 0)) < 1000 and now - tonumber(known[2] or 0) >= 1000
+if take <= 0 or paused > 0 or trickled then
   return answer('', {}, {}, {})
 end
 
 local waiting = redis.call('LLEN', manual)
 local due = redis.call('ZCOUNT', queue, '-inf', now)
-local retry_due = ARGV[6] == '1' and redis.call('ZCOUNT', retry, '-inf', now) or 0
+local retry_due = trickle and waiting + due > 0 and 0 or redis.call('ZCOUNT', retry, '-inf', now)
 local held = redis.call('ZCARD', retry_slots)
 
 -- Other work is about when it is due or was claimed within the last second: slots that retries fill between two
@@ -165,7 +169,9 @@ end
 call_chunked('ZADD', queue, queue_pairs)
 call_chunked('ZADD', queue, retry_pairs)
 call_chunked('ZADD', slots, slot_pairs)
-if #slot_pairs > 0 then
+if trickle then
+  redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token, '#trickle_at', exact(now))
+elseif #slot_pairs > 0 then
   redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token, '#other_at', exact(now))
 else
   redis.call('HSET', KEYS[7], ARGV[1], ARGV[2] .. ' ' .. token)

@@ -1,0 +1,12 @@
+// Statistics of shares: what a number of events among a number of calls says about how often the event happens. Pure.
+
+/** 99 % two-sided: one window in two hundred exceeds the bound by chance. */
+const Z = 2.58;
+
+/** The lower bound of Wilson's score interval for a share (0 to 1) seen in so many independent calls. @returns 0 to 1 */
+export function lowerBoundOfShare(share: number, calls: number): number {
+  if (calls === 0) return 0;
+  const z2 = Z * Z;
+  const spread = Z * Math.sqrt((share * (1 - share)) / calls + z2 / (4 * calls * calls));
+  return Math.max(0, (share + z2 / (2 * calls) - spread) / (1 + z2 / calls));
+}
