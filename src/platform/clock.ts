@@ -1,7 +1,5 @@
 // Time as a dependency, so that rules about time are tested without waiting. Loops and services rest by it too; a deadline
 // for somebody else's answer is a timer of its own (test/unit/architecture.test.ts lists them).
-import { setTimeout as timer } from 'node:timers/promises';
-
 export interface Clock {
   /** Wall clock, epoch milliseconds. */
   now(): number;
@@ -14,6 +12,16 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  // It rejects for nothing but the signal.
-  sleep: (ms, signal) => timer(ms, undefined, { signal }).catch(() => {}),
+  // Loops are woken thousands of times a second. The timer of node:timers/promises makes an error, with its stack, each time.
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end);
+    }),
 };

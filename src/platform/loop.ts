@@ -54,7 +54,8 @@ export abstract class LoopService implements Service {
 
   /** Ends the present rest at once; does nothing while a pass runs. */
   protected wake(): void {
-    this.#rest?.abort();
+    // With a reason, or an error is made for it.
+    this.#rest?.abort('woken');
   }
 
   async #run(signal: AbortSignal): Promise<void> {
