@@ -80,14 +80,6 @@ describe('a trial about strain', () => {
     expect(type.inForce).toBe(56);
   });
 
-  it('is not needed for a verdict: the least limit stays', () => {
-    const type = new Type({ limit: 1, normalMs: 50 });
-    type.obey('strained', { limit: 1, load: 1 });
-    expect(type.inForce).toBe(1);
-    type.obey('restored');
-    expect(type.inForce).toBe(1);
-  });
-
   it.each(['trial', 'strained', 'restored'] as const)('settles within a second: %s', (kind) => {
     const type = new Type({ limit: 20, normalMs: 50 });
     if (kind === 'restored') type.obey('trial', { limit: 10 });
@@ -104,10 +96,19 @@ describe('a trial about strain', () => {
     expect(type.after(1_000, calls(50, { of: 19 }))).toContain('growing');
   });
 
-  it('takes the place of a trial about latency', () => {
-    const type = new Type({ limit: 80 });
-    type.after(1_000, calls(50));
-    type.join();
+  it('takes the place of a trial about latency, and a verdict against load undoes both', () => {
+    const trying = () => {
+      const type = new Type({ limit: 80 });
+      type.after(1_000, calls(50));
+      type.join();
+      expect(type.inForce).toBe(56);
+      return type;
+    };
+    const restored = trying();
+    restored.obey('trial', { limit: 30, load: 56 });
+    restored.obey('restored', { load: 56 });
+    expect(restored.inForce).toBe(80);
+    const type = trying();
     type.obey('trial', { limit: 30, load: 56 });
     type.obey('strained', { load: 56 });
     // Judged as part of the trial about latency this would restore the limit.
@@ -283,32 +284,12 @@ describe('growing', () => {
   it.each([
     [1_149, 60],
     [1_151, 46],
-    [1_399, 46],
-    [1_401, 46],
-  ])(
-    'at %i ms where 1000 are normal and 67 is the limit that all should come to, from 40 to %i',
-    (latencyMs, limit) => {
-      const type = new Type({ limit: 40, normalMs: 1_000 });
-      type.after(1_000, calls(latencyMs), { fairLimit: 67 });
-      expect(type.inForce).toBe(limit);
-    },
-  );
-
-  it.each([
-    [67, 58],
-    [44, 40],
-    [42, 40],
-    [37, 40],
-    [36, 37],
-    [20, 34],
-  ])(
-    'comes to a fair limit of %i in steps of a tenth while calls are slow: from 40 to %i',
-    (fairLimit, limit) => {
-      const type = new Type({ limit: 40, normalMs: 1_000 });
-      for (let i = 0; i < 3; i += 1) type.after(3_000, calls(1_401), { fairLimit });
-      expect(type.inForce).toBe(limit);
-    },
-  );
+    [1_400, 46],
+  ])('at %i ms where 1000 are normal and a fair limit is 67, from 40 to %i', (latencyMs, limit) => {
+    const type = new Type({ limit: 40, normalMs: 1_000 });
+    expect(type.after(1_000, calls(latencyMs), { fairLimit: 67 })).toContain('growing');
+    expect(type.inForce).toBe(limit);
+  });
 
   it('by one at least, and to the configured limit at most', () => {
     for (const latencyMs of [50, 60]) {
@@ -346,6 +327,16 @@ describe('growing', () => {
     expect(grows(calls(50), { inForce: 39 })).toBe(false);
     expect(grows(calls(50, { failed: 50 }))).toBe(true);
     expect(grows(calls(50), { strained: true })).toBe(false);
+    expect(grows(calls(71))).toBe(false);
+  });
+
+  it('is for the least limit although the gateway is strained, and for no other', () => {
+    const strained = (limit: number) => {
+      const type = new Type({ limit, normalMs: 50 });
+      type.after(1_000, calls(50), { strained: true });
+      return type.inForce;
+    };
+    expect([strained(1), strained(2)]).toEqual([2, 2]);
   });
 
   it('is not for a limit that is not reduced', () => {
@@ -354,6 +345,98 @@ describe('growing', () => {
     const atConfigured = new Type({ limit: 100, normalMs: 50 });
     expect(atConfigured.after(1_000, calls(50))).toBeNull();
     expect(atConfigured.limit.memory.limit).toBeNull();
+  });
+});
+
+describe('where load is as high as it should be', () => {
+  /** Calls take so much more than normal, and a fair limit is this. */
+  const shared = (limit: number, fairLimit: number, latencyMs = 1_500) => {
+    const type = new Type({ limit, normalMs: 1_000 }, 1_000);
+    const reason = type.after(1_000, calls(latencyMs), { fairLimit });
+    expect(reason).toBe(type.inForce === limit ? null : 'task types share what the gateway bears');
+    return type.inForce;
+  };
+
+  it.each([
+    ['up by a tenth of what is fair', 40, 67, 46],
+    ['down by a tenth of what is fair', 100, 67, 94],
+    ['up to what is fair', 60, 67.5, 66],
+    ['no higher than that', 6, 7.5, 7],
+    ['no lower than that', 9, 7.5, 8],
+    ['by one at least', 1, 5, 2],
+  ])('a limit comes %s', (_, limit, fairLimit, to) => {
+    expect(shared(limit, fairLimit)).toBe(to);
+  });
+
+  it('limits that differ by a tenth are fair', () => {
+    expect([shared(90, 100), shared(110, 100)]).toEqual([90, 110]);
+    expect([shared(89, 100), shared(111, 100)]).toEqual([99, 101]);
+  });
+
+  it('none comes nearer that is not reached, not reduced or not in force', () => {
+    const seen = calls(75);
+    expect(
+      new Type({ limit: 40, normalMs: 50 }).after(1_000, seen, { inForce: 39, fairLimit: 60 }),
+    ).toBeNull();
+    expect(new Type({ normalMs: 50 }).after(1_000, seen, { fairLimit: 60 })).toBeNull();
+    const unused = { ...seen, limitReached: false };
+    expect(new Type({ limit: 40, normalMs: 50 }).after(1_000, unused, { fairLimit: 60 })).toBeNull();
+  });
+
+  it('the next step follows 0.9 s and a call later', () => {
+    const type = new Type({ limit: 40, normalMs: 50 });
+    expect(type.after(1_000, calls(75), { fairLimit: 60 })).not.toBeNull();
+    expect(type.after(974, calls(75), { fairLimit: 60 })).toBeNull();
+    expect(type.after(1, calls(75), { fairLimit: 60 })).not.toBeNull();
+  });
+});
+
+describe('where no call succeeds', () => {
+  /** So many calls fail, and so many of them by timeout. */
+  const failed = (of: number, timeouts: number): FleetTick => ({ ...calls(0, { of, failed: of }), timeouts });
+
+  it.each([
+    [20, 10, 20],
+    [20, 9, 40],
+    [19, 19, 40],
+    [200, 200, 20],
+  ])('%i failures, %i of them timeouts, leave %i of a limit of 40', (of, timeouts, limit) => {
+    const type = new Type({ limit: 40, normalMs: 50 });
+    const reason = type.after(1_000, failed(of, timeouts));
+    expect(type.limit.memory).toEqual({ limit, normalMs: 50 });
+    const said = `none of ${of} calls succeeded, ${timeouts} timed out`;
+    expect(reason).toBe(limit === 40 ? null : said);
+  });
+
+  it('the limit is halved again a second later, down to one', () => {
+    const type = new Type({ normalMs: 50 }, 5);
+    expect(type.after(1_000, failed(30, 30))).not.toBeNull();
+    expect(type.inForce).toBe(2);
+    expect(type.after(999, failed(30, 30))).toBeNull();
+    expect(type.after(1, failed(30, 30))).not.toBeNull();
+    expect(type.inForce).toBe(1);
+    expect(type.after(2_000, failed(30, 30))).toBeNull();
+  });
+
+  it('growth stops below the load at which that began', () => {
+    const type = new Type({ limit: 100, normalMs: 50 }, 200);
+    for (const ms of [5_000, 1_000]) type.after(ms, failed(100, 60));
+    const limits = Array.from({ length: 6 }, () => {
+      type.after(1_000, calls(50));
+      return type.inForce;
+    });
+    expect(limits).toEqual([37, 55, 82, 90, 90, 90]);
+  });
+
+  it('a trial about latency is over', () => {
+    const type = new Type({ limit: 80 });
+    type.after(1_000, calls(50));
+    type.join();
+    type.after(2_000, failed(100, 100));
+    expect(type.inForce).toBe(28);
+    // Judged as part of that trial this would restore the limit.
+    expect(type.after(2_000, calls(50))).toBeNull();
+    expect(type.limit.memory).toEqual({ limit: 28, normalMs: null });
   });
 });
 
@@ -492,13 +575,10 @@ describe('a trial', () => {
     expect(type.limit.memory).toEqual({ limit: 1, normalMs: 50 });
   });
 
-  it('says nothing where no call succeeded', () => {
-    const type = new Type({ normalMs: 50 });
+  it('is not wanted where no call succeeded', () => {
+    const type = new Type();
     expect(type.after(1_000, calls(0, { failed: 100 }))).toBeNull();
-    expect(type.limit.memory).toEqual({ limit: null, normalMs: 50 });
-    const unknown = new Type();
-    unknown.after(1_000, calls(0, { failed: 100 }));
-    expect(unknown.limit.wantsTrial).toBe(false);
+    expect(type.limit.wantsTrial).toBe(false);
   });
 });
 
