@@ -6,8 +6,8 @@
 //   npm run bench:flow -- [--only cards,dead] [--kinds 500,hang] [--shares 20,30] [--limits 200] [--quick]
 //                         [--instances 1|3] [--redis standalone|cluster]
 //
-// A run takes 1.7 minutes, so everything takes three and a half hours, and with --quick half an hour and some more:
-// cards 54 min (quick 12), random 1 h 45 min (quick 3.5), dead 10 to 15 min, rate 4.5 min, alternating, late, first-call
+// A run takes 1.7 minutes, so everything takes three and a half hours, and with --quick three quarters of one:
+// cards 56 min (quick 14), random 1 h 45 min (quick 3.5), dead 10 to 15 min, rate 4.5 min, alternating, late, first-call
 // and healing 2 to 3 min each, overload 4 min.
 import { cardRuns } from './flow/cards.ts';
 import { deadRuns } from './flow/dead.ts';
