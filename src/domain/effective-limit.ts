@@ -61,7 +61,6 @@ const BELIEVED_MS = 300_000;
 /** For so long the limit stays 10 % below the load that strained the gateway. */
 const WARY_MS = 10_000;
 const WARY_SHARE = 0.9;
-/** A limit that was not used up for so long is lifted. */
 const UNUSED_MS = 60_000;
 /** Counts arrive half a second late; with this every call counted began after the change. */
 const SETTLE_MS = 1_000;
@@ -112,14 +111,14 @@ export class EffectiveLimit {
     const { configured, inForce, nowMs } = situation;
     this.#wantsTrial = false;
     if (this.#limit !== null && this.#limit >= configured) this.#limit = null;
-    if (tick.limitReached || situation.strained) this.#usedUpAtMs = nowMs;
+    if (tick.limitReached) this.#usedUpAtMs = nowMs;
     if (nowMs < this.#settledAtMs) {
       this.#pool = null;
       return null;
     }
     const seen = pooled(this.#pool, tick);
     const calls = seen.succeeded + seen.failed;
-    if (calls === 0 || calls < Math.min(ENOUGH_CALLS, inForce)) {
+    if (calls === 0 || calls < (seen.succeeded === 0 ? ENOUGH_CALLS : Math.min(ENOUGH_CALLS, inForce))) {
       this.#pool = seen.seconds < POOL_SECONDS ? seen : null;
       return this.#liftUnused(nowMs);
     }
@@ -199,6 +198,7 @@ export class EffectiveLimit {
     }
     this.#slowWindows = latencyMs > SLOW_BAND * this.#normalMs ? this.#slowWindows + 1 : 0;
     if (this.#slowWindows >= SLOW_WINDOWS) this.#wantsTrial = true;
+    if (this.#slowWindows > 0) return null;
     const isLoaded = isStrained || latencyMs > GROW_BAND * this.#normalMs;
     return isLoaded ? this.#share(latencyMs, situation) : this.#grow(latencyMs, situation);
   }

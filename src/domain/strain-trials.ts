@@ -157,9 +157,9 @@ export class StrainTrials {
     // What the gateway accepted is about what it bears, if load is the reason.
     const wanted = Math.max(DEEPEST_CUT, Math.min(CUT, 1.1 * (1 - before.strain)));
     const limit = Math.max(1, Math.floor((wanted * before.load) / members.size));
-    // No lower limit is left to compare with.
-    if (strained.every(({ inForce }) => limit >= inForce)) return [];
-    const factor = Math.min(1, (limit * members.size) / before.load);
+    const factor = (limit * members.size) / before.load;
+    // No lower limit, or no less load, is left to compare with.
+    if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
     this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
     this.#pools.clear();
     this.#suspects.clear();

@@ -248,15 +248,11 @@ describe('a limit that is not used up', () => {
     }
   });
 
-  it('stays where it was used up meanwhile, or the gateway is strained', () => {
+  it('stays where it was used up meanwhile', () => {
     const reached = new Type({ limit: 40, normalMs: 50 });
     reached.after(30_000, calls(75));
     expect(reached.after(59_999, unused)).toBeNull();
     expect(reached.after(1, unused)).toContain('lifted');
-    const strained = new Type({ limit: 40, normalMs: 50 });
-    strained.after(30_000, unused, { strained: true });
-    expect(strained.after(59_999, unused)).toBeNull();
-    expect(strained.after(1, unused)).toContain('lifted');
   });
 
   it('counts as used up also in the second in which it settles', () => {
@@ -383,6 +379,10 @@ describe('where load is as high as it should be', () => {
     expect(new Type({ limit: 40, normalMs: 50 }).after(1_000, unused, { fairLimit: 60 })).toBeNull();
   });
 
+  it('no limit comes nearer where calls are so slow that a trial is due', () => {
+    expect(shared(40, 100, 1_801)).toBe(40);
+  });
+
   it('the next step follows 0.9 s and a call later', () => {
     const type = new Type({ limit: 40, normalMs: 50 });
     expect(type.after(1_000, calls(75), { fairLimit: 60 })).not.toBeNull();
@@ -406,6 +406,13 @@ describe('where no call succeeds', () => {
     expect(type.limit.memory).toEqual({ limit, normalMs: 50 });
     const said = `none of ${of} calls succeeded, ${timeouts} timed out`;
     expect(reason).toBe(limit === 40 ? null : said);
+  });
+
+  it('waits for twenty calls, also where the limit is lower', () => {
+    const type = new Type({ limit: 8, normalMs: 50 });
+    expect(type.after(1_000, failed(10, 10))).toBeNull();
+    expect(type.after(1_000, failed(10, 10))).toContain('none of 20 calls succeeded');
+    expect(type.inForce).toBe(4);
   });
 
   it('the limit is halved again a second later, down to one', () => {

@@ -132,6 +132,11 @@ describe('a trial', () => {
     expect(trials.isStrained('realname', nowMs)).toBe(true);
   });
 
+  it('is not made where the load cannot be cut: less than one call in flight', () => {
+    const little = { calls: 100, refused: 30, tookMs: 5, limitReached: false };
+    expect(pass({ realname: little }, 30)).toEqual([]);
+  });
+
   it('is not made while no call succeeds, nor compared with a window of that time', () => {
     expect(pass({ realname: { refused: 1_000 } }, 10)).toEqual([]);
     expect(pass({ realname: { refused: 200 } }, 2)).toEqual([]);
