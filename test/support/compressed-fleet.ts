@@ -3,6 +3,7 @@
 // Ten minutes take seconds.
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/card.ts';
+import { mix32 } from '../../src/domain/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
 import { MonthCalendar } from '../../src/domain/usage-month.ts';
@@ -63,6 +64,12 @@ export class CompressedFleet {
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   readonly #services: Array<{ start(): Promise<void>; stop(): Promise<void> }> = [];
   readonly #gateway = this.#makeGateway();
+  #drawn = 1;
+  /** The same numbers in every run. */
+  readonly #random = () => {
+    this.#drawn = mix32(this.#drawn + 0x9e3779b9);
+    return this.#drawn / 2 ** 32;
+  };
   #writer: ResultWriter | null = null;
   #join: (instanceId: string) => Promise<void> = async () => {};
 
@@ -122,7 +129,7 @@ export class CompressedFleet {
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),
       onError: (_, error) => raise(error),
       clock: time,
-      random: Math.random,
+      random: this.#random,
       writeBuffer: 20_000,
       retryBaseMs: 1_000,
     });
@@ -168,7 +175,7 @@ export class CompressedFleet {
       gateway: this.#gateway,
       meter: { gatewayCall: () => {} },
       clock: time,
-      random: Math.random,
+      random: this.#random,
       onChange: (name, state) => this.breakerChanges.push(`${name} ${state}`),
     });
     const calendar = new MonthCalendar('Asia/Shanghai');
