@@ -242,6 +242,9 @@ describe('back-pressure', () => {
     await polled.time.run(12_000);
     busy = false;
     expect(await polled.live.work.resume('carddata')).toHaveLength(1);
+    expect(await polled.live.work.pauses()).toEqual([]);
+    // Every card was refused in these seconds, and waits by itself as long as it was asked to.
+    await polled.time.run(30_000);
     expect(await calls(polled, WINDOW_MS, (name) => name === 'flow')).toBeGreaterThan(300);
   });
 });
