@@ -29,7 +29,7 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
-  migrate: async (config, action) => (await import('./migrate.ts')).runMigrate(config, action),
+  migrate: async (...args) => (await import('./migrate.ts')).runMigrate(...args),
 });
 
 export async function main(): Promise<void> {

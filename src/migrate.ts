@@ -9,7 +9,11 @@ import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import { openEmbedded } from './wiring.ts';
 
 /** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
-export async function runMigrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult> {
+export async function runMigrate(
+  config: MigrateConfig,
+  action: MigrateAction,
+  onBegin: (id: string) => void,
+): Promise<MigrateResult> {
   const { database } = config;
   // Opening an embedded database creates it: a question must not.
   if (
@@ -24,7 +28,7 @@ export async function runMigrate(config: MigrateConfig, action: MigrateAction): 
       ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
       : await openEmbedded(database.dataDir);
   try {
-    const applied = action === 'up' ? await records.migrations.up() : [];
+    const applied = action === 'up' ? await records.migrations.up(onBegin) : [];
     return { applied, migrations: await records.migrations.status() };
   } finally {
     await records.close();

@@ -81,7 +81,9 @@ interface DaemonHooks extends DaemonSurroundings {
  * (docs/decisions/0022-older-beside-newer-schema.md).
  */
 async function migrate(migrations: Migrations, log: Logger): Promise<void> {
-  const applied = await migrations.up();
+  const applied = await migrations.up((migration) =>
+    log.info({ migration }, 'applying a database migration'),
+  );
   if (applied.length > 0) log.info({ applied }, 'database migrations applied');
   const newer = (await migrations.status()).filter((state) => state.newer).map(({ id }) => id);
   if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');

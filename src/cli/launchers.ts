@@ -56,5 +56,10 @@ export interface Launchers {
    * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked
    */
   doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
-  migrate(config: MigrateConfig, action: MigrateAction): Promise<MigrateResult>;
+  /** @param onBegin called with the id of each migration before it is applied */
+  migrate(
+    config: MigrateConfig,
+    action: MigrateAction,
+    onBegin: (id: string) => void,
+  ): Promise<MigrateResult>;
 }

@@ -19,7 +19,9 @@ const EXAMPLES = [
 async function migrateAnd(context: CommandContext, action: MigrateAction): Promise<number> {
   const config = await loadMigrateConfig(context.configInputs);
   context.io.stderr.write(`database: ${databaseText(config)}\n`);
-  const { applied, migrations } = await context.launchers.migrate(config, action);
+  const { applied, migrations } = await context.launchers.migrate(config, action, (id) =>
+    context.io.stderr.write(`applying ${id}\n`),
+  );
   const items = migrations.map(({ id, appliedAtMs, newer }) => ({
     id,
     applied_at: appliedAtMs === null ? null : new Date(appliedAtMs).toISOString(),

@@ -94,6 +94,8 @@ export class PgliteClient implements SqlClient {
     script: async (sql) => {
       await this.#send({ kind: 'script', sql });
     },
+    // Nothing is limited here.
+    longScript: (sql) => this.#runner.script(sql),
   };
 
   #alone<T>(work: () => Promise<T>): Promise<T> {

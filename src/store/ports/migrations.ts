@@ -10,6 +10,9 @@ export interface MigrationState {
 export interface Migrations {
   /** Those of this release in order, then newer ones. */
   status(): Promise<MigrationState[]>;
-  /** Applies what is missing under an advisory lock. @returns ids applied now. Throws `config` when an applied file changed. */
-  up(): Promise<string[]>;
+  /**
+   * Applies what is missing under an advisory lock, however long it takes. Throws `config` when an applied file changed.
+   * @param onBegin called with the id of each before it is applied @returns ids applied now
+   */
+  up(onBegin?: (id: string) => void): Promise<string[]>;
 }

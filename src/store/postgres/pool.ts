@@ -10,6 +10,7 @@ import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
 import { translateSqlError } from '../sql/sql-errors.ts';
 import { statements } from '../sql/statements.ts';
+import { limitStatements } from '../sql/transaction-bounds.ts';
 import file from './queries/pool.sql';
 
 const SQL = statements(file, 'planning');
@@ -19,6 +20,8 @@ interface PoolOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections: number;
+  /** For tests. */
+  readonly answerTimeoutMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -26,6 +29,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const LOCK_TIMEOUT_MS = 10_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 40_000;
+/** As good as none: the longest that a timer can be set to. A server that is gone is noticed by TCP's keep-alive. */
+const LONG_ANSWER_TIMEOUT_MS = 2 ** 31 - 1;
 const IDLE_CONNECTION_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -54,7 +59,7 @@ export class PostgresClient implements SqlClient {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       keepAlive: true,
       types,
       onConnect: async (client) => {
@@ -149,6 +154,16 @@ class ConnectionRunner implements SqlTransaction, SqlRunner {
 
   async script(text: string): Promise<void> {
     await translated(this.client.query(text), this.where);
+  }
+
+  async longScript(text: string): Promise<void> {
+    await limitStatements(this, 0);
+    // pg reads this as well, which its types do not know.
+    const unlimited: pg.QueryConfig & { query_timeout: number } = {
+      text,
+      query_timeout: LONG_ANSWER_TIMEOUT_MS,
+    };
+    await translated(this.client.query(unlimited), this.where);
   }
 
   async copyIn(sql: string, data: string): Promise<void> {

@@ -11,7 +11,7 @@ import file from './queries/migrations.sql';
 import type { SqlClient, SqlRunner, SqlTransaction } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
 import { statements } from './statements.ts';
-import { limitLockWaits, limitStatements, lockKey } from './transaction-bounds.ts';
+import { limitLockWaits, lockKey } from './transaction-bounds.ts';
 
 const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
 
@@ -43,9 +43,10 @@ export class SqlMigrations implements Migrations {
     }));
   }
 
-  async up(): Promise<string[]> {
+  async up(onBegin: (id: string) => void = () => {}): Promise<string[]> {
     const done: string[] = [];
     for (const migration of this.missing(await readApplied(this.client))) {
+      onBegin(migration.id);
       if (await this.apply(migration)) done.push(migration.id);
     }
     return done;
@@ -74,7 +75,8 @@ export class SqlMigrations implements Migrations {
       await this.lock(tx);
       const applied = await readApplied(tx);
       if (!this.missing(applied).includes(migration)) return false;
-      await tx.script(migration.sql);
+      // Building an index over millions of cards may take its time.
+      await tx.longScript(migration.sql);
       await tx.query(SQL.record, [migration.id, checksumOf(migration)]);
       return true;
     });
@@ -96,8 +98,6 @@ export class SqlMigrations implements Migrations {
         },
       );
     }
-    // Building an index over millions of cards may take its time.
-    await limitStatements(tx, 0);
     await tx.query(SQL.createTable);
   }
 }

@@ -22,6 +22,8 @@ export interface SqlRunner {
 export interface SqlTransaction extends SqlRunner {
   /** Runs a text of several statements. */
   script(text: string): Promise<void>;
+  /** The same, without a limit of time: neither the server's nor ours. The server has none for the rest of the transaction. */
+  longScript(text: string): Promise<void>;
   /** COPY ... FROM STDIN in text format; absent where the driver has none. */
   copyIn?(sql: string, data: string): Promise<void>;
 }

@@ -148,6 +148,17 @@ describe('migrations: PostgreSQL only', () => {
     expect(await new SqlMigrations(client).up()).toEqual([]);
   });
 
+  it('takes longer than any other statement may, and says before that it begins', async () => {
+    const url = await freshDatabase();
+    const impatient = { applicationName: 'cardpoll', maxConnections: 1, answerTimeoutMs: 500 };
+    const client = closeLater(new PostgresClient({ url, ...impatient }));
+    const slow = { id: '0001_slow', sql: 'CREATE TABLE slow (id integer); SELECT pg_sleep(1)' };
+    const begun: string[] = [];
+    expect(await new SqlMigrations(client, [slow]).up((id) => begun.push(id))).toEqual(['0001_slow']);
+    expect(begun).toEqual(['0001_slow']);
+    await expect(client.query('SELECT pg_sleep(1)')).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
   it('is what every other call asks for while the schema is missing', async () => {
     const store = closeLater(
       await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' }),

@@ -2,8 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Launchers, MigrateAction } from '../../../src/cli/launchers.ts';
-import type { MigrateConfig } from '../../../src/config/daemon-config.ts';
+import type { Launchers } from '../../../src/cli/launchers.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
@@ -397,8 +396,9 @@ describe('launched commands', () => {
       { id: '0003_third', appliedAtMs: 0, newer: true },
     ];
     const seen: unknown[] = [];
-    const migrate = async (config: MigrateConfig, action: MigrateAction) => {
+    const migrate: Launchers['migrate'] = async (config, action, onBegin) => {
       seen.push([config.database.kind, action]);
+      if (action === 'up') onBegin('0002_second');
       return { applied: [], migrations };
     };
     const env = { CARDPOLL_DATABASE_URL: 'postgres://poll:se:cr@et@db/cardpoll?password=x' };
@@ -408,7 +408,8 @@ describe('launched commands', () => {
     expect(stdout).toBe(
       '0001_first\tapplied\t1970-01-01T00:00:00.000Z\n0002_second\tmissing\t-\n0003_third\tof a later version\t1970-01-01T00:00:00.000Z\n',
     );
-    await cli(['migrate', 'up'], { env, launchers: { migrate } });
+    const applied = await cli(['migrate', 'up'], { env, launchers: { migrate } });
+    expect(applied.stderr).toContain('\napplying 0002_second\n');
     expect(seen).toEqual([
       ['postgres', 'status'],
       ['postgres', 'up'],
