@@ -51,7 +51,7 @@ export async function startPostgres({
 }: {
   args?: readonly string[];
 } = {}): Promise<PostgresServer> {
-  const { owner, dir } = newDirectory();
+  const { owner, dir } = newServerDirectory('postgres');
   const initdbArgs = [
     '--auth=trust',
     '-U',
@@ -77,7 +77,7 @@ export async function startPostgres({
  * hears of nothing that comes after; start it in place of the server, on whose port it answers, once that one is gone.
  */
 export async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
-  const { owner, dir } = newDirectory();
+  const { owner, dir } = newServerDirectory('postgres');
   const data = join(dir, 'data');
   await primary.kill('SIGINT');
   await run('cp', ['-rp', join(primary.dir, 'data'), data]);
@@ -86,9 +86,10 @@ export async function standbyOf(primary: PostgresServer): Promise<PostgresServer
   return new PostgresServer(primary.port, dir, owner, []);
 }
 
-function newDirectory(): { owner: Owner | undefined; dir: string } {
+/** A directory of its own for a server that refuses to run as root, and the user it runs as then. */
+export function newServerDirectory(name: string): { owner: Owner | undefined; dir: string } {
   const owner = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
-  const dir = temporaryDirectory('postgres');
+  const dir = temporaryDirectory(name);
   if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
   return { owner, dir };
 }
@@ -127,7 +128,6 @@ function settings(own: Record<string, string | number>): string[] {
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** PostgreSQL refuses to run as root. */
 function unprivilegedUser(): Owner {
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

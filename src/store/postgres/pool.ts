@@ -8,12 +8,12 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
-import { translateSqlError } from '../sql/sql-errors.ts';
+import { transactionPooling, translateSqlError } from '../sql/sql-errors.ts';
 import { statements } from '../sql/statements.ts';
 import { limitStatements } from '../sql/transaction-bounds.ts';
 import file from './queries/pool.sql';
 
-const SQL = statements(file, 'planning');
+const SQL = statements(file, 'session', 'backend');
 
 interface PoolOptions {
   /** postgres://user:password@host:port/database */
@@ -46,6 +46,8 @@ export class PostgresClient implements SqlClient {
   readonly #pool: pg.Pool;
   readonly #where: string;
   readonly #connected = new Set<pg.PoolClient>();
+  /** Begun with the first use, and again where it could not be done. */
+  #owning: Promise<void> | null = null;
   #cut: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
@@ -56,14 +58,12 @@ export class PostgresClient implements SqlClient {
       max: options.maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       query_timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       keepAlive: true,
       types,
       onConnect: async (client) => {
-        await client.query(SQL.planning.text);
+        const bounds = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
+        await client.query(SQL.session.text, bounds);
       },
     });
     // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
@@ -110,6 +110,8 @@ export class PostgresClient implements SqlClient {
   }
 
   async #withConnection<T>(use: (runner: ConnectionRunner) => Promise<T>): Promise<T> {
+    this.#owning ??= this.#requireOwnConnections();
+    await this.#owning;
     const client = await translated(this.#pool.connect(), this.#where);
     let reusable = false;
     try {
@@ -122,6 +124,30 @@ export class PostgresClient implements SqlClient {
     } finally {
       client.release(!reusable);
     }
+  }
+
+  /**
+   * Bounds of time and prepared statements belong to a connection. A pooler in transaction mode lends the server's connections
+   * to whoever begins a transaction: then one process serves two of our connections that ask one after the other.
+   */
+  async #requireOwnConnections(): Promise<void> {
+    const two = [1, 2].slice(0, this.#pool.options.max);
+    const asked = await Promise.allSettled(two.map(() => this.#pool.connect()));
+    const clients = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    try {
+      const pids = new Set<unknown>();
+      for (const client of clients) {
+        const { rows } = await translated(client.query<{ pid: number }>(SQL.backend.text), this.#where);
+        pids.add(rows[0]?.pid);
+      }
+      if (pids.size < clients.length) throw transactionPooling(this.#where);
+    } catch (error) {
+      this.#owning = null;
+      throw error;
+    } finally {
+      for (const client of clients) client.release();
+    }
+    if (clients.length === 0) this.#owning = null;
   }
 }
 

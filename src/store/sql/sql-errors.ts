@@ -30,6 +30,9 @@ const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
 
+/** A prepared statement is there that should not be, or the other way round: another connection's. */
+const POOLING_STATES = new Set(['42P05', '26000']);
+
 const RAISED_BY_TRIGGER = 'P0001';
 
 /** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
@@ -105,10 +108,23 @@ function translateLasting(error: unknown, state: string, message: string, where:
       cause: error,
     });
   }
+  if (POOLING_STATES.has(state)) return transactionPooling(where, error);
   if (state.startsWith('23') || state.startsWith('22') || state === RAISED_BY_TRIGGER) {
     return new CardpollError('invalid', 'value_refused', `${where} refuses a value: ${message}`, {
       cause: error,
     });
   }
   return new CardpollError('internal', 'postgres_error', `${where}: ${message}`, { cause: error });
+}
+
+/** What cannot work, and now and then seems to. */
+export function transactionPooling(where: string, cause?: unknown): CardpollError {
+  const hint =
+    'Let the pooler lend a connection for the whole session (PgBouncer: pool_mode = session), or use none.';
+  return new CardpollError(
+    'config',
+    'transaction_pooling',
+    `${where} has connections that a pooler shares between transactions`,
+    { hint, cause },
+  );
 }
