@@ -15,9 +15,14 @@ export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 export const COMPARISONS = ['>', '<'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
+/** Of fewer polls in five minutes no success rate is told: one that fails in an idle hour is no news. */
+const LEAST_POLLS = 10;
+
 /** What rules watch, of one task type. */
 interface RuleMetrics {
   readonly queueLength: number;
+  /** Polls that the rates are of. */
+  readonly polls: number;
   readonly rates: PollRates;
   /** Null where nobody asked for it. */
   readonly unconfirmedStops: number | null;
@@ -53,7 +58,7 @@ const TABLE = {
     bounds: { min: 0, max: 100 },
     unit: ' %',
     onlyFor: null,
-    sample: ({ rates }) => rates.successRate,
+    sample: ({ polls, rates }) => (polls < LEAST_POLLS ? null : rates.successRate),
   },
   avg_duration: {
     recommended: 'Average duration',

@@ -56,8 +56,10 @@ export class AlertEvaluator extends LoopService {
     const metrics = await Promise.all(
       TASK_TYPES.map(async (taskType) => {
         const [counts, reading] = await Promise.all([work.counts(taskType), stats.read(taskType)]);
+        const { succeeded, failed } = reading.window;
         const rates = pollRatesOf(reading.window);
-        return [taskType, { queueLength: counts.queueLength, rates, unconfirmedStops }] as const;
+        const { queueLength } = counts;
+        return [taskType, { queueLength, polls: succeeded + failed, rates, unconfirmedStops }] as const;
       }),
     );
     const byType = new Map(metrics);

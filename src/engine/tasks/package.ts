@@ -129,7 +129,9 @@ export class PackageTask implements Task {
 
   async #record({ card, month, usedMb, allowanceMb }: Excess): Promise<void> {
     const entry = await this.deps.stops.complete(card.cardId, month);
-    if (entry !== null) this.deps.audit.tell(entry);
+    // No stop of ours was under way: somebody else stopped it, or another poll told of this one.
+    if (entry === null) return;
+    this.deps.audit.tell(entry);
     this.deps.log.info(
       {
         card_id: card.cardId,

@@ -139,7 +139,7 @@ it('stays silent without a sample, and keeps what fires', async () => {
   await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', comparison: '<', threshold: 10_000 });
   await evaluator().runOnce();
   expect(await history()).toEqual([]);
-  await live.stats.record('realname', 'w1', 1, { succeeded: 0, failed: 1, durationMs: 5 });
+  await live.stats.record('realname', 'w1', 1, { succeeded: 0, failed: 10, durationMs: 50 });
   await evaluator().runOnce();
   await redis.flushall();
   await evaluator().runOnce();

@@ -117,7 +117,7 @@ const samplesOf = (metrics: Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']
 describe('metrics', () => {
   it('are the ones statistics show', () => {
     const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
-    const metrics = { queueLength: 7, rates, unconfirmedStops: 3 };
+    const metrics = { queueLength: 7, polls: 10_000_000, rates, unconfirmedStops: 3 };
     expect(samplesOf(metrics)).toMatchObject({
       queue_backlog: 7,
       success_rate: 89.99999,
@@ -126,9 +126,19 @@ describe('metrics', () => {
     });
   });
 
+  it.each([
+    [9, null],
+    [10, 90],
+  ])('have a success rate of %i polls: %s', (polls, successRate) => {
+    const rates = pollRatesOf({ succeeded: polls - 1, failed: 1, durationMs: 0 });
+    expect(samplesOf({ queueLength: 0, polls, rates, unconfirmedStops: null }).success_rate).toBe(
+      successRate,
+    );
+  });
+
   it('have no rate and no duration without a poll', () => {
     const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
-    const metrics = { queueLength: 0, rates, unconfirmedStops: null };
+    const metrics = { queueLength: 0, polls: 0, rates, unconfirmedStops: null };
     expect(samplesOf(metrics)).toMatchObject({
       queue_backlog: 0,
       success_rate: null,

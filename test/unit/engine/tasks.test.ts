@@ -193,12 +193,13 @@ describe('package', () => {
     ]);
   });
 
-  it('writes down once that somebody else stopped a card over its package', async () => {
+  it('writes down once that somebody else stopped a card over its package, and tells of no stop', async () => {
     answers.card_status = 'stopped';
     entry = null;
     expect((await poll('package')).outcome).toMatchObject({ stopped: true });
     expect(asked).toEqual([['complete', 7, '2026-11']]);
     expect(told).toEqual([]);
+    expect(logged).toEqual([]);
     const known = await poll('package', { stopped: true });
     expect(known).toMatchObject({ outcome: polled('package'), fields: { over_package: true } });
     expect(asked).toHaveLength(1);
