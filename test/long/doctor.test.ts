@@ -80,6 +80,7 @@ describe('a fleet that is well', () => {
       'postgresql version',
       'postgresql connections',
       'postgresql replication',
+      'postgresql transactions',
       'migrations',
       'usage partitions',
       'postgresql clock',

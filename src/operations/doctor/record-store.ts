@@ -9,10 +9,13 @@ import { failure } from './finding.ts';
 
 const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;
+/** A batch of results takes a moment, an import of a chunk of cards seconds. */
+const WRITING_LONG_MS = 300_000;
 const CHECKS = [
   'postgresql version',
   'postgresql connections',
   'postgresql replication',
+  'postgresql transactions',
   'migrations',
   'usage partitions',
   'postgresql clock',
@@ -43,6 +46,7 @@ export async function recordStoreFindings(
     versionFinding(server),
     connectionFinding(server, expected),
     replicationFinding(server, expected.psql),
+    transactionFinding(server, expected.psql),
     migrations,
     complete
       ? partitionFinding(server, new MonthCalendar(expected.timeZone), clock.now())
@@ -93,6 +97,20 @@ function replicationFinding({ readOnly, waitsForStandby, standbys }: RecordServe
     });
   }
   return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
+}
+
+/** Changes of cards are followed from the oldest writer on, so every pass reads again what changed since it began. */
+function transactionFinding({ oldestWriter }: RecordServer, psql: string): Finding {
+  const check = 'postgresql transactions';
+  if (oldestWriter === null || oldestWriter.openMs < WRITING_LONG_MS)
+    return ok(check, 'none writes for long');
+  const { database, openMs, remedy } = oldestWriter;
+  const minutes = Math.floor(openMs / 60_000);
+  const detail = `one in database ${database} has been writing for ${minutes} min; every pass over changed cards reads again what changed since`;
+  return warning(check, detail, {
+    hint: 'end it, where it is forgotten (a prepared one in its own database)',
+    command: `${psql} -c "${remedy}"`,
+  });
 }
 
 /** @returns also whether none is missing. */

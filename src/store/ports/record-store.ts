@@ -51,6 +51,12 @@ export interface RecordServer {
   /** Whether commits wait for a standby, and the standbys that are connected. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;
+  /** The transaction that has been writing for the longest, in any database of the server, and the SQL that ends it. */
+  readonly oldestWriter: {
+    readonly database: string;
+    readonly openMs: number;
+    readonly remedy: string;
+  } | null;
   /** Months (YYYY-MM) whose usage can be written, ascending. */
   readonly usageMonths: readonly string[];
 }

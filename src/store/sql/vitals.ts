@@ -4,7 +4,7 @@ import file from './queries/vitals.sql';
 import type { SqlClient } from './sql-client.ts';
 import { statements } from './statements.ts';
 
-const SQL = statements(file, 'server', 'usageMonths');
+const SQL = statements(file, 'server', 'oldestWriter', 'usageMonths');
 
 interface ServerRow {
   readonly version: number;
@@ -17,10 +17,17 @@ interface ServerRow {
   readonly standbys: number;
 }
 
+interface WriterRow {
+  readonly database: string;
+  readonly open_ms: number;
+  readonly remedy: string;
+}
+
 /** @param applicationName under which daemons are connected */
 export async function serverOf(client: SqlClient, applicationName: string): Promise<RecordServer> {
   const [row] = await client.query<ServerRow>(SQL.server, [applicationName]);
   const server = row as ServerRow;
+  const [writer] = await client.query<WriterRow>(SQL.oldestWriter);
   const months = await client.query<{ month: string }>(SQL.usageMonths);
   return {
     majorVersion: Math.floor(server.version / 10_000),
@@ -30,6 +37,10 @@ export async function serverOf(client: SqlClient, applicationName: string): Prom
     readOnly: server.read_only,
     waitsForStandby: server.waits_for_standby,
     standbys: server.standbys,
+    oldestWriter:
+      writer === undefined
+        ? null
+        : { database: writer.database, openMs: Number(writer.open_ms), remedy: writer.remedy },
     usageMonths: months.map(({ month }) => month.replace('_', '-')),
   };
 }

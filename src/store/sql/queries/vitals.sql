@@ -12,6 +12,20 @@ SELECT current_setting('server_version_num')::integer AS version,
   current_setting('synchronous_standby_names') <> '' AS waits_for_standby,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
 
+-- name: vitals.oldestWriter
+-- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Of other
+-- users' sessions only those of pg_read_all_stats are told.
+SELECT database, open_ms, remedy
+FROM (
+  SELECT datname AS database, extract(epoch FROM clock_timestamp() - xact_start) * 1000 AS open_ms,
+    format('SELECT pg_terminate_backend(%s)', pid) AS remedy
+  FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND xact_start IS NOT NULL
+  UNION ALL
+  SELECT database, extract(epoch FROM clock_timestamp() - prepared) * 1000, format('ROLLBACK PREPARED %L', gid)
+  FROM pg_prepared_xacts
+) writers
+ORDER BY open_ms DESC LIMIT 1
+
 -- name: vitals.usageMonths
 -- Months of which both usage tables have their partition. None, where the tables are still to come.
 SELECT right(child.relname::text, 7) AS month

@@ -31,6 +31,7 @@ const POSTGRES = [
   'postgresql version',
   'postgresql connections',
   'postgresql replication',
+  'postgresql transactions',
   'migrations',
 ].concat(['usage partitions', 'postgresql clock']);
 

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const DAY_MS = 86_400_000;
 const EXPECTED = { connectionsPerInstance: 10, instances: 1, timeZone: 'UTC', psql: 'psql' };
@@ -76,6 +77,21 @@ it('connections of all instances and of others', async () => {
   const many = await found('postgresql connections', systemClock, { ...EXPECTED, instances: 500 });
   expect(many?.status).toBe('failed');
   expect(many?.detail).toMatch(/^5000 for 500 instances and \d+ of others, of \d+/);
+});
+
+it('a transaction that writes, in another database of the server', async () => {
+  const client = new pg.Client({ connectionString: await freshDatabase() });
+  await client.connect();
+  try {
+    await client.query('BEGIN; CREATE TABLE written (id integer)');
+    const { rows } = await client.query('SELECT pg_backend_pid() AS pid, current_database() AS database');
+    const [{ pid, database }] = rows;
+    // Those of other tests, which share the server, are short.
+    await waitFor(async () => (await records.server()).oldestWriter?.database === database);
+    expect((await records.server()).oldestWriter?.remedy).toBe(`SELECT pg_terminate_backend(${pid})`);
+  } finally {
+    await client.end();
+  }
 });
 
 it('a database that takes no writes', async () => {

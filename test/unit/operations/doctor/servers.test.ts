@@ -180,6 +180,7 @@ describe('a PostgreSQL', () => {
     readOnly: false,
     waitsForStandby: false,
     standbys: 0,
+    oldestWriter: null,
     usageMonths: ['2026-11', '2026-12', '2027-01', '2027-02'],
   };
   const applied = (id: string) => ({ id, appliedAtMs: 1, newer: false });
@@ -206,6 +207,7 @@ describe('a PostgreSQL', () => {
       'postgresql version: ok: 15',
       'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
       'postgresql replication: ok: 0 standbys',
+      'postgresql transactions: ok: none writes for long',
       'migrations: ok: all 2 applied',
       'usage partitions: ok: 2026-11 and 3 months ahead',
       'postgresql clock: ok: +0 ms against this machine',
@@ -253,14 +255,31 @@ describe('a PostgreSQL', () => {
     expect(await found('postgresql replication', server)).toMatchObject({ status, detail, command });
   });
 
+  it.each([
+    [299_999, 'ok', 'none writes for long', null],
+    [
+      300_000,
+      'warning',
+      'one in database other has been writing for 5 min; every pass over changed cards reads again what changed since',
+      'psql -h db -c "SELECT pg_terminate_backend(7)"',
+    ],
+  ])('in which a transaction has written for %i ms', async (openMs, status, detail, command) => {
+    const oldestWriter = { database: 'other', openMs, remedy: 'SELECT pg_terminate_backend(7)' };
+    expect(await found('postgresql transactions', { oldestWriter })).toMatchObject({
+      status,
+      detail,
+      command,
+    });
+  });
+
   it('lacks migrations, or cannot tell them: then the partitions are not looked at', async () => {
     const missing = (id: string) => ({ ...applied(id), appliedAtMs: null });
     const some = async () => [applied('1'), missing('2'), missing('3')] as ReturnType<typeof applied>[];
-    expect(briefly(await look({}, some)).slice(4, 6)).toEqual([
+    expect(briefly(await look({}, some)).slice(5, 7)).toEqual([
       'migrations: warning: missing: 2, 3; the next daemon that starts applies them',
       'usage partitions: skipped: see above',
     ]);
-    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(4, 6)).toEqual([
+    expect(briefly(await look({}, () => Promise.reject(new Error('odd')))).slice(5, 7)).toEqual([
       'migrations: failed: odd',
       'usage partitions: skipped: see above',
     ]);
@@ -272,6 +291,7 @@ describe('a PostgreSQL', () => {
       'postgresql version: skipped: see above',
       'postgresql connections: skipped: see above',
       'postgresql replication: skipped: see above',
+      'postgresql transactions: skipped: see above',
       'migrations: skipped: see above',
       'usage partitions: skipped: see above',
       'postgresql clock: skipped: see above',
