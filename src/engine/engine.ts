@@ -218,8 +218,7 @@ export class Engine implements Service {
       clock,
       random,
       ...this.settings.polling,
-      onWritten: (outcomes, stale) =>
-        this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]),
+      onWritten: (outcomes, stale) => this.#onWritten(outcomes, stale),
       onRefused: ({ cardId, taskType }, error) =>
         log.error(
           { card_id: cardId, task_type: taskType, reason: error.message },
@@ -229,6 +228,13 @@ export class Engine implements Service {
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
+  }
+
+  async #onWritten(outcomes: readonly PollOutcome[], stale: readonly number[]): Promise<void> {
+    const idsOf = (some: readonly PollOutcome[]) => some.map(({ cardId }) => cardId);
+    await this.#reader.forget([...idsOf(outcomes.filter(isChange)), ...stale]);
+    const over = idsOf(outcomes.filter(({ overPackage }) => overPackage === true));
+    if (over.length > 0) await this.deps.live.work.makeDue('package', over, this.settings.polling.queueCap);
   }
 
   #makeWorkers(): Worker[] {

@@ -44,6 +44,7 @@ export interface InitialiserDeps {
   /** Cards a batch and the pause between batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
+  readonly queueCap: number;
   readonly onProgress: (progress: InitProgress) => void;
   /** All rings are compared with the cards from now on, as fast as they are initialised. */
   readonly onReconcile: (reason: ReconciliationReason) => void;

@@ -35,6 +35,8 @@ export interface FinishedItem {
 
 type Stage = 'write' | 'count' | 'settle';
 
+/** Not at once, so that what can never be written does not run hot, and not only an interval later. */
+const POLL_AGAIN = { verdict: 'failed', retryCapMs: 60_000 } as const;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 
@@ -112,7 +114,7 @@ export class ResultWriter {
   async #record(batch: readonly FinishedItem[]): Promise<void> {
     const polled = batch.filter((entry) => entry.outcome !== null);
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
-    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
+    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, ...POLL_AGAIN } : entry));
     const results = ended.filter(isOfTrigger).map(triggerResultOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);

@@ -2,11 +2,16 @@
 // leader. It does not decide which card belongs to which ring (initialiser.ts) and never calls the gateway.
 
 import type { PollingConfig } from '../domain/polling-config.ts';
+import { TASK_TYPES } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { RingId, Rings } from '../store/ports/rings.ts';
 
 const TICK_MS = 50;
+/** Between two task types: a call and what is made of it are over by then. */
+const STAGGER_MS = 2_000;
+/** Of an interval, at most. */
+const STAGGER_SHARE = 0.1;
 /** Settings are sent again this often even when unchanged: a store that lost its data gets its rings back. */
 const RECONFIGURE_EVERY_MS = 500;
 /** Buckets moved for one ring before the next ring has its turn: about 13,000 cards. */
@@ -61,6 +66,7 @@ export class Scheduler extends LoopService {
       await this.deps.rings.configure(ringOf(config), {
         intervalMs: config.intervalSeconds * 1000,
         enabled: config.status === 1,
+        staggerMs: staggerOf(config),
       });
     }
     this.#told = told;
@@ -81,6 +87,11 @@ export class Scheduler extends LoopService {
     this.#cursors.set(ringKey(result.ring), result.ring.cursor);
     return result.ring.cursor - before >= MAX_BUCKETS_A_TURN && result.queueLength < queueCap;
   }
+}
+
+/** Rings that are built together would ask for a card three times at once, and `package` would judge by the reading before. */
+function staggerOf({ taskType, intervalSeconds }: PollingConfig): number {
+  return TASK_TYPES.indexOf(taskType) * Math.min(STAGGER_MS, STAGGER_SHARE * 1_000 * intervalSeconds);
 }
 
 export function ringOf(config: PollingConfig): RingId {

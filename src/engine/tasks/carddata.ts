@@ -1,5 +1,5 @@
 // Task carddata: reads the card's usage and folds it into the calendar month (domain/usage-month.ts).
-import type { Card } from '../../domain/card.ts';
+import { type Card, isOverPackage } from '../../domain/card.ts';
 import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Deadline } from '../deadline.ts';
@@ -37,6 +37,7 @@ export class CarddataTask implements Task {
           : {
               ...polled,
               usage: { next, basedOnReadAtMs: card.usage?.readAtMs ?? null },
+              ...(isOverPackage({ ...card, usage: next }) && { overPackage: true }),
             },
       fields: {
         used_mb_month: usedInMonth(next ?? card.usage, month),

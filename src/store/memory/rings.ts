@@ -3,13 +3,14 @@ import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../domain/
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import type { AdvanceResult, RingId, RingState, Rings } from '../ports/rings.ts';
+import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../ports/rings.ts';
 import { Generation } from './ring-generation.ts';
 import type { WorkState } from './work-state.ts';
 
 interface Ring extends RingId {
   intervalMs: number;
   anchorMs: number;
+  staggerMs: number;
   cursor: number;
   enabled: boolean;
   fence: number;
@@ -37,7 +38,7 @@ export class EmbeddedRings implements Rings {
     return [...this.#rings.values()].map(stateOf);
   }
 
-  async configure(id: RingId, settings: { intervalMs: number; enabled: boolean }): Promise<RingState> {
+  async configure(id: RingId, { staggerMs = 0, ...settings }: RingSettings): Promise<RingState> {
     const now = this.#now();
     let ring = this.#rings.get(keyOf(id));
     if (ring === undefined) {
@@ -46,6 +47,7 @@ export class EmbeddedRings implements Rings {
         taskType: id.taskType,
         ...settings,
         anchorMs: now,
+        staggerMs,
         cursor: 0,
         fence: 0,
         lastGeneration: 0,
@@ -60,6 +62,7 @@ export class EmbeddedRings implements Rings {
     } else if (ring.intervalMs !== settings.intervalMs || ring.enabled !== settings.enabled) {
       reanchor(ring, settings, now);
     }
+    ring.staggerMs = staggerMs;
     return stateOf(ring);
   }
 
@@ -192,7 +195,7 @@ export class EmbeddedRings implements Rings {
   #switch(ring: Ring, next: Generation): void {
     if (ring.inUse === null) {
       ring.cursor = 0;
-      ring.anchorMs = this.#now();
+      ring.anchorMs = this.#now() + ring.staggerMs;
     } else {
       const scaled = Math.floor((ring.cursor * stepsOf(next.shape)) / stepsOf(ring.inUse.shape));
       // The second half of a whole bucket: back to its beginning.

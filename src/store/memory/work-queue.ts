@@ -85,6 +85,12 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return { fenced };
   }
 
+  async makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number> {
+    const type = this.#types[taskType];
+    const room = Math.max(0, queueCap - type.queue.size);
+    return type.makeDue(cardIds.slice(0, room), this.#now(), MAX_RETRIES_WAITING);
+  }
+
   async forgetCards(cardIds: readonly number[]): Promise<void> {
     for (const type of Object.values(this.#types)) {
       for (const cardId of cardIds) {

@@ -39,16 +39,23 @@ export interface AdvanceResult {
   readonly queueLength: number;
 }
 
+export interface RingSettings {
+  readonly intervalMs: number;
+  readonly enabled: boolean;
+  /** For so long the first revolution waits, so that rings that are built together do not keep step; 0 when absent. */
+  readonly staggerMs?: number;
+}
+
 export interface Rings {
   list(): Promise<RingState[]>;
 
   /**
-   * Creates the ring (anchored now, cursor 0, one generation-0 state without buckets) or applies interval and
+   * Creates the ring (anchored when it is built, `staggerMs` later, cursor 0, one generation-0 state without buckets) or applies interval and
    * enabled to an existing one. A changed interval keeps the cursor and re-anchors so that the next bucket is due
    * at the earlier of its old due time and one new step from now. Re-enabling keeps the cursor but never lets the
    * pause count as lag: the next bucket is due now at the latest one step from now.
    */
-  configure(ring: RingId, settings: { intervalMs: number; enabled: boolean }): Promise<RingState>;
+  configure(ring: RingId, settings: RingSettings): Promise<RingState>;
 
   /**
    * Begins generation n+1 with `buckets` buckets, discarding an unfinished one. With `activate` (first build) it is

@@ -153,6 +153,12 @@ export interface WorkQueue {
     backoff: { baseMs: number; capMs: number },
   ): Promise<{ fenced: number }>;
 
+  /**
+   * Makes cards due now, beside their rings: those that are due already, wait in the retry lane or run stay as they are, and
+   * what exceeds `queueCap` entries of the queue is left to the rings. @returns how many were new.
+   */
+  makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number>;
+
   /** Forgets that cards failed, and their retries: they are removed from the fleet. Of every task type. */
   forgetCards(cardIds: readonly number[]): Promise<void>;
 

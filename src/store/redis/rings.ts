@@ -5,7 +5,7 @@
 // the call is made again with the present state.
 
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { AdvanceResult, RingId, RingState, Rings } from '../ports/rings.ts';
+import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../ports/rings.ts';
 import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { RingAdvancer } from './ring-advancer.ts';
@@ -44,10 +44,10 @@ export class RedisRings implements Rings {
     return found.flat().filter((ring) => ring !== null);
   }
 
-  async configure(ring: RingId, settings: { intervalMs: number; enabled: boolean }): Promise<RingState> {
+  async configure(ring: RingId, settings: RingSettings): Promise<RingState> {
     const { taskType } = ring;
     const keys = [this.keys.ring(ring), this.keys.rings(taskType), this.keys.ringTrash(taskType)];
-    const args = [ring.configId, settings.intervalMs, settings.enabled ? 1 : 0];
+    const args = [ring.configId, settings.intervalMs, settings.enabled ? 1 : 0, settings.staggerMs ?? 0];
     return stateOf(ring, (await this.client.script('ringConfigure', keys, args)) as StateReply);
   }
 

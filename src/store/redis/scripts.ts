@@ -24,6 +24,7 @@ import statsRead from './scripts/stats-read.lua';
 import statsRecord from './scripts/stats-record.lua';
 import workClaim from './scripts/work-claim.lua';
 import workCounts from './scripts/work-counts.lua';
+import workMakeDue from './scripts/work-make-due.lua';
 import workPause from './scripts/work-pause.lua';
 import workPauses from './scripts/work-pauses.lua';
 import workPlace from './scripts/work-place.lua';
@@ -63,6 +64,7 @@ const SOURCES = {
   statsRecord,
   workClaim,
   workCounts,
+  workMakeDue,
   workPause,
   workPauses,
   workPlace,

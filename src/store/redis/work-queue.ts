@@ -104,6 +104,17 @@ export class RedisWorkQueue implements WorkQueue {
     return { fenced };
   }
 
+  async makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number> {
+    const { keys } = this;
+    const names = [keys.queue(taskType), keys.retry(taskType), keys.failures(taskType)];
+    let added = 0;
+    await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
+      const args = [queueCap, MAX_RETRIES_WAITING, keys.workChannel(taskType), ...chunk];
+      added += (await this.client.script('workMakeDue', names, args)) as number;
+    });
+    return added;
+  }
+
   async forgetCards(cardIds: readonly number[]): Promise<void> {
     const { keys } = this;
     await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {

@@ -142,7 +142,7 @@ describe('a pass', () => {
 
   it('tells rings of their configs when these change, and again every half second', async () => {
     await scheduler.runOnce();
-    expect(told.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true }]);
+    expect(told.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true, staggerMs: 0 }]);
     for (const time of ['first', 'second']) {
       clock.advance(499);
       await scheduler.runOnce();
@@ -153,7 +153,17 @@ describe('a pass', () => {
     }
     configs = [{ ...FIRST, intervalSeconds: 90, status: 0 }];
     await scheduler.runOnce();
-    expect(told).toEqual([{ id: 1, intervalMs: 90_000, enabled: false }]);
+    expect(told).toEqual([{ id: 1, intervalMs: 90_000, enabled: false, staggerMs: 0 }]);
+  });
+
+  it.each([
+    ['carddata', 1_800, 2_000],
+    ['package', 1_800, 4_000],
+    ['package', 10, 2_000],
+  ] as const)('staggers rings by task type: %s, every %i s', async (taskType, intervalSeconds, staggerMs) => {
+    configs = [{ ...FIRST, taskType, intervalSeconds }];
+    await scheduler.runOnce();
+    expect(told).toMatchObject([{ staggerMs }]);
   });
 
   it('asks no ring of a config that is off, and each other one once', async () => {

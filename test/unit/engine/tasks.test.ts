@@ -134,9 +134,18 @@ describe('carddata', () => {
           next: { ...USAGE, usedMb: 15, lastReadingMb: 15, readAtMs: NOW_MS },
           basedOnReadAtMs: USAGE.readAtMs,
         },
+        overPackage: true,
       },
       fields: { used_mb_month: 15, usage_month: '2026-11', changed: true },
     });
+  });
+
+  it.each<[string, Partial<Card>]>([
+    ['may use as much', { allowanceMb: 15 }],
+    ['is stopped', { stopped: true }],
+  ])('wants no haste for a card that %s', async (_, card) => {
+    answers = { flow: 15 };
+    expect((await poll('carddata', card)).outcome.overPackage).toBeUndefined();
   });
 
   it('opens the first month of a card', async () => {

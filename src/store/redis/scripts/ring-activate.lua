@@ -4,7 +4,8 @@
 -- Returns: the ring's state, or nothing when there is no such ring.
 -- Atomic because generation, buckets and cursor must change together.
 local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'split', 'cursor', 'anchor_ms',
-  'building_generation', 'building_buckets', 'building_split', 'building_members', 'building_selection')
+  'building_generation', 'building_buckets', 'building_split', 'building_members', 'building_selection',
+  'stagger_ms')
 if not state[1] then
   return false
 end
@@ -16,7 +17,7 @@ if state[6] == '0' then
 end
 
 -- The scaled cursor is due at the same instant, or, at the beginning of a coarser bucket, a little earlier.
-local buckets, split, cursor, anchor = tonumber(state[7]), tonumber(state[8]), 0, now_ms()
+local buckets, split, cursor, anchor = tonumber(state[7]), tonumber(state[8]), 0, now_ms() + tonumber(state[11] or 0)
 if state[1] ~= '0' then
   local old_buckets, old_split = tonumber(state[2]), tonumber(state[3])
   cursor = math.floor(tonumber(state[4]) * steps_of(buckets, split) / steps_of(old_buckets, old_split))

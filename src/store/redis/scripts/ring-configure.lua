@@ -1,12 +1,12 @@
 -- Creates a ring or applies its interval and enabled flag.
 -- KEYS: 1 ring, 2 set of ring ids, 3 trash
--- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0)
+-- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0), 4 stagger (ms)
 -- Returns: the ring's state.
 -- Atomic because the new anchor follows from the cursor, which advance moves.
 local now = now_ms()
 local interval, enabled = tonumber(ARGV[2]), ARGV[3]
 local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'split',
-  'generation', 'building_generation', 'building_buckets')
+  'generation', 'building_generation', 'building_buckets', 'stagger_ms')
 
 -- Before rings could split, buckets were numbered from 0: such a ring is built anew.
 if old[1] and not old[6] then
@@ -32,6 +32,14 @@ elseif tonumber(old[2]) ~= interval or old[5] ~= enabled then
   -- A revolution at two paces, or with a pause in it, tells nothing.
   redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled, 'anchor_ms', exact(due - cursor * step),
     'achieved_ms', 0, 'lap_started_ms', 0)
+end
+-- A ring from before there was a stagger keeps its cursor and is that much later, once.
+if old[1] and old[1] ~= '0' and not old[10] then
+  local anchor = tonumber(redis.call('HGET', KEYS[1], 'anchor_ms')) + tonumber(ARGV[4])
+  redis.call('HSET', KEYS[1], 'anchor_ms', exact(anchor), 'achieved_ms', 0, 'lap_started_ms', 0)
+end
+if old[10] ~= ARGV[4] then
+  redis.call('HSET', KEYS[1], 'stagger_ms', ARGV[4])
 end
 redis.call('SADD', KEYS[2], ARGV[1])
 return ring_state(KEYS[1])

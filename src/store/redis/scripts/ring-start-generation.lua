@@ -6,7 +6,7 @@
 -- nothing when there is no such ring.
 -- Atomic because generation, buckets and cursor must change together.
 local state = redis.call('HMGET', KEYS[1], 'generation', 'building_generation', 'building_buckets', 'building_split',
-  'buckets', 'split', 'cursor', 'anchor_ms')
+  'buckets', 'split', 'cursor', 'anchor_ms', 'stagger_ms')
 if not state[1] then
   return false
 end
@@ -19,7 +19,7 @@ if state[2] ~= '0' then
 end
 local generation = redis.call('HINCRBY', KEYS[2], ARGV[1], 1)
 if ARGV[3] == '1' then
-  local buckets, cursor, anchor = tonumber(ARGV[2]), 0, now_ms()
+  local buckets, cursor, anchor = tonumber(ARGV[2]), 0, now_ms() + tonumber(state[9] or 0)
   if state[1] ~= '0' then
     local old_buckets, old_split = tonumber(state[5]), tonumber(state[6])
     redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. state[1], numbers_end(old_buckets, old_split))
