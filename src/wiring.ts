@@ -20,6 +20,7 @@ import type { Audit } from './operations/audit.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { endsWithin } from './platform/ends-within.ts';
+import { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
@@ -214,7 +215,20 @@ async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown)
       ? await openRedisLiveStore({ url: stores.redisUrl, log })
       : openEmbeddedLiveStore({ clock: systemClock });
   teardown.add(() => live.close());
+  await requireRights(live);
   return { live, records };
+}
+
+/** Else it would be ready and poll nothing: what is refused below a loop is only logged. */
+async function requireRights(live: LiveStore): Promise<void> {
+  const { user, needed } = await live.missingRights();
+  if (needed.length === 0) return;
+  throw new CardpollError(
+    'config',
+    'redis_rights_missing',
+    `the Redis user ${user} may not do what cardpoll does: it lacks ${needed.join(' ')}`,
+    { hint: 'grant it what docs/security.md lists; cardpoll doctor prints the command' },
+  );
 }
 
 export function openEmbedded(dataDir: string): Promise<RecordStore> {

@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { releaseOf } from '../support/other-release.ts';
 import { runCli, spawnCli, waitFor } from '../support/processes.ts';
+import { asDocumentedUser } from '../support/redis-user.ts';
 import { runDoctor } from '../support/run-doctor.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { mountTinyDisk } from '../support/tiny-disk.ts';
@@ -71,6 +72,7 @@ describe('a fleet that is well', () => {
     expect(report.items.map(({ check }) => check)).toEqual([
       'configuration',
       'redis',
+      'redis rights',
       'redis maxmemory-policy',
       'redis version',
       'redis memory',
@@ -228,7 +230,19 @@ describe('surroundings', () => {
     const closed = await freshRedis();
     type(`redis-cli -u ${closed.url} ACL SETUSER default -info`);
     const { code, report, statusOf } = await examine({ CARDPOLL_REDIS_URL: closed.url });
-    expect([code, report.status, statusOf('redis')]).toEqual([2, 'unknown', 'unknown']);
+    expect([code, report.status, statusOf('redis memory')]).toEqual([2, 'unknown', 'unknown']);
+  });
+
+  it('a user that lacks a right: the command grants it', async () => {
+    const server = await freshRedis();
+    const env = { CARDPOLL_REDIS_URL: await asDocumentedUser(server.url, [server.url], '-hset') };
+    const { code, found } = await examine(env);
+    expect([code, found('redis rights')?.detail]).toEqual([
+      1,
+      'its user lacks +hset: without, nothing is polled',
+    ]);
+    type(found('redis rights')?.command);
+    expect((await examine(env)).statusOf('redis rights')).toBe('ok');
   });
 });
 

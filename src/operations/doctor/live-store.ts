@@ -2,12 +2,14 @@
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { LiveServer, LiveStore } from '../../store/ports/live-store.ts';
+import type { LiveServer, LiveStore, MissingRights } from '../../store/ports/live-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { failure } from './finding.ts';
 
+const RIGHTS = 'redis rights';
 const POLICY = 'redis maxmemory-policy';
 const REPLICATION = 'redis replication';
+const HIDDEN = { hint: 'grant its user +info, or look at it as an administrator' };
 const SAVE_HINT = 'make room on its disk, then save anew';
 /** Lua scripts use commands of this version. */
 const LEAST_VERSION = [6, 2];
@@ -32,7 +34,7 @@ export function liveStoreNotOpened(error: unknown, redisCliWords: string): Findi
     }),
   };
   const known = error instanceof CardpollError ? remedies[error.code] : undefined;
-  const rest = [POLICY, 'redis version', 'redis memory', REPLICATION, 'redis clock'].map((check) =>
+  const rest = [RIGHTS, POLICY, 'redis version', 'redis memory', REPLICATION, 'redis clock'].map((check) =>
     check === known?.check ? known : skipped(check, 'see above'),
   );
   return [known === undefined ? failure('redis', error) : ok('redis', 'answers'), ...rest];
@@ -44,16 +46,33 @@ export async function liveStoreFindings(
   clock: Clock,
   cards: number | null,
 ): Promise<Finding[]> {
-  const servers = await live.servers();
+  const [servers, missing] = [await live.servers(), await live.missingRights()];
   const each = (judge: (server: LiveServer) => Finding) => worst(servers.map(judge));
   return [
     ok('redis', 'answers'),
-    ok(POLICY, 'noeviction'),
+    rightsFinding(missing, servers[0]?.address),
+    each(policyFinding),
     each(versionFinding),
     each((server) => memoryFinding(server, cards === null ? null : cards / servers.length)),
     each(replicationFinding),
     await clockFinding('redis clock', () => live.now(), clock),
   ];
+}
+
+function rightsFinding({ user, needed, useful }: MissingRights, address: string | undefined): Finding {
+  const missing = [...needed, ...useful];
+  if (missing.length === 0) return ok(RIGHTS, 'its user may do what cardpoll does');
+  const without =
+    needed.length > 0 ? 'nothing is polled' : 'waiting workers hear of new work up to a second late';
+  const judge = needed.length > 0 ? failed : warning;
+  return judge(RIGHTS, `its user lacks ${missing.join(' ')}: without, ${without}`, {
+    hint: 'grant them to the user in the Redis URL, on every server and in its ACL file (docs/security.md)',
+    ...(address === undefined
+      ? {}
+      : {
+          command: redisCli(address, `ACL SETUSER ${user} ${missing.map((right) => `'${right}'`).join(' ')}`),
+        }),
+  });
 }
 
 /** Of several servers the worst one is shown. */
@@ -63,9 +82,16 @@ function worst(findings: readonly Finding[]): Finding {
   return first ?? unknown('redis', 'no server takes writes');
 }
 
+/** Opening refuses a server that says that it evicts. */
+function policyFinding({ address, version }: LiveServer): Finding {
+  return version === null
+    ? unknown(POLICY, `${address} does not tell it: what evicts would forget scheduled cards`, HIDDEN)
+    : ok(POLICY, 'noeviction');
+}
+
 function versionFinding({ address, version }: LiveServer): Finding {
   const check = 'redis version';
-  if (version === null) return unknown(check, `${address} does not tell its version`);
+  if (version === null) return unknown(check, `${address} does not tell its version`, HIDDEN);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [leastMajor = 0, leastMinor = 0] = LEAST_VERSION;
   const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
@@ -97,7 +123,8 @@ function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, cards: nu
 function replicationFinding(server: LiveServer): Finding {
   const check = REPLICATION;
   const { address, writable, replicas, replicasInStep, persistent, savesFail } = server;
-  if (writable === null || replicas === null) return unknown(check, `${address} does not tell its role`);
+  if (writable === null || replicas === null)
+    return unknown(check, `${address} does not tell its role`, HIDDEN);
   if (!writable) {
     return failed(check, `${address} is a replica and takes no writes`, {
       hint: 'point redis_url to the master, or make this one the master',

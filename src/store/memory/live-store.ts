@@ -37,6 +37,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     now: async () => clock.now(),
     // With this process everything in it is gone, and built anew.
     identity: async () => 'embedded',
+    missingRights: async () => ({ user: '', needed: [], useful: [] }),
     servers: async () => [],
     async close() {},
   };

@@ -38,11 +38,25 @@ export interface LiveStore {
   ping(): Promise<void>;
   /** The store's own clock, epoch milliseconds. */
   now(): Promise<number>;
-  /** Names the server(s) and their run: another one after a restart or failover, when the last writes may be lost. */
+  /**
+   * Names the server(s) and, where they tell, their run: another one after a failover, when the last writes may be lost,
+   * and after a restart.
+   */
   identity(): Promise<string>;
+  /** What this client may not do in the store, although cardpoll does it. */
+  missingRights(): Promise<MissingRights>;
   /** How the servers are that take writes; none for an embedded store. */
   servers(): Promise<readonly LiveServer[]>;
   close(): Promise<void>;
+}
+
+/** As the store's administrator would grant them. */
+export interface MissingRights {
+  readonly user: string;
+  /** Without them nothing works. */
+  readonly needed: readonly string[];
+  /** Without them work begins a moment later. */
+  readonly useful: readonly string[];
 }
 
 /** null: the server does not tell. */

@@ -4,7 +4,8 @@
 // Commands are never put into explicit pipelines: ioredis writes them out one after another anyway, and it aborts a
 // half-answered pipeline when a connection breaks, while it re-sends single commands (which all may come twice).
 import type { Cluster, Redis } from 'ioredis';
-import { redisError } from './redis-error.ts';
+import { messageOf } from '../../platform/errors.ts';
+import { isNotPermitted, redisError } from './redis-error.ts';
 import { type ScriptName, scriptSources } from './scripts.ts';
 
 export type RedisArgument = string | number;
@@ -15,6 +16,14 @@ export function reconnectForEver(connection: Redis | Cluster, isClosed: () => bo
   connection.on('end', () => {
     if (!isClosed()) connection.connect().catch(() => {});
   });
+}
+
+/** Behind Sentinel ioredis asks for INFO at every connection, and warns on stderr that it may not: once is enough. */
+function hidden(master: Redis, error: unknown): string {
+  const message = messageOf(error);
+  if (!isNotPermitted(message) && !/^ERR unknown command/i.test(message)) throw error;
+  master.options.enableReadyCheck = false;
+  return '';
 }
 
 export class RedisClient {
@@ -54,16 +63,11 @@ export class RedisClient {
     return this.#answer(this.#scripts[name](keys.length, ...keys, ...args));
   }
 
-  /** INFO server of every server that takes writes. */
-  serverInfos(): Promise<string[]> {
-    return Promise.all(this.#masters().map((master) => this.#answer(master.info('server'))));
-  }
-
-  /** All of INFO, of the same servers, with their addresses. */
-  infos(): Promise<Array<{ address: string; info: string }>> {
+  /** INFO of every server that takes writes, with its address; '' where this user may not ask. */
+  infos(...sections: readonly string[]): Promise<Array<{ address: string; info: string }>> {
     return Promise.all(
       this.#masters().map(async (master) => {
-        const info = await this.#answer(master.info());
+        const info = await this.#answer(master.info(...sections).catch((error) => hidden(master, error)));
         const { remoteAddress, remotePort } = master.stream;
         return { address: `${remoteAddress}:${remotePort}`, info };
       }),

@@ -43,12 +43,15 @@ function open(target: RedisTarget): Redis | Cluster {
     ...(target.password === undefined ? {} : { password: target.password }),
     ...(target.tls ? { tls: {} } : {}),
     connectionName: 'cardpoll',
+    disableClientInfo: true,
     protocol: 2,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     maxRetriesPerRequest: 2,
-    // After a failover the old master turns read-only: reconnect and send the command again.
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+    // After a failover the old master turns read-only, and a restarted one loads first: connect and send again.
+    reconnectOnError: (error: Error) => (/^(READONLY|LOADING)/.test(error.message) ? 2 : false),
+    // It takes INFO, which the user may not have. Behind Sentinel it shows a former master (below).
+    enableReadyCheck: false,
   } satisfies RedisOptions;
   if (target.mode === 'cluster') {
     return new Cluster([...target.nodes], {
@@ -62,6 +65,7 @@ function open(target: RedisTarget): Redis | Cluster {
   if (target.mode === 'sentinel') {
     return new Redis({
       ...single,
+      enableReadyCheck: true,
       sentinels: [...target.nodes],
       name: target.masterName,
       sentinelRetryStrategy: reconnectDelayMs,
@@ -89,11 +93,8 @@ function logConnection(client: RedisClient, log: ConnectionLog): void {
 
 /** A server that evicts would silently forget scheduled cards. A server that hides its policy is trusted. */
 async function requireNoEviction(client: RedisClient): Promise<void> {
-  const { connection } = client;
-  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
-  for (const node of nodes) {
-    const memory = await node.info('memory').catch(() => '');
-    const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  for (const { info } of await client.infos('memory')) {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy !== undefined && policy !== 'noeviction') {
       throw new CardpollError(
         'config',

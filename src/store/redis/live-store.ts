@@ -10,6 +10,7 @@ import { identityOf } from './identity.ts';
 import { Keys } from './keys.ts';
 import { RedisManualList } from './manual-list.ts';
 import { RedisRequestClaims } from './request-claims.ts';
+import { missingRightsOf } from './rights.ts';
 import { RedisRings } from './rings.ts';
 import { RedisPollStats } from './stats.ts';
 import { serversOf } from './vitals.ts';
@@ -44,6 +45,7 @@ export async function openRedisLiveStore(options: { url: string; log?: Connectio
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     },
     identity: () => identityOf(client),
+    missingRights: () => missingRightsOf(client.connection),
     servers: () => serversOf(client),
     async close() {
       work.close();

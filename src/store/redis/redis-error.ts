@@ -1,11 +1,17 @@
 // Translates what ioredis throws. Used by client.ts, the edge of the adapter.
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 
-const AUTH = /^(NOAUTH|WRONGPASS|NOPERM)/;
+const AUTH = /^(NOAUTH|WRONGPASS)/;
+/** By itself, and inside a script. */
+const NOT_PERMITTED = /^NOPERM|^ERR The user \w+ the script can't|ACL failure in script/;
 /** It could not save, and is set to refuse writes then; PING too. */
 const CANNOT_SAVE = /^MISCONF/;
 const REFUSED = /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
 const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
+
+export function isNotPermitted(message: string): boolean {
+  return NOT_PERMITTED.test(message);
+}
 
 /** @param shownUrl the URL without its password */
 export function redisError(error: unknown, shownUrl: string, lastConnectionError: unknown): CardpollError {
@@ -18,7 +24,18 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       `Redis at ${shownUrl} refused the credentials: ${message}`,
       {
         cause: error,
-        hint: 'check user name and password in the Redis URL, and the rights of that user',
+        hint: 'check user name and password in the Redis URL',
+      },
+    );
+  }
+  if (isNotPermitted(message)) {
+    return new CardpollError(
+      'config',
+      'redis_not_permitted',
+      `Redis at ${shownUrl} does not let this user do what cardpoll does: ${message}`,
+      {
+        cause: error,
+        hint: 'docs/security.md says what its user must be allowed; cardpoll doctor says what is missing',
       },
     );
   }

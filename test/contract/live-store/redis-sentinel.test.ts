@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { HeldConnections } from '../../support/held-connections.ts';
 import { type RedisSentinel, startRedisSentinel } from '../../support/redis-topologies.ts';
+import { asDocumentedUser } from '../../support/redis-user.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
@@ -16,7 +17,9 @@ beforeAll(async () => {
 afterAll(() => deployment.stop());
 
 it('works through a failover and keeps the queue', async () => {
-  const store = await openRedisLiveStore({ url: deployment.url });
+  const { url, master, replica: standby } = deployment;
+  const store = await openRedisLiveStore({ url: await asDocumentedUser(url, [master.url, standby.url]) });
+  const identity = await store.identity();
   await queueCards(store, range(10));
   const { items } = await claim(store, 4);
   const replica = new Redis(deployment.replica.url);
@@ -35,6 +38,7 @@ it('works through a failover and keeps the queue', async () => {
   expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
   expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 6, due: 6, inFlight: 0 });
   expect((await claim(store, 6)).items).toHaveLength(6);
+  expect(await store.identity(), 'told without INFO').not.toBe(identity);
   await store.close();
 });
 

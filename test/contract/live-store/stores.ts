@@ -1,5 +1,5 @@
-// Runs one suite on every implementation of the live store: Redis standalone, Redis Cluster, embedded. Every test gets
-// an empty store. Also the few moves many suites share.
+// Runs one suite on every implementation of the live store: Redis standalone and Redis Cluster, as the user that
+// docs/security.md describes, and embedded. Every test gets an empty store. Also the few moves many suites share.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { TaskType } from '../../../src/domain/task-type.ts';
@@ -10,6 +10,7 @@ import type { Claim, WorkItem } from '../../../src/store/ports/work-queue.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { startRedisCluster } from '../../support/redis-topologies.ts';
+import { asDocumentedUser } from '../../support/redis-user.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 interface Deployment {
@@ -29,8 +30,9 @@ export interface Context {
 
 async function redisDeployment(): Promise<Deployment> {
   const server = await startRedis();
+  const url = await asDocumentedUser(server.url, [server.url]);
   return {
-    open: () => openRedisLiveStore({ url: server.url }),
+    open: () => openRedisLiveStore({ url }),
     empty: () => flush([server.url]),
     stop: () => server.stop(),
   };
@@ -38,8 +40,9 @@ async function redisDeployment(): Promise<Deployment> {
 
 async function clusterDeployment(): Promise<Deployment> {
   const cluster = await startRedisCluster();
+  const url = await asDocumentedUser(cluster.url, cluster.urls);
   return {
-    open: () => openRedisLiveStore({ url: cluster.url }),
+    open: () => openRedisLiveStore({ url }),
     empty: () => flush(cluster.urls),
     stop: () => cluster.stop(),
   };

@@ -24,7 +24,7 @@ const SERVER: LiveServer = {
   persistent: true,
   savesFail: false,
 };
-const REDIS = ['maxmemory-policy', 'version', 'memory', 'replication', 'clock'].map(
+const REDIS = ['rights', 'maxmemory-policy', 'version', 'memory', 'replication', 'clock'].map(
   (name) => `redis ${name}`,
 );
 const POSTGRES = [

@@ -41,6 +41,7 @@ describe('a Redis', () => {
   it('that is well', async () => {
     expect(briefly(await look([{}]))).toEqual([
       'redis: ok: answers',
+      'redis rights: ok: its user may do what cardpoll does',
       'redis maxmemory-policy: ok: noeviction',
       'redis version: ok: 7.0.15',
       'redis memory: ok: 2 MiB of 100 MiB are used',
@@ -51,7 +52,7 @@ describe('a Redis', () => {
 
   it('that nobody may write to is none', async () => {
     const nothing = (check: string) => `${check}: unknown: no server takes writes`;
-    expect(briefly(await look([])).slice(2, 5)).toEqual(Array(3).fill(nothing('redis')));
+    expect(briefly(await look([])).slice(2, 6)).toEqual(Array(4).fill(nothing('redis')));
   });
 
   it.each([
@@ -63,6 +64,27 @@ describe('a Redis', () => {
     [null, 'unknown'],
   ])('of version %s: %s', async (version, status) => {
     expect((await found('redis version', { version }))?.status).toBe(status);
+  });
+
+  it('that tells nothing may evict', async () => {
+    const policy = await found('redis maxmemory-policy', { version: null });
+    expect([policy?.status, policy?.hint]).toEqual(['unknown', expect.stringContaining('+info')]);
+  });
+
+  it.each([
+    [['+hset', '~polling:*'], [], 'failed', "ACL SETUSER poller '+hset' '~polling:*'"],
+    [[], ['+publish'], 'warning', "ACL SETUSER poller '+publish'"],
+  ])('whose user lacks %j and %j: %s', async (needed, useful, status, words) => {
+    const live = {
+      ...openEmbeddedLiveStore({ clock: CLOCK }),
+      servers: async () => [WELL],
+      missingRights: async () => ({ user: 'poller', needed, useful }),
+    };
+    const findings = await liveStoreFindings(live, CLOCK, null);
+    expect(findings.find(({ check }) => check === 'redis rights')).toMatchObject({
+      status,
+      command: cli(words),
+    });
   });
 
   it('that is too old is to be updated, and one that tells no version is named', async () => {
@@ -97,7 +119,7 @@ describe('a Redis', () => {
       hint: expect.stringContaining('polling stands still'),
       command: cli('CONFIG SET maxmemory 1870mb'),
     });
-    const [, , , shared] = await look([tight, tight], 10_000_000);
+    const [, , , , shared] = await look([tight, tight], 10_000_000);
     expect(shared).toMatchObject({ status: 'ok', detail: expect.stringContaining('up to 468 MiB') });
   });
 
@@ -135,7 +157,7 @@ describe('a Redis', () => {
       { writable: false },
     ];
     const shown: unknown[] = [];
-    for (const count of [1, 2, 3, 4]) shown.push((await look(states.slice(0, count)))[4]?.status);
+    for (const count of [1, 2, 3, 4]) shown.push((await look(states.slice(0, count)))[5]?.status);
     expect(shown).toEqual(['ok', 'warning', 'unknown', 'failed']);
   });
 
@@ -152,7 +174,14 @@ describe('a Redis', () => {
     });
     expect(briefly(findings).filter((line) => !line.startsWith(check))).toEqual([
       'redis: ok: answers',
-      ...['redis maxmemory-policy', 'redis version', 'redis memory', 'redis replication', 'redis clock']
+      ...[
+        'redis rights',
+        'redis maxmemory-policy',
+        'redis version',
+        'redis memory',
+        'redis replication',
+        'redis clock',
+      ]
         .filter((other) => other !== check)
         .map((other) => `${other}: skipped: see above`),
     ]);
@@ -162,6 +191,7 @@ describe('a Redis', () => {
     for (const error of [new CardpollError('unavailable', 'redis_unreachable', 'away'), new Error('away')])
       expect(briefly(liveStoreNotOpened(error, 'CLI'))).toEqual([
         'redis: failed: away',
+        'redis rights: skipped: see above',
         'redis maxmemory-policy: skipped: see above',
         'redis version: skipped: see above',
         'redis memory: skipped: see above',
