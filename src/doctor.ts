@@ -18,8 +18,8 @@ import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import type { RecordStore } from './store/ports/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { openRedisLiveStore } from './store/redis/live-store.ts';
 import { parseRedisUrl } from './store/redis/redis-url.ts';
+import { openRedis } from './wiring.ts';
 
 const IN_MEMORY = ':memory:';
 /** As long as a changed card takes to its rings, and an imported one. */
@@ -46,7 +46,7 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
   }
   const { redisUrl, databaseUrl, databaseMaxConnections } = stores;
   return examine({
-    openLive: () => openRedisLiveStore({ url: redisUrl }),
+    openLive: () => openRedis(stores),
     openRecords: () => openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor' }),
     clock: systemClock,
     redisCli: redisCliOf(redisUrl),
@@ -144,11 +144,11 @@ async function diskFinding(check: string, dir: string): Promise<Finding> {
 /** How to get there with redis-cli; through Sentinel or in a cluster the operator knows the server. */
 function redisCliOf(url: string): string {
   try {
-    const { mode, nodes } = parseRedisUrl(url);
+    const { mode, nodes, tls } = parseRedisUrl(url);
     const [node] = nodes;
     return mode !== 'standalone' || node === undefined
       ? 'redis-cli'
-      : `redis-cli -h ${node.host} -p ${node.port}`;
+      : `redis-cli -h ${node.host} -p ${node.port}${tls ? ' --tls' : ''}`;
   } catch {
     return 'redis-cli';
   }

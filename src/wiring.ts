@@ -7,7 +7,7 @@ import { OwnNumbers } from './api/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
 import type { Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig } from './config/daemon-config.ts';
+import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -211,9 +211,7 @@ async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown)
       : await openEmbedded(stores.dataDir);
   teardown.add(() => records.close());
   const live =
-    stores.kind === 'external'
-      ? await openRedisLiveStore({ url: stores.redisUrl, log })
-      : openEmbeddedLiveStore({ clock: systemClock });
+    stores.kind === 'external' ? await openRedis(stores, log) : openEmbeddedLiveStore({ clock: systemClock });
   teardown.add(() => live.close());
   await requireRights(live);
   return { live, records };
@@ -229,6 +227,11 @@ async function requireRights(live: LiveStore): Promise<void> {
     `the Redis user ${user} may not do what cardpoll does: it lacks ${needed.join(' ')}`,
     { hint: 'grant it what docs/security.md lists; cardpoll doctor prints the command' },
   );
+}
+
+export function openRedis(stores: ExternalStoresConfig, log?: Logger): Promise<LiveStore> {
+  const { redisUrl: url, redisTls: tls, redisSentinelPassword: sentinelPassword } = stores;
+  return openRedisLiveStore({ url, tls, sentinelPassword, ...(log === undefined ? {} : { log }) });
 }
 
 export function openEmbedded(dataDir: string): Promise<RecordStore> {

@@ -1,5 +1,6 @@
 // Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
+import { isUntrusted } from '../platform/tls-fault.ts';
 
 const KINDS: Record<number, ErrorKind> = {
   400: 'bad_data',
@@ -40,14 +41,6 @@ export function notCardpoll(url: string, cause?: unknown): CardpollError {
   });
 }
 
-/** What Node says of certificates that it has no reason to believe. */
-const UNTRUSTED = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
 function untrusted(url: string, cause: unknown): CardpollError {
   const message = `the certificate of ${url} is not trusted here: ${messageOf(cause)}`;
   const hint = 'name the file of the authority that signed it in NODE_EXTRA_CA_CERTS';
@@ -59,7 +52,7 @@ export function unreachable(url: string, cause: unknown): CardpollError {
   const { code = '' } = cause as NodeJS.ErrnoException;
   // Something listens, and speaks no HTTP, or another dialect than the URL says.
   if (code.startsWith('HPE_') || code.startsWith('ERR_SSL')) return notCardpoll(url, cause);
-  if (UNTRUSTED.has(code)) return untrusted(url, cause);
+  if (isUntrusted(code)) return untrusted(url, cause);
   const hint =
     code === 'ENOTFOUND' || code === 'EAI_AGAIN'
       ? 'the name is not known here: check --url or CARDPOLL_URL'

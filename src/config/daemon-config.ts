@@ -9,7 +9,7 @@ import type { INSTANCE } from './instance-settings.ts';
 import type { POLLING } from './polling-settings.ts';
 import type { Values } from './setting.ts';
 import type { STORES } from './store-settings.ts';
-import type { TlsFiles } from './tls-files.ts';
+import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
 type Instance = Values<typeof INSTANCE>;
 type Access = Values<typeof ACCESS>;
@@ -26,11 +26,16 @@ export interface DaemonConfig extends Instance, Access {
   readonly cleanup: Values<typeof CLEANUP>;
 }
 
-type Database = Pick<Values<typeof STORES>, 'databaseMaxConnections'>;
+type StoreValues = Pick<Values<typeof STORES>, 'redisSentinelPassword' | 'databaseMaxConnections'>;
 
-export type StoresConfig =
-  | ({ readonly kind: 'external'; readonly redisUrl: string; readonly databaseUrl: string } & Database)
-  | { readonly kind: 'embedded'; readonly dataDir: string };
+export type StoresConfig = ExternalStoresConfig | { readonly kind: 'embedded'; readonly dataDir: string };
+
+export interface ExternalStoresConfig extends StoreValues {
+  readonly kind: 'external';
+  readonly redisUrl: string;
+  readonly redisTls: ClientTlsFiles;
+  readonly databaseUrl: string;
+}
 
 export interface GatewayConfig extends Values<typeof GATEWAY> {
   readonly url: string;

@@ -11,7 +11,7 @@ import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules } from './rules.ts';
 import { SETTINGS } from './settings.ts';
-import { readTlsFiles } from './tls-files.ts';
+import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** Throws CardpollError kind `config` with all problems at once. */
 export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
@@ -106,9 +106,12 @@ function readSigns(reader: SettingReader, { paths, fields, phrases }: SignSettin
 }
 
 function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConfig {
-  const { redisUrl, databaseUrl, databaseMaxConnections, dataDir } = reader.readAll(SETTINGS.stores);
+  const { redisUrl, redisSentinelPassword, databaseUrl, databaseMaxConnections, dataDir } = reader.readAll(
+    SETTINGS.stores,
+  );
+  const redisTls = readRedisTlsFiles(reader);
   return redisUrl !== null && databaseUrl !== null
-    ? { kind: 'external', redisUrl, databaseUrl, databaseMaxConnections }
+    ? { kind: 'external', redisUrl, redisTls, redisSentinelPassword, databaseUrl, databaseMaxConnections }
     : { kind: 'embedded', dataDir: dataDir ?? defaultDataDir(env) };
 }
 

@@ -88,7 +88,7 @@ const RULES = `## Rules
   password in a URL. A config file that everybody can write is refused.
 - Trusted proxies need admin tokens.
 - Under systemd the same settings are read from the credentials of the unit, where there are any:
-  \`LoadCredential=database_url:/etc/cardpoll/database_url\`, and so \`redis_url\`, \`admin_tokens\`, \`gateway.token\`,
+  \`LoadCredential=database_url:/etc/cardpoll/database_url\`, and so \`redis_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
   \`gateway.hmac_key\`, \`webhooks.secret\`, for clients \`client.token\`. Flags and variables win over them, they win over the
   config file.
 - \`polling.lease_ms\` is at least twice \`gateway.timeout_ms\` and 1000.

@@ -11,6 +11,7 @@ const LEASE_MARGIN_MS = 1_000;
 
 export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
   checkStores(reader);
+  checkRedisUrl(reader);
   checkGatewayUrl(reader);
   checkAccess(reader, config);
   checkProxies(reader);
@@ -26,6 +27,27 @@ function checkStores(reader: SettingReader): void {
     field: nameOf(missing),
     message: `${nameOf(set)} is set but ${nameOf(missing)} is not: give ${waysToSet(missing)}, or neither store for the embedded ones`,
   });
+}
+
+/** What the Redis URL does not ask for would go unnoticed, a password over an open connection for instance. */
+function checkRedisUrl(reader: SettingReader): void {
+  const { redisUrl, redisTlsCa, redisTlsCert, redisTlsKey, redisSentinelPassword } = SETTINGS.stores;
+  const url = reader.read(redisUrl);
+  if (url === null) return;
+  const needs = [
+    [redisTlsCa, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
+    [redisTlsCert, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
+    [redisTlsKey, /^rediss/, 'rediss://, rediss-sentinel:// or rediss-cluster://'],
+    [redisSentinelPassword, /^rediss?-sentinel:/, 'redis-sentinel:// or rediss-sentinel://'],
+  ] as const;
+  for (const [setting, scheme, schemes] of needs) {
+    if (!reader.isSet(setting) || scheme.test(url)) continue;
+    const field = nameOf(setting);
+    reader.report({
+      field,
+      message: `${field} is set, but ${nameOf(redisUrl)} does not begin with ${schemes}`,
+    });
+  }
 }
 
 function checkGatewayUrl(reader: SettingReader): void {

@@ -1,5 +1,6 @@
-// Reads the certificate and the key of the HTTP server and checks that they belong together. Used by load-config.ts,
-// also for SIGHUP: files that cannot work never come as far as the server.
+// Reads certificates and keys, of the HTTP server and of the connections to Redis, and checks that they belong together.
+// Used by load-config.ts, also for SIGHUP: files that cannot work never come as far as the server.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../platform/errors.ts';
@@ -14,34 +15,64 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** @returns null where neither is set, or what is set cannot work (then `reader.finish` throws). */
+/** How a client meets a server over TLS; null: as Node does without. */
+export interface ClientTlsFiles {
+  readonly ca: string | null;
+  readonly pair: TlsFiles | null;
+}
+
+/** Those of the HTTP server. @returns null where neither is set, or what is set cannot work (then `reader.finish` throws). */
 export function readTlsFiles(reader: SettingReader): TlsFiles | null {
-  const { cert: tlsCert, key: tlsKey } = SETTINGS.tls;
-  const [certPath, keyPath] = [reader.read(tlsCert), reader.read(tlsKey)];
+  return readPair(reader, SETTINGS.tls.cert, SETTINGS.tls.key);
+}
+
+/** Those of the connections to Redis. What cannot work is null too (then `reader.finish` throws). */
+export function readRedisTlsFiles(reader: SettingReader): ClientTlsFiles {
+  const { redisTlsCa, redisTlsCert, redisTlsKey } = SETTINGS.stores;
+  return { ca: readAuthorities(reader, redisTlsCa), pair: readPair(reader, redisTlsCert, redisTlsKey) };
+}
+
+type PathSetting = Setting<string | null>;
+
+function readAuthorities(reader: SettingReader, setting: PathSetting): string | null {
+  const path = reader.read(setting);
+  const ca = path === null ? null : read(reader, setting, path);
+  if (ca === null) return null;
+  try {
+    new X509Certificate(ca);
+    return ca;
+  } catch (error) {
+    report(reader, setting, `${path} holds no certificate: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+function readPair(reader: SettingReader, certSetting: PathSetting, keySetting: PathSetting): TlsFiles | null {
+  const [certPath, keyPath] = [reader.read(certSetting), reader.read(keySetting)];
   if (certPath === null && keyPath === null) return null;
   if (certPath === null || keyPath === null) {
-    const [set, missing] = certPath === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
+    const [set, missing] = certPath === null ? [keySetting, certSetting] : [certSetting, keySetting];
     report(reader, missing, `${nameOf(set)} is set, so give ${waysToSet(missing)} too`);
     return null;
   }
-  const cert = read(reader, tlsCert, certPath);
-  const key = read(reader, tlsKey, keyPath);
+  const cert = read(reader, certSetting, certPath);
+  const key = read(reader, keySetting, keyPath);
   if (cert === null || key === null) return null;
   const open = openToOthers(keyPath);
   if (open !== null) {
-    report(reader, tlsKey, open);
+    report(reader, keySetting, open);
     return null;
   }
   try {
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (error) {
-    report(reader, tlsCert, `${certPath} and ${keyPath} cannot be used together: ${messageOf(error)}`);
+    report(reader, certSetting, `${certPath} and ${keyPath} cannot be used together: ${messageOf(error)}`);
     return null;
   }
 }
 
-function read(reader: SettingReader, setting: Setting<string | null>, path: string): string | null {
+function read(reader: SettingReader, setting: PathSetting, path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -50,6 +81,6 @@ function read(reader: SettingReader, setting: Setting<string | null>, path: stri
   }
 }
 
-function report(reader: SettingReader, setting: Setting<string | null>, message: string): void {
+function report(reader: SettingReader, setting: PathSetting, message: string): void {
   reader.report({ field: nameOf(setting), message: `${nameOf(setting)}: ${message}` });
 }

@@ -7,6 +7,7 @@ import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import type { ServerTls } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import type { Owner } from './owned-process.ts';
 import { postgresBinPath } from './provision.ts';
@@ -45,13 +46,19 @@ export class PostgresServer extends ServerProcess {
   }
 }
 
-/** @param args further arguments of `postgres`, e.g. `['-c', 'max_connections=10']`. */
+/**
+ * @param args further arguments of `postgres`, e.g. `['-c', 'max_connections=10']`.
+ * @param tls also for clients over TLS, which must show a certificate where it asks them; to those without it is as ever.
+ */
 export async function startPostgres({
   args = [],
+  tls,
 }: {
   args?: readonly string[];
+  tls?: ServerTls;
 } = {}): Promise<PostgresServer> {
   const { owner, dir } = newServerDirectory('postgres');
+  const overTls = tls === undefined ? [] : installTls(tls, dir, owner);
   const initdbArgs = [
     '--auth=trust',
     '-U',
@@ -67,9 +74,28 @@ export async function startPostgres({
     env: cleanEnvironment(),
     ...owner,
   });
-  const server = new PostgresServer(await freePort(), dir, owner, args);
+  const server = new PostgresServer(await freePort(), dir, owner, [...overTls, ...args]);
   await server.start();
   return server;
+}
+
+/** Copies, since the server reads nothing that is not its own. @returns the arguments with which it uses them */
+function installTls(tls: ServerTls, dir: string, owner: Owner | undefined): string[] {
+  const asked = tls.asksClients ? ' clientcert=verify-ca' : '';
+  const hba = `hostnossl all all 127.0.0.1/32 trust\nhostssl all all 127.0.0.1/32 trust${asked}\n`;
+  const texts = {
+    hba_file: hba,
+    ssl_cert_file: readFileSync(tls.cert),
+    ssl_key_file: readFileSync(tls.key),
+    ssl_ca_file: readFileSync(tls.ca),
+  };
+  const args = Object.entries(texts).flatMap(([name, text]) => {
+    const path = join(dir, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    if (owner !== undefined) chownSync(path, owner.uid, owner.gid);
+    return ['-c', `${name}=${path}`];
+  });
+  return [...args, '-c', 'ssl=on'];
 }
 
 /**

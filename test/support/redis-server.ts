@@ -2,6 +2,7 @@
 // 50 ms, so a test file that wants an empty Redis starts its own (freshRedis in fresh-stores.ts).
 // Clusters and Sentinel stand in redis-topologies.ts.
 import { connect } from 'node:net';
+import type { ServerTls } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import { redisServerPath } from './provision.ts';
 import { ServerProcess } from './server-process.ts';
@@ -11,6 +12,9 @@ export interface RedisOptions {
   /** Further arguments; they win over the defaults, e.g. `['--appendonly', 'yes']` to survive restart(). */
   readonly args?: readonly string[];
   readonly port?: number;
+  /** Served on a port of its own, and used for replication and by a cluster's nodes among themselves. */
+  readonly tls?: ServerTls;
+  readonly tlsPort?: number;
 }
 
 const DEFAULTS = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
@@ -19,6 +23,7 @@ export class RedisServer extends ServerProcess {
   constructor(
     readonly port: number,
     args: readonly string[],
+    readonly tlsPort?: number,
     readonly dir: string = temporaryDirectory('redis'),
   ) {
     super({
@@ -36,10 +41,23 @@ export class RedisServer extends ServerProcess {
   }
 }
 
-export async function startRedis({ args = [], port }: RedisOptions = {}): Promise<RedisServer> {
-  const server = new RedisServer(port ?? (await freePort()), [...DEFAULTS, ...args]);
+export async function startRedis({ args = [], port, ...over }: RedisOptions = {}): Promise<RedisServer> {
+  const tlsPort = over.tls === undefined ? undefined : (over.tlsPort ?? (await freePort()));
+  const tls = over.tls === undefined ? [] : tlsArguments(over.tls, tlsPort);
+  const server = new RedisServer(port ?? (await freePort()), [...DEFAULTS, ...tls, ...args], tlsPort);
   await server.start();
   return server;
+}
+
+export function tlsArguments({ cert, key, ca, asksClients }: ServerTls, port: number | undefined): string[] {
+  return Object.entries({
+    'tls-port': port,
+    'tls-cert-file': cert,
+    'tls-key-file': key,
+    'tls-ca-cert-file': ca,
+    'tls-auth-clients': asksClients ? 'yes' : 'no',
+    'tls-replication': 'yes',
+  }).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
 /** Sends PING over a plain socket. A server that still loads answers with an error, which is not a PONG. */
@@ -53,6 +71,6 @@ function answersPing(port: number): Promise<boolean> {
     socket.setTimeout(1_000, () => done(false));
     socket.once('error', () => done(false));
     socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', (data) => done(data.toString().startsWith('+PONG')));
+    socket.once('data', (data) => done(/^(\+PONG|-NOAUTH)/.test(data.toString())));
   });
 }

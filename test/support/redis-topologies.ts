@@ -2,8 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import type { ServerTls } from './certificates.ts';
 import { freePort } from './free-port.ts';
-import { RedisServer, startRedis } from './redis-server.ts';
+import { RedisServer, startRedis, tlsArguments } from './redis-server.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface RedisCluster {
@@ -26,20 +27,30 @@ export interface RedisSentinel {
 const SLOTS = 16_384;
 const BUS_OFFSET = 10_000;
 const CLUSTER_ARGS = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+const CLUSTER_TLS_ARGS = ['--tls-cluster', 'yes', '--cluster-announce-hostname', 'localhost'].concat([
+  '--cluster-preferred-endpoint-type',
+  'hostname',
+]);
 
-export async function startRedisCluster(): Promise<RedisCluster> {
+/** @param tls the URL is one over TLS then, by the name `localhost` */
+export async function startRedisCluster(tls?: ServerTls): Promise<RedisCluster> {
   const nodes: RedisServer[] = [];
   for (let index = 0; index < 3; index++) {
-    nodes.push(await startRedis({ port: await freePort(BUS_OFFSET), args: CLUSTER_ARGS }));
+    const port = await freePort(BUS_OFFSET);
+    const overTls = tls === undefined ? { port } : { tls, tlsPort: port };
+    const args = tls === undefined ? CLUSTER_ARGS : [...CLUSTER_ARGS, ...CLUSTER_TLS_ARGS];
+    nodes.push(await startRedis({ ...overTls, args }));
   }
-  const clients = nodes.map(commandClient);
+  const clients = nodes.map((node) => commandClient(node));
   await Promise.all(
     clients.map((client, index) => client.cluster('ADDSLOTS', ...slotsOf(index, nodes.length))),
   );
   await Promise.all(clients.map((client, index) => client.cluster('SET-CONFIG-EPOCH', index + 1)));
   // Each meets all others: to hear of each other by gossip takes seconds.
   for (const [index, client] of clients.entries()) {
-    for (const { port } of nodes.slice(0, index)) await client.cluster('MEET', '127.0.0.1', port);
+    for (const { port, tlsPort } of nodes.slice(0, index)) {
+      await client.cluster('MEET', '127.0.0.1', tlsPort ?? port);
+    }
   }
   await Promise.all(
     clients.map((client) =>
@@ -50,18 +61,26 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   return {
     nodes,
     urls: nodes.map((node) => node.url),
-    url: `redis-cluster://${addresses(nodes)}`,
+    url: `${tls === undefined ? 'redis' : 'rediss'}-cluster://${addresses(nodes, tls === undefined ? '127.0.0.1' : 'localhost')}`,
     stop: () => stopAll(nodes),
   };
 }
 
-export async function startRedisSentinel(sentinelCount = 2): Promise<RedisSentinel> {
-  const master = await startRedis();
-  const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
+/** @param secured the URL is one over TLS then, and the sentinels have a password */
+export async function startRedisSentinel(
+  sentinelCount = 2,
+  secured?: { readonly tls: ServerTls; readonly password: string },
+): Promise<RedisSentinel> {
+  const tls = secured === undefined ? {} : { tls: secured.tls };
+  const master = await startRedis(tls);
+  const masterPort = String(master.tlsPort ?? master.port);
+  const replica = await startRedis({ ...tls, args: ['--replicaof', '127.0.0.1', masterPort] });
   const sentinels: RedisServer[] = [];
-  for (let index = 0; index < sentinelCount; index++) sentinels.push(await startSentinel(master.port));
+  for (let index = 0; index < sentinelCount; index++) {
+    sentinels.push(await startSentinel(masterPort, secured));
+  }
   for (const sentinel of sentinels) {
-    const client = commandClient(sentinel);
+    const client = commandClient(sentinel, secured?.password);
     await waitFor(
       async () => isWatched(await client.call('SENTINEL', 'MASTER', 'mymaster'), sentinelCount - 1),
       { what: 'the sentinel to see the replica and the other sentinels' },
@@ -73,26 +92,35 @@ export async function startRedisSentinel(sentinelCount = 2): Promise<RedisSentin
     master,
     replica,
     sentinels,
-    url: `redis-sentinel://${addresses(sentinels)}/mymaster`,
+    url: `${secured === undefined ? 'redis' : 'rediss'}-sentinel://${addresses(sentinels)}/mymaster`,
     stop: () => stopAll(all),
   };
 }
 
 /** A sentinel rewrites its configuration file, so each gets its own. One vote is enough: failover in about 2 s. */
-async function startSentinel(masterPort: number): Promise<RedisServer> {
-  const server = new RedisServer(await freePort(), ['sentinel.conf', '--sentinel']);
+async function startSentinel(
+  masterPort: string,
+  secured?: { readonly tls: ServerTls; readonly password: string },
+): Promise<RedisServer> {
+  const tlsPort = secured === undefined ? undefined : await freePort();
+  const tls = secured === undefined ? [] : tlsArguments(secured.tls, tlsPort);
+  const server = new RedisServer(await freePort(), ['sentinel.conf', '--sentinel', ...tls], tlsPort);
   const lines = [
     `sentinel monitor mymaster 127.0.0.1 ${masterPort} 1`,
     'sentinel down-after-milliseconds mymaster 1000',
     'sentinel failover-timeout mymaster 5000',
+    ...(secured === undefined
+      ? []
+      : [`requirepass ${secured.password}`, `sentinel sentinel-pass ${secured.password}`]),
   ];
   writeFileSync(join(server.dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
   await server.start();
   return server;
 }
 
-function commandClient(server: RedisServer): Redis {
-  return new Redis({ host: '127.0.0.1', port: server.port, retryStrategy: () => null });
+function commandClient(server: RedisServer, password?: string): Redis {
+  const credentials = password === undefined ? {} : { password };
+  return new Redis({ host: '127.0.0.1', port: server.port, retryStrategy: () => null, ...credentials });
 }
 
 function slotsOf(index: number, nodes: number): number[] {
@@ -117,8 +145,8 @@ function isWatched(reply: unknown, otherSentinels: number): boolean {
   );
 }
 
-function addresses(servers: readonly RedisServer[]): string {
-  return servers.map((server) => `127.0.0.1:${server.port}`).join(',');
+function addresses(servers: readonly RedisServer[], host = '127.0.0.1'): string {
+  return servers.map(({ port, tlsPort }) => `${host}:${tlsPort ?? port}`).join(',');
 }
 
 async function stopAll(servers: readonly RedisServer[]): Promise<void> {

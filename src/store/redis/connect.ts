@@ -1,14 +1,27 @@
 // Opens the connection to Redis (standalone, Sentinel or Cluster) and checks that the server is fit for the work.
 // Called by live-store.ts. It never gives up reconnecting, and no command waits longer than COMMAND_DEADLINE_MS.
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { CardpollError } from '../../platform/errors.ts';
 import { RedisClient } from './client.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
+import { tlsErrorAt } from './tls-probe.ts';
 
 /** Where losing and regaining the connection is written; a pino logger fits. */
 export interface ConnectionLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
+}
+
+/** How to reach the servers, besides the URL. */
+export interface RedisAccess {
+  readonly url: string;
+  /** PEM texts, for a URL that asks for TLS: whom to trust instead of whom Node does, and what to show. */
+  readonly tls?: {
+    readonly ca: string | null;
+    readonly pair: { readonly cert: string; readonly key: string } | null;
+  };
+  readonly sentinelPassword?: string | null;
 }
 
 const COMMAND_DEADLINE_MS = 3_000;
@@ -23,25 +36,31 @@ const reconnectDelayMs = (attempt: number): number =>
   Math.min(MAX_RECONNECT_DELAY_MS, 50 * 2 ** Math.min(attempt - 1, 5));
 
 /** @throws CardpollError `config` for an unusable URL or server, `unavailable` when nothing answers. */
-export async function connectRedis(url: string, log?: ConnectionLog): Promise<RedisClient> {
-  const target = parseRedisUrl(url);
-  const client = new RedisClient(open(target), target.shown, COMMAND_DEADLINE_MS);
+export async function connectRedis(access: RedisAccess, log?: ConnectionLog): Promise<RedisClient> {
+  const target = parseRedisUrl(access.url);
+  const tls = target.tls ? { ...access.tls?.pair, ...(access.tls?.ca ? { ca: access.tls.ca } : {}) } : null;
+  const connection = open(target, tls, access.sentinelPassword ?? null);
+  const client = new RedisClient(connection, target.shown, COMMAND_DEADLINE_MS);
   if (log !== undefined) logConnection(client, log);
   try {
     await client.command('PING');
     await requireNoEviction(client);
   } catch (error) {
     client.close();
-    throw error;
+    throw (tls === null ? null : await tlsErrorAt(target, tls)) ?? error;
   }
   return client;
 }
 
-function open(target: RedisTarget): Redis | Cluster {
+function open(
+  target: RedisTarget,
+  tls: ConnectionOptions | null,
+  sentinelPassword: string | null,
+): Redis | Cluster {
   const options = {
     ...(target.username === undefined ? {} : { username: target.username }),
     ...(target.password === undefined ? {} : { password: target.password }),
-    ...(target.tls ? { tls: {} } : {}),
+    ...(tls === null ? {} : { tls }),
     connectionName: 'cardpoll',
     disableClientInfo: true,
     protocol: 2,
@@ -59,6 +78,8 @@ function open(target: RedisTarget): Redis | Cluster {
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
       slotsRefreshInterval: 2_000,
+      // Else the driver looks names up itself, and certificates would have to be for addresses.
+      ...(tls === null ? {} : { dnsLookup: (address, found) => found(null, address) }),
     });
   }
   const single = { ...options, db: target.db, retryStrategy: reconnectDelayMs };
@@ -71,6 +92,8 @@ function open(target: RedisTarget): Redis | Cluster {
       sentinelRetryStrategy: reconnectDelayMs,
       sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
       failoverDetector: true,
+      ...(tls === null ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+      ...(sentinelPassword === null ? {} : { sentinelPassword }),
     });
   }
   return new Redis({ ...single, ...target.nodes[0] });

@@ -1,7 +1,7 @@
 // The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each concern has a file of its own.
 import type { LiveStore } from '../ports/live-store.ts';
 import { RedisCardCache } from './card-cache.ts';
-import { type ConnectionLog, connectRedis } from './connect.ts';
+import { type ConnectionLog, connectRedis, type RedisAccess } from './connect.ts';
 import { RedisCoordination } from './coordination.ts';
 import { RedisFailureLog } from './failure-log.ts';
 import { RedisHealthLog } from './health-log.ts';
@@ -17,12 +17,15 @@ import { serversOf } from './vitals.ts';
 import { RedisWorkQueue } from './work-queue.ts';
 
 /**
- * Opens the store at `redis://`, `rediss://`, `redis-sentinel://host:port,host:port/master` or
- * `redis-cluster://host:port,host:port`.
- * @throws CardpollError `config` (URL, credentials, eviction policy) or `unavailable`.
+ * Opens the store at `redis://`, `redis-sentinel://host:port,host:port/master` or `redis-cluster://host:port,host:port`;
+ * `rediss...://` is the same over TLS.
+ * @throws CardpollError `config` (URL, credentials, certificates, eviction policy) or `unavailable`.
  */
-export async function openRedisLiveStore(options: { url: string; log?: ConnectionLog }): Promise<LiveStore> {
-  const client = await connectRedis(options.url, options.log);
+export async function openRedisLiveStore({
+  log,
+  ...access
+}: RedisAccess & { readonly log?: ConnectionLog }): Promise<LiveStore> {
+  const client = await connectRedis(access, log);
   const keys = new Keys(client.isCluster);
   const work = new RedisWorkQueue(client, keys);
   return {

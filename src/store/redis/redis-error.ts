@@ -2,6 +2,8 @@
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 
 const AUTH = /^(NOAUTH|WRONGPASS)/;
+/** What the driver says when all sentinels failed. */
+const SENTINEL_AUTH = /^All sentinels are unreachable.* Last error: ((?:NOAUTH|WRONGPASS|NOPERM).*)$/;
 /** By itself, and inside a script. */
 const NOT_PERMITTED = /^NOPERM|^ERR The user \w+ the script can't|ACL failure in script/;
 /** It could not save, and is set to refuse writes then; PING too. */
@@ -65,6 +67,18 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
     return new CardpollError('internal', 'redis_command_failed', `Redis at ${shownUrl}: ${message}`, {
       cause: error,
     });
+  }
+  const sentinel = SENTINEL_AUTH.exec(messageOf(lastConnectionError))?.[1];
+  if (sentinel !== undefined) {
+    return new CardpollError(
+      'config',
+      'redis_sentinel_auth',
+      `the sentinels at ${shownUrl} refused the credentials: ${sentinel}`,
+      {
+        cause: error,
+        hint: 'give their password as CARDPOLL_REDIS_SENTINEL_PASSWORD; that in the Redis URL is for the Redis servers',
+      },
+    );
   }
   const why = lastConnectionError === null ? message : messageOf(lastConnectionError);
   return new CardpollError(

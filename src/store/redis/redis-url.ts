@@ -19,23 +19,21 @@ export interface RedisTarget {
   readonly shown: string;
 }
 
-const URL_PARTS =
-  /^(redis|rediss|redis-sentinel|redis-cluster):\/\/(?:(.*)@)?([^/@]+)(?:\/([^/]*))?(?:\/([^/]*))?\/?$/;
+const URL_PARTS = /^(rediss?(?:-sentinel|-cluster)?):\/\/(?:(.*)@)?([^/@]+)(?:\/([^/]*))?(?:\/([^/]*))?\/?$/;
 const NODE = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/;
 const DEFAULT_PORTS = { standalone: 6379, sentinel: 26379, cluster: 6379 } as const;
 const HINT =
-  'use redis://host:port/db, rediss://..., redis-sentinel://host:port,host:port/master or redis-cluster://host:port,host:port';
+  'use redis://host:port/db, redis-sentinel://host:port,host:port/master or redis-cluster://host:port,host:port; rediss...:// over TLS';
 
 /**
  * Credentials (`user:password@`) belong to the Redis servers.
- * @throws CardpollError `config` for anything that is none of the four forms.
+ * @throws CardpollError `config` for anything that is none of the forms.
  */
 export function parseRedisUrl(url: string): RedisTarget {
   const parts = URL_PARTS.exec(url);
   if (parts === null) throw invalid('it is none of the known forms');
   const [, scheme = '', credentials, hosts = '', first = '', second = ''] = parts;
-  const mode =
-    scheme === 'redis-sentinel' ? 'sentinel' : scheme === 'redis-cluster' ? 'cluster' : 'standalone';
+  const mode = (/-(sentinel|cluster)$/.exec(scheme)?.[1] ?? 'standalone') as RedisTarget['mode'];
   const nodes = hosts.split(',').map((host) => parseNode(host, DEFAULT_PORTS[mode]));
   if (mode === 'standalone' && nodes.length > 1)
     throw invalid('several hosts need redis-sentinel:// or redis-cluster://');
@@ -47,7 +45,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   const path = [first, second].filter((part) => part !== '').join('/');
   return {
     mode,
-    tls: scheme === 'rediss',
+    tls: scheme.startsWith('rediss'),
     nodes,
     username,
     password,

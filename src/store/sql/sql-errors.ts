@@ -1,6 +1,7 @@
 // Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
 // SQLSTATE, stays available as `cause` for the few callers that retry on one.
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { tlsFaultOf } from '../../platform/tls-fault.ts';
 
 const NETWORK_CODES = new Set([
   'ECONNREFUSED',
@@ -17,6 +18,9 @@ const NETWORK_CODES = new Set([
 // pg reports a lost connection without a code.
 const CONNECTION_MESSAGE =
   /connection terminated|connection error|timeout exceeded|query read timeout|not queryable/i;
+
+/** pg reports it without a code. */
+const NO_TLS = /server does not support SSL/i;
 
 const UNREACHABLE_STATES = new Set([
   '57P01', // admin shutdown
@@ -48,6 +52,18 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
   if (error instanceof CardpollError) return error;
   const state = sqlStateOf(error);
   const message = messageOf(error);
+  const fault = tlsFaultOf({ code: state }) ?? (NO_TLS.test(message) ? 'it speaks no TLS' : null);
+  if (fault !== null) {
+    return new CardpollError(
+      'config',
+      'postgres_tls',
+      `${where} cannot be reached over TLS: ${fault} (${message})`,
+      {
+        hint: 'check sslmode, sslrootcert, sslcert and sslkey in the database URL, and its host name',
+        cause: error,
+      },
+    );
+  }
   if (isUnreachable(state, message)) {
     return new CardpollError(
       'unavailable',

@@ -414,6 +414,7 @@ describe('secrets in files', () => {
       'database_url',
       'gateway.hmac_key',
       'gateway.token',
+      'redis_sentinel_password',
       'redis_url',
       'webhooks.secret',
     ]);

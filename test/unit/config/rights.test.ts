@@ -89,3 +89,25 @@ it('proxies are trusted with tokens only', async () => {
   expect(await refusal({}, env)).toContain('would open the admin API');
   expect(await refusal({}, { ...env, CARDPOLL_ADMIN_TOKENS: 'viewer:0123456789abcdef' })).toBe('accepted');
 });
+
+describe('what the Redis URL does not ask for', () => {
+  const stores = (redis: string) => ({ '--redis-url': redis, '--database-url': 'postgres://d/c' });
+
+  it.each([
+    ['redis://r', 'CARDPOLL_REDIS_TLS_CA', certificatePath('first'), 'redis_tls_ca is set, but redis_url'],
+    [
+      'rediss://r',
+      'CARDPOLL_REDIS_SENTINEL_PASSWORD',
+      'a-password',
+      'CARDPOLL_REDIS_SENTINEL_PASSWORD is set',
+    ],
+    ['rediss://r', 'CARDPOLL_REDIS_TLS_CA', certificatePath('first'), 'accepted'],
+    ['redis-sentinel://s/m', 'CARDPOLL_REDIS_SENTINEL_PASSWORD', 'a-password', 'accepted'],
+    ['rediss://r', 'CARDPOLL_REDIS_TLS_CERT', certificatePath('first'), 'redis_tls_cert is set, so give'],
+    ['rediss://r', 'CARDPOLL_REDIS_TLS_CA', file('no.pem', 'no certificate', 0o644), 'holds no certificate'],
+  ])('%s with %s', async (url, name, value, said) => {
+    const refused = await refusal(stores(url), { [name]: value });
+    expect(refused).toContain(said);
+    expect(refused).not.toContain('a-password');
+  });
+});

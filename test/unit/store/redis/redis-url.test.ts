@@ -15,6 +15,15 @@ describe('parseRedisUrl', () => {
     });
   });
 
+  it.each([
+    ['rediss-sentinel://s1/main', 'sentinel', true],
+    ['redis-sentinel://s1/main', 'sentinel', false],
+    ['rediss-cluster://n1', 'cluster', true],
+    ['redis-cluster://n1', 'cluster', false],
+  ])('%s is %s, over TLS: %s', (url, mode, tls) => {
+    expect(parseRedisUrl(url)).toMatchObject({ mode, tls });
+  });
+
   it('knows the default ports, IPv6 and a password without a user', () => {
     expect(parseRedisUrl('redis://[::1]').nodes).toEqual([{ host: '::1', port: 6379 }]);
     expect(parseRedisUrl('redis://:secret@h/')).toMatchObject({
