@@ -217,6 +217,14 @@ CREATE TABLE concurrency_configs (
   CONSTRAINT concurrency_configs_max_concurrency_check CHECK ((max_concurrency > 0))
 );
 
+CREATE TABLE fleet (
+  only_row boolean DEFAULT true NOT NULL,
+  fleet_id uuid DEFAULT gen_random_uuid() NOT NULL,
+  name text NOT NULL,
+  CONSTRAINT fleet_pkey PRIMARY KEY (only_row),
+  CONSTRAINT fleet_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE manual_trigger_cards (
   trigger_id text NOT NULL,
   card_id bigint NOT NULL,

@@ -63,7 +63,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
       overseer: null,
       link: null,
     };
-    await startDaemon(config, teardown, { prepare, ...surroundings });
+    await startDaemon(config, teardown, { prepare, refuse: () => {}, ...surroundings });
     makeTrouble(simulator, Math.max(1, Math.round(cards / CARDS_A_CALL_IN_TROUBLE)), teardown);
   }, options.stop);
 }

@@ -19,7 +19,7 @@ import { SsrfGuard } from './platform/ssrf-guard.ts';
 import type { RecordStore } from './store/ports/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { parseRedisUrl } from './store/redis/redis-url.ts';
-import { openRedis } from './wiring.ts';
+import { openRedis } from './stores.ts';
 
 const IN_MEMORY = ':memory:';
 /** As long as a changed card takes to its rings, and an imported one. */

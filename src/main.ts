@@ -29,6 +29,7 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
   },
   simulate: async (options, listening) => (await import('./wiring.ts')).runSimulator(options, listening),
   doctor: async (config, daemonAnswers) => (await import('./doctor.ts')).runDoctor(config, daemonAnswers),
+  adopt: async (config, goAhead) => (await import('./adopt.ts')).runAdopt(config, goAhead),
   migrate: async (...args) => (await import('./migrate.ts')).runMigrate(...args),
 });
 

@@ -6,7 +6,7 @@ import type { MigrateConfig } from './config/daemon-config.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { MIGRATIONS } from './store/sql/migration-list.ts';
 import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
-import { openEmbedded } from './wiring.ts';
+import { openEmbedded } from './stores.ts';
 
 /** `cardpoll migrate`: opens the record store alone. @returns every migration, and the ids applied now. */
 export async function runMigrate(

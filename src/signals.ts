@@ -51,9 +51,14 @@ export class Hangups {
 /**
  * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
  * @param stop ends it too.
+ * @param refused ends it too, with its reason as the error.
  */
-export async function run(start: (teardown: Teardown) => Promise<void>, stop?: AbortSignal): Promise<number> {
-  const stopSignal = Promise.race([untilStopped(), aborted(stop)]);
+export async function run(
+  start: (teardown: Teardown) => Promise<void>,
+  stop?: AbortSignal,
+  refused?: AbortSignal,
+): Promise<number> {
+  const stopSignal = Promise.race([untilStopped(), aborted(stop), aborted(refused)]);
   const teardown = new Teardown();
   // SIGUSR1 would open Node's inspector on a port of its own.
   teardown.add(onSignal('SIGUSR1', () => {}));
@@ -63,6 +68,7 @@ export async function run(start: (teardown: Teardown) => Promise<void>, stop?: A
   } finally {
     await teardown.run();
   }
+  refused?.throwIfAborted();
   return 0;
 }
 

@@ -7,7 +7,7 @@ import { OwnNumbers } from './api/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
 import type { Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
+import type { DaemonConfig } from './config/daemon-config.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
@@ -17,24 +17,19 @@ import { openGatewayClient } from './gateway/client.ts';
 import { FlowControlledGateway } from './gateway/flow-control.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
+import type { Stores } from './operations/doctor/examine.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import { endsWithin } from './platform/ends-within.ts';
-import { CardpollError } from './platform/errors.ts';
+import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
 import { Reloader } from './reload.ts';
 import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
-import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
-import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
-import type { LiveStore } from './store/ports/live-store.ts';
-import type { Migrations } from './store/ports/migrations.ts';
 import type { RecordStore } from './store/ports/record-store.ts';
-import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { openRedisLiveStore } from './store/redis/live-store.ts';
-import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
+import { migrate, openStores, watchFleet } from './stores.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
@@ -45,9 +40,11 @@ const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
 export function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings): Promise<number> {
+  const refused = new AbortController();
+  const refuse = (error: CardpollError) => refused.abort(error);
   const start = (teardown: Teardown) =>
-    startDaemon(config, teardown, { prepare: async () => {}, ...surroundings });
-  return run(start, surroundings.link?.stop);
+    startDaemon(config, teardown, { prepare: async () => {}, refuse, ...surroundings });
+  return run(start, surroundings.link?.stop, refused.signal);
 }
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
@@ -75,26 +72,15 @@ interface DaemonSurroundings {
 interface DaemonHooks extends DaemonSurroundings {
   /** Runs before anything reads the records. */
   readonly prepare: (records: RecordStore) => Promise<void>;
-}
-
-/**
- * A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again
- * (docs/decisions/0022-older-beside-newer-schema.md).
- */
-async function migrate(migrations: Migrations, log: Logger): Promise<void> {
-  const applied = await migrations.up((migration) =>
-    log.info({ migration }, 'applying a database migration'),
-  );
-  if (applied.length > 0) log.info({ applied }, 'database migrations applied');
-  const newer = (await migrations.status()).filter((state) => state.newer).map(({ id }) => id);
-  if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');
+  /** Ends the daemon with this error. */
+  readonly refuse: (error: CardpollError) => void;
 }
 
 /** Starts a daemon; everything it opens is taken down by `teardown`. */
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
-  { prepare, load, listening, hangups, overseer, link }: DaemonHooks,
+  { prepare, refuse, load, listening, hangups, overseer, link }: DaemonHooks,
 ): Promise<void> {
   const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: link !== null });
   teardown.add(() => logs.close());
@@ -118,6 +104,7 @@ export async function startDaemon(
   teardown.add(hangups.handle(() => void (overseer === null ? reload() : overseer.reload(reload))));
   const stores = await openStores(config, logs.worker, teardown);
   await migrate(stores.records.migrations, logs.worker);
+  await watchFleet(stores, logs.worker, teardown, refuse);
   await prepare(stores.records);
   const instruments = new Instruments();
   const operations = buildOperations(config, stores, logs, instruments);
@@ -192,50 +179,6 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
     );
   });
   return digest;
-}
-
-interface Stores {
-  readonly live: LiveStore;
-  readonly records: RecordStore;
-}
-
-async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown): Promise<Stores> {
-  const { stores } = config;
-  const records =
-    stores.kind === 'external'
-      ? await openPostgresRecordStore({
-          url: stores.databaseUrl,
-          applicationName: APPLICATION_NAME,
-          maxConnections: stores.databaseMaxConnections,
-        })
-      : await openEmbedded(stores.dataDir);
-  teardown.add(() => records.close());
-  const live =
-    stores.kind === 'external' ? await openRedis(stores, log) : openEmbeddedLiveStore({ clock: systemClock });
-  teardown.add(() => live.close());
-  await requireRights(live);
-  return { live, records };
-}
-
-/** Else it would be ready and poll nothing: what is refused below a loop is only logged. */
-async function requireRights(live: LiveStore): Promise<void> {
-  const { user, needed } = await live.missingRights();
-  if (needed.length === 0) return;
-  throw new CardpollError(
-    'config',
-    'redis_rights_missing',
-    `the Redis user ${user} may not do what cardpoll does: it lacks ${needed.join(' ')}`,
-    { hint: 'grant it what docs/security.md lists; cardpoll doctor prints the command' },
-  );
-}
-
-export function openRedis(stores: ExternalStoresConfig, log?: Logger): Promise<LiveStore> {
-  const { redisUrl: url, redisTls: tls, redisSentinelPassword: sentinelPassword } = stores;
-  return openRedisLiveStore({ url, tls, sentinelPassword, ...(log === undefined ? {} : { log }) });
-}
-
-export function openEmbedded(dataDir: string): Promise<RecordStore> {
-  return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
 }
 
 function buildEngine(

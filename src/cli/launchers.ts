@@ -1,8 +1,9 @@
 // What main.ts hands to the commands that run the product itself: the command line decides what to start, the
 // composition root knows how. What runs until it is stopped resolves with the exit code when everything it started has ended.
-import type { DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
+import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
 import type { Finding } from '../domain/finding.ts';
+import type { Fleet } from '../domain/fleet.ts';
 
 export interface DemoOptions {
   readonly listen: HostPort;
@@ -40,6 +41,12 @@ export interface MigrateResult {
   }[];
 }
 
+/** Whose Redis it becomes, and whose it was; null: nobody's that is known. */
+export interface AdoptionPlan {
+  readonly fleet: Fleet;
+  readonly holder: Fleet | null;
+}
+
 /** Told the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
@@ -56,6 +63,8 @@ export interface Launchers {
    * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked
    */
   doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
+  /** @param goAhead asked with the plan where there is something to do. @returns the plan; null: it was not gone ahead with */
+  adopt(config: AdoptConfig, goAhead: (plan: AdoptionPlan) => Promise<boolean>): Promise<AdoptionPlan | null>;
   /** @param onBegin called with the id of each migration before it is applied */
   migrate(
     config: MigrateConfig,

@@ -51,6 +51,11 @@ export interface GatewayInterface {
   readonly field: string | null;
 }
 
+/** Of `cardpoll init adopt`, whose entry in the audit trail stands in a month. */
+export interface AdoptConfig extends Pick<Instance, 'timeZone'> {
+  readonly stores: ExternalStoresConfig;
+}
+
 export interface MigrateConfig {
   readonly database:
     | { readonly kind: 'postgres'; readonly databaseUrl: string }

@@ -3,13 +3,21 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import { CardpollError } from '../platform/errors.ts';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
-import type { DaemonConfig, GatewayConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
+import type {
+  AdoptConfig,
+  DaemonConfig,
+  GatewayConfig,
+  MigrateConfig,
+  StoresConfig,
+} from './daemon-config.ts';
 import { INTERFACE_SETTINGS } from './gateway-settings.ts';
 import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
-import { checkDaemonRules } from './rules.ts';
+import { checkDaemonRules, checkStoreRules } from './rules.ts';
+import { waysToSet } from './setting.ts';
 import { SETTINGS } from './settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
@@ -41,6 +49,20 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   reader.finish();
   return deepFreeze({
     database: databaseUrl === null ? { kind: 'embedded', dataDir } : { kind: 'postgres', databaseUrl },
+  });
+}
+
+/** The stores of a daemon alone; embedded ones belong to nobody else. */
+export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig> {
+  const reader = await SettingReader.open(inputs);
+  const stores = readStores(reader, inputs.env);
+  const timeZone = reader.read(SETTINGS.instance.timeZone);
+  checkStoreRules(reader);
+  reader.finish();
+  if (stores.kind === 'external') return deepFreeze({ stores, timeZone });
+  const ways = `${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`;
+  throw new CardpollError('config', 'no_redis', 'there is no Redis to adopt: none is configured', {
+    hint: `give ${ways}`,
   });
 }
 

@@ -10,13 +10,17 @@ import { SETTINGS } from './settings.ts';
 const LEASE_MARGIN_MS = 1_000;
 
 export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
-  checkStores(reader);
-  checkRedisUrl(reader);
+  checkStoreRules(reader);
   checkGatewayUrl(reader);
   checkAccess(reader, config);
   checkProxies(reader);
   checkLease(reader, config);
   checkProcesses(reader, config);
+}
+
+export function checkStoreRules(reader: SettingReader): void {
+  checkStores(reader);
+  checkRedisUrl(reader);
 }
 
 function checkStores(reader: SettingReader): void {

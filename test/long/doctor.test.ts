@@ -90,6 +90,7 @@ describe('a fleet that is well', () => {
       'gateway flow',
       'gateway card_status',
       'log directory',
+      'redis fleet',
       'instances',
       'running counts',
       'cards in rings',
@@ -194,6 +195,9 @@ describe('surroundings', () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     await client.query('ALTER TABLE cards RENAME TO lost_cards');
+    // As in a copy: the doctor looks at no fleet in the Redis of another one.
+    const [id] = `${await fleet.redis.get('polling:fleet')}`.split(' ');
+    await client.query('UPDATE fleet SET fleet_id = $1', [id]);
     await client.end();
     const { report, statusOf } = await examine({ CARDPOLL_DATABASE_URL: url });
     expect(statusOf('gateway flow')).toBe('ok');

@@ -42,7 +42,7 @@ const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
-  [/^(wiring|serve|signals|reload|supervise|migrate|doctor|demo)\.ts$/, 'wiring'],
+  [/^(wiring|serve|signals|reload|supervise|stores|migrate|adopt|doctor|demo)\.ts$/, 'wiring'],
   [/^main\.ts$/, 'main'],
 ];
 

@@ -77,7 +77,7 @@ async function surroundingFindings(
 /** Commands that read the configuration read the same one. */
 function withConfig(finding: Finding, withFile: string): Finding {
   const { command } = finding;
-  const reads = command !== null && /^cardpoll (daemon|migrate)\b/.test(command);
+  const reads = command !== null && /^cardpoll (daemon|migrate|init adopt)\b/.test(command);
   return reads ? { ...finding, command: `${command}${withFile}` } : finding;
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RecordStore } from '../../store/ports/record-store.ts';
 import { answered } from './finding.ts';
+import { fleetClaimFinding } from './fleet-claim.ts';
 import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';
 import { type RecordStoreExpectations, recordStoreFindings, recordStoreNotOpened } from './record-store.ts';
 
@@ -47,13 +48,20 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
         : answered('postgresql', () => recordStoreFindings(records, clock, expected)),
       around.elsewhere(migrated ? records : null),
       live !== null && migrated
-        ? answered('fleet', () => around.fleet({ live, records }))
+        ? answered('fleet', () => fleetOf({ live, records }, around))
         : [skipped('fleet', 'it needs both stores, and the migrations')],
     ]);
     return groups.flat();
   } finally {
     await Promise.all([live?.close(), records.close()]);
   }
+}
+
+async function fleetOf(stores: Stores, { fleet }: DoctorSurroundings): Promise<Finding[]> {
+  const claim = await fleetClaimFinding(stores.live.coordination, stores.records);
+  return claim.status === 'failed'
+    ? [claim, skipped('fleet', 'this Redis holds another one')]
+    : [claim, ...(await answered('fleet', () => fleet(stores)))];
 }
 
 /** For a daemon without Redis and PostgreSQL: its stores exist only inside it. */

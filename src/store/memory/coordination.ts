@@ -1,4 +1,5 @@
 // Leases, live instances and the progress of initialisation in this process's memory.
+import type { Fleet } from '../../domain/fleet.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type Coordination,
@@ -18,6 +19,7 @@ interface Lease {
 export class EmbeddedCoordination implements Coordination {
   readonly #leases = new Map<string, Lease>();
   readonly #instances = new Map<string, { info: InstanceInfo; expiresMs: number }>();
+  #fleet: Fleet | null = null;
   #progress = INIT_NOT_STARTED;
   #reconciliation = NEVER_RECONCILED;
 
@@ -39,6 +41,20 @@ export class EmbeddedCoordination implements Coordination {
   async resign(name: string, holder: string): Promise<void> {
     const lease = this.#leases.get(name);
     if (lease?.holder === holder) lease.expiresMs = 0;
+  }
+
+  async fleet(): Promise<Fleet | null> {
+    return this.#fleet;
+  }
+
+  async claimFleet(fleet: Fleet): Promise<Fleet> {
+    this.#fleet ??= fleet;
+    return this.#fleet;
+  }
+
+  /** What else this process holds is of the one record store it opened. */
+  async forgetFleet(): Promise<void> {
+    this.#fleet = null;
   }
 
   async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {

@@ -1,6 +1,7 @@
 // Port section of live-store.ts: what the instances agree on: who leads, who is alive, how far initialisation and
 // reconciliation are.
 import type { BreakerReport } from '../../domain/breaker.ts';
+import type { Fleet } from '../../domain/fleet.ts';
 
 export interface InstanceInfo {
   readonly instanceId: string;
@@ -114,6 +115,13 @@ export interface Coordination {
    */
   lead(lease: string, holder: string, ttlMs: number): Promise<number | null>;
   resign(lease: string, holder: string): Promise<void>;
+
+  /** The fleet the store belongs to; null: none yet, or it lost everything. */
+  fleet(): Promise<Fleet | null>;
+  /** Gives the store to a fleet, unless it belongs to one. @returns the one it belongs to now */
+  claimFleet(fleet: Fleet): Promise<Fleet>;
+  /** Removes everything the store holds, and whose it is. */
+  forgetFleet(): Promise<void>;
 
   heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void>;
   /** Live ones, by instance id. */

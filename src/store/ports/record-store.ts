@@ -4,6 +4,7 @@
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
 
+import type { Fleet } from '../../domain/fleet.ts';
 import type { AlertRecords } from './alert-records.ts';
 import type { AuditRecords } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
@@ -35,6 +36,8 @@ export interface RecordStore {
   now(): Promise<number>;
   /** Names the database and its history: another one after a failover, when the last commits may be lost. */
   identity(): Promise<string>;
+  /** Which fleet the database is; stays in copies of it. */
+  fleet(): Promise<Fleet>;
   /** How the database server is. */
   server(): Promise<RecordServer>;
   close(): Promise<void>;

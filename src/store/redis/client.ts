@@ -66,7 +66,7 @@ export class RedisClient {
   /** INFO of every server that takes writes, with its address; '' where this user may not ask. */
   infos(...sections: readonly string[]): Promise<Array<{ address: string; info: string }>> {
     return Promise.all(
-      this.#masters().map(async (master) => {
+      this.masters.map(async (master) => {
         const info = await this.#answer(master.info(...sections).catch((error) => hidden(master, error)));
         const { remoteAddress, remotePort } = master.stream;
         return { address: `${remoteAddress}:${remotePort}`, info };
@@ -74,7 +74,8 @@ export class RedisClient {
     );
   }
 
-  #masters(): Redis[] {
+  /** The servers that take writes. */
+  get masters(): Redis[] {
     return this.isCluster ? (this.connection as Cluster).nodes('master') : [this.connection as Redis];
   }
 

@@ -1,5 +1,6 @@
 // Leases, live workers and the progress of initialisation in Redis.
 import type { BreakerState } from '../../domain/breaker.ts';
+import type { Fleet } from '../../domain/fleet.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type {
   Coordination,
@@ -9,6 +10,7 @@ import type {
   Reconciliation,
 } from '../ports/coordination.ts';
 import type { RedisClient } from './client.ts';
+import { claimFleet, forgetFleet, readFleet } from './fleet.ts';
 import type { Keys } from './keys.ts';
 import { packReconciliation, unpackReconciliation } from './packed-reconciliation.ts';
 
@@ -25,6 +27,18 @@ export class RedisCoordination implements Coordination {
 
   async resign(lease: string, holder: string): Promise<void> {
     await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
+  }
+
+  fleet(): Promise<Fleet | null> {
+    return readFleet(this.client, this.keys);
+  }
+
+  claimFleet(fleet: Fleet): Promise<Fleet> {
+    return claimFleet(this.client, this.keys, fleet);
+  }
+
+  forgetFleet(): Promise<void> {
+    return forgetFleet(this.client, this.keys);
   }
 
   async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {

@@ -8,6 +8,10 @@ import type { TaskType } from '../../domain/task-type.ts';
 import type { RingId } from '../ports/rings.ts';
 
 export class Keys {
+  /** Matches every one. */
+  readonly all = 'polling:*';
+  /** "<fleet id> <name>" */
+  readonly fleet = 'polling:fleet';
   readonly initProgress = 'polling:init:progress';
   /** Hash: what is wrong -> since when, and until when it was noted (health-note.lua). */
   readonly health = 'polling:health';

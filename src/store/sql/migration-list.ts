@@ -11,6 +11,7 @@ import audit from './migrations/0009_audit.sql';
 import alertCare from './migrations/0010_alert_care.sql';
 import openTriggers from './migrations/0011_open_triggers.sql';
 import types from './migrations/0012_types.sql';
+import fleet from './migrations/0013_fleet.sql';
 
 export interface Migration {
   readonly id: string;
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0010_alert_care', sql: alertCare },
   { id: '0011_open_triggers', sql: openTriggers },
   { id: '0012_types', sql: types },
+  { id: '0013_fleet', sql: fleet },
 ];

@@ -6,6 +6,7 @@ import { SqlAudit } from './audit.ts';
 import { SqlCards } from './cards.ts';
 import { SqlCleanup } from './cleanup.ts';
 import { SqlConfigs } from './configs.ts';
+import { fleetOf } from './fleet.ts';
 import { identityOf } from './identity.ts';
 import { SqlMigrations } from './migrations.ts';
 import { nestedClient } from './nested-client.ts';
@@ -52,6 +53,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     },
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),
+    fleet: () => fleetOf(client),
     server: () => serverOf(client, APPLICATION_NAME),
     close: () => client.close(),
   };

@@ -168,6 +168,28 @@ describeLiveStore('coordination', (live) => {
     });
   });
 
+  it('belongs to the fleet that claims it first', async () => {
+    const [ours, theirs] = [
+      { id: 'a-1', name: 'the first one' },
+      { id: 'b-2', name: 'x' },
+    ];
+    const other = await live.another();
+    expect(await live.store.coordination.fleet()).toBeNull();
+    expect(await live.store.coordination.claimFleet(ours)).toEqual(ours);
+    expect(await other.coordination.claimFleet(theirs)).toEqual(ours);
+    expect(await other.coordination.claimFleet({ ...ours, name: 'renamed' })).toEqual(ours);
+    await other.coordination.forgetFleet();
+    expect(await live.store.coordination.fleet()).toBeNull();
+    expect(await other.coordination.claimFleet(theirs)).toEqual(theirs);
+  });
+
+  it('belongs to one of those that claim it at the same time', async () => {
+    const claims = Array.from({ length: 20 }, async (_, i) =>
+      (await live.another()).coordination.claimFleet({ id: String(i), name: 'x' }),
+    );
+    expect(new Set((await Promise.all(claims)).map(({ id }) => id)).size).toBe(1);
+  });
+
   it('has an identity that stays while the store runs', async () => {
     const identity = await live.store.identity();
     expect(identity).not.toBe('');

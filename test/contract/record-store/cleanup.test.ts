@@ -75,6 +75,7 @@ describeRecordStore('cleanup', (db) => {
         'cleanup_configs',
         'cleanup_run_items', // go with their run
         'concurrency_configs',
+        'fleet',
         'manual_trigger_cards', // go with the results
         'polling_configs',
         'rule_types',

@@ -79,6 +79,9 @@ describeRecordStore('configs', (db) => {
   });
 
   it('has an identity that stays', async () => {
+    const fleet = await db.store.fleet();
+    expect(fleet).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: expect.any(String) });
+    expect(await db.store.fleet()).toEqual(fleet);
     const identity = await db.store.identity();
     expect(identity).not.toBe('');
     expect(await db.store.identity()).toBe(identity);

@@ -10,6 +10,7 @@ import { AuditDigest } from '../../../src/engine/audit-digest.ts';
 import { ConfigWatch } from '../../../src/engine/config-watch.ts';
 import type { EngineDeps, EngineSettings } from '../../../src/engine/engine-settings.ts';
 import type { ErrorReporter } from '../../../src/engine/error-reporter.ts';
+import { FleetWatch } from '../../../src/engine/fleet-watch.ts';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
@@ -109,6 +110,12 @@ async function make(name: string): Promise<LoopService> {
       () => ({ instanceId: 'w', roles: [] }) as unknown as InstanceInfo,
       means,
     ),
+    new FleetWatch({
+      coordination: stores.live.coordination,
+      fleet: { id: 'a', name: 'a' },
+      onForeign: () => expect.unreachable(),
+      ...means,
+    }),
     new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),
   ];
   const found = services.find((service) => service.constructor.name === name);

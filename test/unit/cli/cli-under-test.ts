@@ -76,6 +76,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     demo: unexpected,
     simulate: unexpected,
     doctor: unexpected,
+    adopt: unexpected,
     migrate: unexpected,
     ...launchers,
   };

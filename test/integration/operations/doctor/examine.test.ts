@@ -100,7 +100,7 @@ describe('where both stores answer', () => {
   it('everything is looked at in a fixed order, and both are closed', async () => {
     const findings = await look();
     const stores = ['redis', ...REDIS, 'postgresql', ...POSTGRES];
-    expect(checksOf(findings)).toEqual([...stores, 'elsewhere', 'the fleet']);
+    expect(checksOf(findings)).toEqual([...stores, 'elsewhere', 'redis fleet', 'the fleet']);
     expect(found(findings, 'redis')?.status).toBe('ok');
     expect(found(findings, 'postgresql')?.status).toBe('ok');
     expect(elsewhere).toEqual([expect.objectContaining({ kind: 'postgres' })]);
@@ -122,6 +122,25 @@ describe('where both stores answer', () => {
     expect(found(await look(), 'postgresql connections')?.detail).toMatch(/^10 for 1 instance /);
   });
 
+  it('the fleet is looked at in a Redis of its own alone', async () => {
+    const { id, name } = await database.records.fleet();
+    await live.coordination.claimFleet({ id, name });
+    expect(found(await look(), 'redis fleet')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining(name),
+    });
+    await live.coordination.forgetFleet();
+    await live.coordination.claimFleet({ id: '01234567-x', name: 'another' });
+    const findings = await look();
+    expect(found(findings, 'redis fleet')).toMatchObject({
+      status: 'failed',
+      detail: expect.stringContaining('belongs to "another" (01234567), the database is '),
+      command: 'cardpoll init adopt',
+    });
+    expect(findings.at(-1)).toMatchObject({ check: 'fleet', status: 'skipped' });
+    expect(fleet).toHaveLength(1);
+  });
+
   it('but not to what is asked, it is unknown what would have been found', async () => {
     live = { ...live, servers: away };
     const silent = async () => ({ ...(await openRecords()), server: away });
@@ -131,6 +150,7 @@ describe('where both stores answer', () => {
       { check: 'redis', ...unknown },
       { check: 'postgresql', ...unknown },
       { check: 'elsewhere', status: 'ok' },
+      { check: 'redis fleet', status: 'ok', detail: expect.stringContaining("no fleet's yet") },
       { check: 'fleet', ...unknown },
     ]);
     expect(closed.sort()).toEqual(['live', 'records']);

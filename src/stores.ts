@@ -1,0 +1,93 @@
+// The stores of a daemon: opened, migrated, and looked at before anything works on them. Put together by wiring.ts for its
+// daemon; doctor, migrate and adopt open theirs here too.
+import { VERSION } from './cli/version.ts';
+import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
+import { ErrorReporter } from './engine/error-reporter.ts';
+import { FleetWatch, requireOwnFleet } from './engine/fleet-watch.ts';
+import type { Stores } from './operations/doctor/examine.ts';
+import { systemClock } from './platform/clock.ts';
+import { CardpollError } from './platform/errors.ts';
+import type { Logger } from './platform/logger.ts';
+import type { Teardown } from './platform/service.ts';
+import { openEmbeddedLiveStore } from './store/memory/live-store.ts';
+import { openEmbeddedRecordStore } from './store/pglite/record-store.ts';
+import type { LiveStore } from './store/ports/live-store.ts';
+import type { Migrations } from './store/ports/migrations.ts';
+import type { RecordStore } from './store/ports/record-store.ts';
+import { openPostgresRecordStore } from './store/postgres/record-store.ts';
+import { openRedisLiveStore } from './store/redis/live-store.ts';
+import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
+
+export async function openStores(config: DaemonConfig, log: Logger, teardown: Teardown): Promise<Stores> {
+  const { stores } = config;
+  const records =
+    stores.kind === 'external'
+      ? await openPostgresRecordStore({
+          url: stores.databaseUrl,
+          applicationName: APPLICATION_NAME,
+          maxConnections: stores.databaseMaxConnections,
+        })
+      : await openEmbedded(stores.dataDir);
+  teardown.add(() => records.close());
+  const live =
+    stores.kind === 'external' ? await openRedis(stores, log) : openEmbeddedLiveStore({ clock: systemClock });
+  teardown.add(() => live.close());
+  await requireRights(live);
+  return { live, records };
+}
+
+/** Else it would be ready and poll nothing: what is refused below a loop is only logged. */
+async function requireRights(live: LiveStore): Promise<void> {
+  const { user, needed } = await live.missingRights();
+  if (needed.length === 0) return;
+  throw new CardpollError(
+    'config',
+    'redis_rights_missing',
+    `the Redis user ${user} may not do what cardpoll does: it lacks ${needed.join(' ')}`,
+    { hint: 'grant it what docs/security.md lists; cardpoll doctor prints the command' },
+  );
+}
+
+export function openRedis(stores: ExternalStoresConfig, log?: Logger): Promise<LiveStore> {
+  const { redisUrl: url, redisTls: tls, redisSentinelPassword: sentinelPassword } = stores;
+  return openRedisLiveStore({ url, tls, sentinelPassword, ...(log === undefined ? {} : { log }) });
+}
+
+export function openEmbedded(dataDir: string): Promise<RecordStore> {
+  return openEmbeddedRecordStore({ dataDir, workerUrl: new URL('./pglite-worker.js', import.meta.url) });
+}
+
+/**
+ * A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again
+ * (docs/decisions/0022-older-beside-newer-schema.md).
+ */
+export async function migrate(migrations: Migrations, log: Logger): Promise<void> {
+  const applied = await migrations.up((migration) =>
+    log.info({ migration }, 'applying a database migration'),
+  );
+  if (applied.length > 0) log.info({ applied }, 'database migrations applied');
+  const newer = (await migrations.status()).filter((state) => state.newer).map(({ id }) => id);
+  if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');
+}
+
+/** Before anything reads or writes what another fleet keeps in the live store. */
+export async function watchFleet(
+  { live: { coordination }, records }: Stores,
+  log: Logger,
+  teardown: Teardown,
+  refuse: (error: CardpollError) => void,
+): Promise<void> {
+  const fleet = await records.fleet();
+  await requireOwnFleet(coordination, fleet);
+  const onError = new ErrorReporter(log, systemClock).for('fleet-watch');
+  const onForeign = (error: CardpollError) => {
+    log.error(
+      { reason: error.message, hint: error.hint },
+      'Redis belongs to another fleet: this instance ends',
+    );
+    refuse(error);
+  };
+  const watch = new FleetWatch({ coordination, fleet, onForeign, clock: systemClock, onError });
+  await watch.start();
+  teardown.add(() => watch.stop());
+}
