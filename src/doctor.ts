@@ -47,7 +47,8 @@ export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise
   const { redisUrl, databaseUrl, databaseMaxConnections } = stores;
   return examine({
     openLive: () => openRedis(stores),
-    openRecords: () => openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor' }),
+    openRecords: () =>
+      openPostgresRecordStore({ url: databaseUrl, applicationName: 'cardpoll-doctor', readsOnly: true }),
     clock: systemClock,
     redisCli: redisCliOf(redisUrl),
     database: {

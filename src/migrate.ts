@@ -25,7 +25,11 @@ export async function runMigrate(
   }
   const records =
     database.kind === 'postgres'
-      ? await openPostgresRecordStore({ url: database.databaseUrl, applicationName: APPLICATION_NAME })
+      ? await openPostgresRecordStore({
+          url: database.databaseUrl,
+          applicationName: APPLICATION_NAME,
+          readsOnly: action === 'status',
+        })
       : await openEmbedded(database.dataDir);
   try {
     const applied = action === 'up' ? await records.migrations.up(onBegin) : [];

@@ -100,16 +100,17 @@ function installTls(tls: ServerTls, dir: string, owner: Owner | undefined): stri
 
 /**
  * A standby with what this server holds now: a copy made while the server is down for a moment. It does not run, so it
- * hears of nothing that comes after; start it in place of the server, on whose port it answers, once that one is gone.
+ * hears of nothing that comes after. It answers on the server's port, so start it once that one is gone, unless it gets
+ * a port of its own.
  */
-export async function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+export async function standbyOf(primary: PostgresServer, port = primary.port): Promise<PostgresServer> {
   const { owner, dir } = newServerDirectory('postgres');
   const data = join(dir, 'data');
   await primary.kill('SIGINT');
   await run('cp', ['-rp', join(primary.dir, 'data'), data]);
   await primary.start();
   writeFileSync(join(data, 'standby.signal'), '');
-  return new PostgresServer(primary.port, dir, owner, []);
+  return new PostgresServer(port, dir, owner, []);
 }
 
 /** A directory of its own for a server that refuses to run as root, and the user it runs as then. */

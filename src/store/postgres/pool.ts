@@ -1,6 +1,7 @@
 // SqlClient on pg's connection pool. Every wait is bounded: for a connection, for a lock, for a statement, and, where
 // the server has frozen and enforces nothing, for any answer at all. After an outage the pool heals by itself:
-// broken connections are thrown away and the next query opens a new one.
+// broken connections are thrown away and the next query opens a new one. After a failover the address may lead to
+// another server: connections to one that takes no writes are refused, and given up when it stops taking them.
 
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,18 +9,26 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
-import { transactionPooling, translateSqlError } from '../sql/sql-errors.ts';
+import {
+  endsConnection,
+  isReadOnly,
+  readOnlyError,
+  transactionPooling,
+  translateSqlError,
+} from '../sql/sql-errors.ts';
 import { statements } from '../sql/statements.ts';
 import { limitStatements } from '../sql/transaction-bounds.ts';
 import file from './queries/pool.sql';
 
-const SQL = statements(file, 'session', 'backend');
+const SQL = statements(file, 'begin', 'backend');
 
 interface PoolOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections: number;
+  /** Only reads are sent: a server that takes no writes will do. */
+  readonly readsOnly?: boolean;
   /** For tests. */
   readonly answerTimeoutMs?: number;
 }
@@ -49,6 +58,8 @@ export class PostgresClient implements SqlClient {
   /** Begun with the first use, and again where it could not be done. */
   #owning: Promise<void> | null = null;
   #cut: NodeJS.Timeout | undefined;
+  /** Connections that are not in here were opened before a server stopped taking writes. */
+  #trusted = new WeakSet<pg.PoolClient>();
 
   constructor(options: PoolOptions) {
     this.#where = describe(options.url);
@@ -63,7 +74,8 @@ export class PostgresClient implements SqlClient {
       types,
       onConnect: async (client) => {
         const bounds = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
-        await client.query(SQL.session.text, bounds);
+        const { rows } = await client.query<{ read_only: boolean }>(SQL.begin.text, bounds);
+        if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
       },
     });
     // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
@@ -72,6 +84,7 @@ export class PostgresClient implements SqlClient {
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
       this.#connected.add(client);
+      this.#trusted.add(client);
     });
     this.#pool.on('remove', (client) => {
       this.#connected.delete(client);
@@ -112,7 +125,7 @@ export class PostgresClient implements SqlClient {
   async #withConnection<T>(use: (runner: ConnectionRunner) => Promise<T>): Promise<T> {
     this.#owning ??= this.#requireOwnConnections();
     await this.#owning;
-    const client = await translated(this.#pool.connect(), this.#where);
+    const client = await this.#connect();
     let reusable = false;
     try {
       const result = await use(new ConnectionRunner(client, this.#where));
@@ -120,9 +133,19 @@ export class PostgresClient implements SqlClient {
       return result;
     } catch (error) {
       reusable = isStatementError(error);
+      // Its other connections lead to the same server: reads would succeed there for as long as the pool is busy.
+      if (isReadOnly(error)) this.#trusted = new WeakSet();
       throw error;
     } finally {
       client.release(!reusable);
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await translated(this.#pool.connect(), this.#where);
+      if (this.#trusted.has(client)) return client;
+      client.release(true);
     }
   }
 
@@ -132,7 +155,7 @@ export class PostgresClient implements SqlClient {
    */
   async #requireOwnConnections(): Promise<void> {
     const two = [1, 2].slice(0, this.#pool.options.max);
-    const asked = await Promise.allSettled(two.map(() => this.#pool.connect()));
+    const asked = await Promise.allSettled(two.map(() => this.#connect()));
     const clients = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
     try {
       const pids = new Set<unknown>();
@@ -154,7 +177,7 @@ export class PostgresClient implements SqlClient {
 /** The server refused a statement and the connection is as good as before; anything else makes it suspect. */
 function isStatementError(error: unknown): boolean {
   const origin = error instanceof CardpollError ? error.cause : error;
-  return origin instanceof pg.DatabaseError && origin.severity === 'ERROR';
+  return origin instanceof pg.DatabaseError && origin.severity === 'ERROR' && !endsConnection(origin);
 }
 
 /** What the database says in our words; what others say while they hold a connection stays theirs. */

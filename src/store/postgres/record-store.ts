@@ -9,6 +9,8 @@ interface PostgresOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly maxConnections?: number;
+  /** Only reads are sent: a server that takes no writes will do. */
+  readonly readsOnly?: boolean;
 }
 
 /**

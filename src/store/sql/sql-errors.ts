@@ -22,14 +22,10 @@ const CONNECTION_MESSAGE =
 /** pg reports it without a code. */
 const NO_TLS = /server does not support SSL/i;
 
-const UNREACHABLE_STATES = new Set([
-  '57P01', // admin shutdown
-  '57P02', // crash shutdown
-  '57P03', // cannot connect now: starting up or shutting down
-  '57P05', // idle session timeout
-  '25P03', // idle in transaction timeout
-  '25006', // read-only: connected to a standby
-]);
+const IDLE_IN_TRANSACTION_TIMEOUT = '25P03';
+/** Class 57P: the server shuts down, starts up or ends the session. */
+const OPERATOR_INTERVENTION = '57P';
+const READ_ONLY = '25006';
 const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
 const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
 const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
@@ -47,11 +43,35 @@ export function sqlStateOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
+/** The server takes no writes. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === READ_ONLY;
+}
+
+/** After this error the connection may lead to a server that is going, or is not the primary any more. */
+export function endsConnection(error: unknown): boolean {
+  return isReadOnly(error) || sqlStateOf(error).startsWith(OPERATOR_INTERVENTION);
+}
+
+/** @param where as for translateSqlError */
+export function readOnlyError(where: string, cause?: unknown): CardpollError {
+  return new CardpollError(
+    'unavailable',
+    'postgres_read_only',
+    `${where} takes no writes: it is a standby, or set to read only`,
+    {
+      hint: 'Point database_url to the primary, or promote this server; cardpoll doctor shows how.',
+      cause,
+    },
+  );
+}
+
 /** @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`. */
 export function translateSqlError(error: unknown, where: string): CardpollError {
   if (error instanceof CardpollError) return error;
   const state = sqlStateOf(error);
   const message = messageOf(error);
+  if (isReadOnly(error)) return readOnlyError(where, error);
   const fault = tlsFaultOf({ code: state }) ?? (NO_TLS.test(message) ? 'it speaks no TLS' : null);
   if (fault !== null) {
     return new CardpollError(
@@ -102,7 +122,12 @@ export function translateSqlError(error: unknown, where: string): CardpollError 
 
 function isUnreachable(state: string, message: string): boolean {
   if (state === '') return CONNECTION_MESSAGE.test(message);
-  return NETWORK_CODES.has(state) || UNREACHABLE_STATES.has(state) || state.startsWith('08');
+  return (
+    NETWORK_CODES.has(state) ||
+    state === IDLE_IN_TRANSACTION_TIMEOUT ||
+    state.startsWith(OPERATOR_INTERVENTION) ||
+    state.startsWith('08')
+  );
 }
 
 /** Errors that waiting does not cure. */

@@ -101,7 +101,7 @@ it('a database that takes no writes', async () => {
     const name = new URL(url).pathname.slice(1);
     expect((await found('postgresql replication'))?.status).toBe('ok');
     await client.query(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
-    const reopened = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+    const reopened = await openPostgresRecordStore({ url, applicationName: 'cardpoll', readsOnly: true });
     const findings = await recordStoreFindings(reopened, systemClock, EXPECTED);
     await reopened.close();
     expect(findings.find(({ check }) => check === 'postgresql replication')).toMatchObject({

@@ -13,7 +13,7 @@ describe('translateSqlError', () => {
     ['57P01', 'unavailable', 'postgres_unreachable'],
     ['57P03', 'unavailable', 'postgres_unreachable'],
     ['08006', 'unavailable', 'postgres_unreachable'],
-    ['25006', 'unavailable', 'postgres_unreachable'],
+    ['25006', 'unavailable', 'postgres_read_only'],
     ['53100', 'unavailable', 'postgres_out_of_resources'],
     ['53300', 'unavailable', 'postgres_out_of_resources'],
     ['57014', 'unavailable', 'postgres_timeout'],
