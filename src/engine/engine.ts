@@ -26,7 +26,7 @@ import { makeTask } from './tasks/make-task.ts';
 import { WorkCounts, type WorkTotals } from './work-counts.ts';
 import { Worker } from './worker.ts';
 
-/** A claim loop without an answer for this long is not alive. */
+/** Without a store for this long an instance is not fit: for a claim loop without an answer, and without the configs. */
 const STALLED_MS = 10_000;
 /** For signing off at the stores after the drain. */
 const FAREWELL_MS = 3_000;
@@ -73,10 +73,16 @@ export class Engine implements Service {
 
   /** Why this instance should get no work or traffic just now; empty when it is fit. */
   problems(): string[] {
+    if (this.#phase !== 'running') return [this.#phase];
     const problems = this.#workers
       .filter((worker) => worker.stalledMs > STALLED_MS)
       .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
-    return this.#phase === 'running' ? problems : [this.#phase];
+    const { outage } = this.#configs;
+    if (outage === null || outage.lastsMs <= STALLED_MS) return problems;
+    return [
+      ...problems,
+      `the database could not be used for ${Math.round(outage.lastsMs / 1000)} s: ${outage.reason}`,
+    ];
   }
 
   /** Loops that only a restart of the process can help; empty before it works and while it drains, which is bounded. */
@@ -114,6 +120,8 @@ export class Engine implements Service {
   describe(): InstanceInfo {
     const { instanceId, hostname, pid, version, roles } = this.settings;
     const { hits, misses } = this.#reader.counts;
+    const { outage } = this.#configs;
+    const now = this.deps.clock.now();
     return {
       instanceId,
       hostname,
@@ -122,11 +130,12 @@ export class Engine implements Service {
       roles,
       probeAddress: this.deps.probeAddress(),
       startedAtMs: this.#startedAtMs,
-      heartbeatAtMs: this.deps.clock.now(),
+      heartbeatAtMs: now,
       inFlight: this.#inFlight(),
       cacheHits: hits,
       cacheMisses: misses,
       breakers: this.deps.gateway.breakers().filter((breaker) => breaker.state !== 'closed'),
+      databaseOutage: outage && { sinceMs: Math.round(now - outage.lastsMs), reason: outage.reason },
     };
   }
 

@@ -13,7 +13,8 @@
 // state, in the same loop: a card read by a batch and removed before it was added is removed by the very next sync.
 //
 // The live store does not fence what is written here, so every write is preceded by a look at the lead: a process that
-// was paused in mid-pass must not undo, with what it read then, what the next leader has done since.
+// was paused in mid-pass must not undo, with what it read then, what the next leader has done since. A pass ends with
+// the lead it began under, also where this instance leads anew by then: its configs are those of before.
 import { MIN_BUCKETS } from '../domain/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -56,6 +57,8 @@ export class Initialiser extends LoopService {
   readonly #sync: CardSync;
   readonly #loader: RingLoader;
   readonly #reconciler: Reconciler;
+  /** Of the lead under which the present pass began. */
+  #fence: number | null = null;
 
   constructor(private readonly deps: InitialiserDeps) {
     super('initialiser', deps);
@@ -66,7 +69,8 @@ export class Initialiser extends LoopService {
   }
 
   async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) return NOT_LEADING_REST_MS;
+    this.#fence = this.deps.fence();
+    if (this.#fence === null) return NOT_LEADING_REST_MS;
     const view = { configs: this.deps.configs(), matcher: this.deps.matcher() };
     const rings = await this.#rings(view);
     if (rings === null) return NOT_LEADING_REST_MS;
@@ -267,7 +271,7 @@ export class Initialiser extends LoopService {
   }
 
   #requireLead(): void {
-    if (this.deps.fence() !== null) return;
+    if (this.#fence !== null && this.deps.fence() === this.#fence) return;
     throw new CardpollError('busy', 'lead_lost', 'this instance lost the lead in the middle of a pass');
   }
 }

@@ -37,7 +37,9 @@ export function leaderServices(
     coordination: live.coordination,
     holder: settings.instanceId,
     clock,
-    onChange: (leads, fence) => log.info({ fence }, leads ? 'this instance leads' : 'another instance leads'),
+    configsReadAt: () => watch.readAt,
+    onChange: (leads, fence) =>
+      log.info({ fence }, leads ? 'this instance leads' : 'this instance leads no more'),
     onError: errors.for('leadership'),
   });
   const fence = () => leadership.fence();

@@ -1,9 +1,12 @@
 // One instance of the fleet leads: it advances the rings, initialises them and takes back what dead workers left.
-// This service keeps or seeks that lease. Losing it never breaks anything: advancing a ring carries the fencing token,
-// so a paused former leader is refused; every other operation is idempotent, and made only after a look at the lead.
+// This service keeps or seeks that lease, which takes both stores: an instance that does not reach the record store could
+// do none of the leader's work, and would keep all others from it. Losing the lease never breaks anything: advancing a
+// ring carries the fencing token, so a paused former leader is refused; every other operation is idempotent, and made
+// only after a look at the lead.
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/coordination.ts';
+import { PROVEN_FOR_MS } from './config-watch.ts';
 
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;
@@ -12,12 +15,16 @@ const RENEW_EVERY_MS = 1_000;
 export class Leadership extends LoopService {
   #fence: number | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
+  /** When the answer came that first granted this fence. */
+  #ledSince = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly deps: {
       readonly coordination: Coordination;
       readonly holder: string;
       readonly clock: Clock;
+      /** When the polling configs in use were asked for, by the monotonic clock. */
+      readonly configsReadAt: () => number;
       readonly onChange: (leads: boolean, fence: number | null) => void;
       readonly onError: LoopErrorHandler;
     },
@@ -25,25 +32,48 @@ export class Leadership extends LoopService {
     super('leadership', deps);
   }
 
-  /** The fencing token while this instance leads for certain, else null. */
+  /**
+   * The fencing token while this instance leads for certain, else null. Null also until the configs have been read under
+   * this lead: another leader may have changed rings since they were read before.
+   */
   fence(): number | null {
-    return this.deps.clock.monotonic() - this.#renewedAt < TTL_MS ? this.#fence : null;
+    const renewed = this.deps.clock.monotonic() - this.#renewedAt < TTL_MS;
+    const isCurrent = this.deps.configsReadAt() >= this.#ledSince;
+    return renewed && isCurrent && this.#reachesRecords() ? this.#fence : null;
   }
 
   async runOnce(): Promise<number> {
+    if (!this.#reachesRecords()) {
+      await this.#resign();
+      return RENEW_EVERY_MS;
+    }
     const askedAt = this.deps.clock.monotonic();
     const fence = await this.deps.coordination.lead(LEASE, this.deps.holder, TTL_MS);
-    const changed = fence !== this.#fence;
-    this.#fence = fence;
     this.#renewedAt = askedAt;
-    if (changed) this.deps.onChange(fence !== null, fence);
+    if (fence !== this.#fence) {
+      this.#ledSince = this.deps.clock.monotonic();
+      this.#change(fence);
+    }
     return RENEW_EVERY_MS;
   }
 
   override async stop(): Promise<void> {
     await super.stop();
+    await this.#resign();
+  }
+
+  #reachesRecords(): boolean {
+    return this.deps.clock.monotonic() - this.deps.configsReadAt() < PROVEN_FOR_MS;
+  }
+
+  async #resign(): Promise<void> {
     if (this.#fence === null) return;
-    this.#fence = null;
+    this.#change(null);
     await this.deps.coordination.resign(LEASE, this.deps.holder);
+  }
+
+  #change(fence: number | null): void {
+    this.#fence = fence;
+    this.deps.onChange(fence !== null, fence);
   }
 }

@@ -39,8 +39,10 @@ export class Scheduler extends LoopService {
   }
 
   async runOnce(signal?: AbortSignal): Promise<number> {
-    if (this.deps.fence() === null) return TICK_MS;
-    await this.#applySettings();
+    const fence = this.deps.fence();
+    if (fence === null) return TICK_MS;
+    await this.#applySettings(fence);
+    if (this.deps.fence() !== fence) return TICK_MS;
     // Rings take turns, so that one far behind cannot keep the others waiting.
     let behind = this.#inTurn(this.deps.configs().filter((config) => config.status === 1));
     while (behind.length > 0 && !signal?.aborted) {
@@ -58,11 +60,14 @@ export class Scheduler extends LoopService {
     return [...configs.slice(first), ...configs.slice(0, first)];
   }
 
-  async #applySettings(): Promise<void> {
-    const told = JSON.stringify(this.deps.configs());
+  /** What is not carried out under the lead with which it began, ends: the next leader may know other configs. */
+  async #applySettings(fence: number): Promise<void> {
+    const configs = this.deps.configs();
+    const told = JSON.stringify(configs);
     const now = this.deps.clock.monotonic();
     if (told === this.#told && now - this.#toldAt < RECONFIGURE_EVERY_MS) return;
-    for (const config of this.deps.configs()) {
+    for (const config of configs) {
+      if (this.deps.fence() !== fence) return;
       await this.deps.rings.configure(ringOf(config), {
         intervalMs: config.intervalSeconds * 1000,
         enabled: config.status === 1,

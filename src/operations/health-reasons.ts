@@ -8,6 +8,7 @@ import { carrierWords, type FailingCarrier } from '../domain/failing-carriers.ts
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { adviceOf, type Remedy } from './capacity.ts';
+import type { DatabaseOutages } from './database-outages.ts';
 import { dateOf } from './date-of.ts';
 import { spanWords } from './span-words.ts';
 
@@ -45,6 +46,7 @@ export type HealthCode =
   | 'overloaded'
   | 'stop_unconfirmed'
   | 'no_worker'
+  | 'database_outage'
   | 'init_stuck';
 
 export interface TaskHealthInputs extends HealthInputs {
@@ -120,12 +122,14 @@ interface FleetHealthInputs {
   /** Live instances that may lead, and so initialise. */
   readonly schedulers: number;
   readonly initStuck: boolean;
+  /** null: all live instances can use the database. */
+  readonly databaseOutages: DatabaseOutages | null;
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { tasks, workers, schedulers, initStuck, since } = inputs;
+  const { tasks, workers, schedulers, initStuck, databaseOutages, since } = inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
@@ -144,7 +148,21 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   const own = tasks.flatMap(({ taskType, reasons }) =>
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
-  return bySeverity([...causes.map((cause) => dated(cause, null, since)), ...own]);
+  const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
+  return bySeverity([...outages, ...causes.map((cause) => dated(cause, null, since)), ...own]);
+}
+
+/** Without the database an instance can neither lead nor poll what the card cache lacks. */
+function outageReason({ instances, cutOff, leaderless, sinceMs, reason }: DatabaseOutages): HealthReason {
+  const who = `${cutOff.length} of ${instances} instances cannot use the database`;
+  return {
+    code: 'database_outage',
+    taskType: null,
+    severity: leaderless ? 'alert' : 'warning',
+    text: leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`,
+    command: 'cardpoll doctor',
+    since: dateOf(sinceMs),
+  };
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {

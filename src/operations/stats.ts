@@ -8,6 +8,7 @@ import type { LiveStore } from '../store/ports/live-store.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
+import { databaseOutagesOf } from './database-outages.ts';
 import { breakersOf, type GatewayReport, gatewayReportOf } from './gateway-report.ts';
 import { fleetReasons, type HealthReason, healthOfReasons, type ReasonsSince } from './health-reasons.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
@@ -91,6 +92,7 @@ export class StatsOperations {
       workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
       schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
       initStuck: init.status === 'stuck',
+      databaseOutages: databaseOutagesOf(surroundings.instances),
       since: surroundings.since,
     });
     return {

@@ -22,6 +22,8 @@ export abstract class LoopService implements Service {
   #rest: AbortController | null = null;
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
+  /** The longest pause after a pass that threw. */
+  protected readonly maxRetryMs: number = MAX_RETRY_MS;
   #passes = 0;
 
   constructor(
@@ -75,7 +77,7 @@ export abstract class LoopService implements Service {
       return restMs;
     } catch (error) {
       if (signal.aborted) return 0;
-      const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
+      const retryInMs = Math.min(this.maxRetryMs, FIRST_RETRY_MS * 2 ** this.#failures);
       this.#failures += 1;
       this.means.onError(error, retryInMs);
       return retryInMs;

@@ -25,6 +25,7 @@ export function instanceOf(instanceId: string, over: Partial<InstanceInfo> = {})
     cacheHits: 0,
     cacheMisses: 0,
     breakers: [],
+    databaseOutage: null,
     ...over,
   };
 }

@@ -4,6 +4,7 @@ import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.t
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live-store.ts';
 import type { RecordStore } from '../../store/ports/record-store.ts';
+import { databaseOutagesOf } from '../database-outages.ts';
 import type { Overview } from '../stats.ts';
 import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
@@ -27,10 +28,11 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   const { live, records, clock, random, settle, upkeep } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
+  const isLed = databaseOutagesOf(instances)?.leaderless !== true;
   const groups = await Promise.all([
     Promise.resolve(instanceFindings(instances)),
     answered('running counts', () => runningCountFindings(live)),
-    answered('cards in rings', () => ringSampleFindings({ live, records }, progress, random, settle)),
+    answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

@@ -17,11 +17,16 @@ const PLACES = 20;
 const CARDS_A_PLACE = 50;
 
 /**
+ * @param isLed whether an instance leads, which puts cards into their rings
  * @param random uniform in [0, 1)
  * @param settle waits for as long as a changed card takes to its rings
  */
 export async function ringSampleFindings(
-  { live, records }: { readonly live: LiveStore; readonly records: RecordStore },
+  {
+    live,
+    records,
+    isLed,
+  }: { readonly live: LiveStore; readonly records: RecordStore; readonly isLed: boolean },
   progress: InitProgress,
   random: () => number,
   settle: () => Promise<void>,
@@ -36,12 +41,10 @@ export async function ringSampleFindings(
   if (missing.size === 0)
     return [ok(CHECK, `${countWords(cards.length, 'card')} looked up, all in their rings`)];
   const detail = `${countWords(missing.size, 'card')} of ${cards.length} looked up (${places} memberships) are in no ring that polls them`;
-  return [
-    failed(CHECK, detail, {
-      hint: 'have all cards compared with the rings',
-      command: 'cardpoll init rebuild --yes',
-    }),
-  ];
+  const remedy = isLed
+    ? { hint: 'have all cards compared with the rings', command: 'cardpoll init rebuild --yes' }
+    : { hint: 'no instance leads; the next leader adds them', command: 'cardpoll stats instances' };
+  return [failed(CHECK, detail, remedy)];
 }
 
 /** @returns how many memberships the cards should have, and the cards that lack one. */

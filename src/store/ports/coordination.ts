@@ -20,6 +20,8 @@ export interface InstanceInfo {
   readonly cacheMisses: number;
   /** Breakers of this instance that are not closed. */
   readonly breakers: readonly BreakerReport[];
+  /** Since when this instance cannot use the record store, and why; null while it can. */
+  readonly databaseOutage: { readonly sinceMs: number; readonly reason: string } | null;
 }
 
 export type InitStatus = 'pending' | 'running' | 'completed';

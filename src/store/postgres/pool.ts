@@ -9,13 +9,7 @@ import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
-import {
-  endsConnection,
-  isReadOnly,
-  readOnlyError,
-  transactionPooling,
-  translateSqlError,
-} from '../sql/sql-errors.ts';
+import { endsConnection, readOnlyError, transactionPooling, translateSqlError } from '../sql/sql-errors.ts';
 import { statements } from '../sql/statements.ts';
 import { limitStatements } from '../sql/transaction-bounds.ts';
 import file from './queries/pool.sql';
@@ -43,6 +37,8 @@ const LONG_ANSWER_TIMEOUT_MS = 2 ** 31 - 1;
 const IDLE_CONNECTION_MS = 60_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
+const LEADS_NOWHERE = new Set(['postgres_unreachable', 'postgres_read_only']);
+
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
@@ -58,7 +54,7 @@ export class PostgresClient implements SqlClient {
   /** Begun with the first use, and again where it could not be done. */
   #owning: Promise<void> | null = null;
   #cut: NodeJS.Timeout | undefined;
-  /** Connections that are not in here were opened before a server stopped taking writes. */
+  /** Opened since one was last found to lead nowhere; others are given up when their turn comes. */
   #trusted = new WeakSet<pg.PoolClient>();
 
   constructor(options: PoolOptions) {
@@ -133,8 +129,8 @@ export class PostgresClient implements SqlClient {
       return result;
     } catch (error) {
       reusable = isStatementError(error);
-      // Its other connections lead to the same server: reads would succeed there for as long as the pool is busy.
-      if (isReadOnly(error)) this.#trusted = new WeakSet();
+      // The other connections lead the same way: to a server that is gone, silent, or good for reads alone.
+      if (leadsNowhere(error)) this.#trusted = new WeakSet();
       throw error;
     } finally {
       client.release(!reusable);
@@ -174,6 +170,10 @@ export class PostgresClient implements SqlClient {
   }
 }
 
+function leadsNowhere(error: unknown): boolean {
+  return error instanceof CardpollError && LEADS_NOWHERE.has(error.code);
+}
+
 /** The server refused a statement and the connection is as good as before; anything else makes it suspect. */
 function isStatementError(error: unknown): boolean {
   const origin = error instanceof CardpollError ? error.cause : error;
@@ -196,8 +196,9 @@ class ConnectionRunner implements SqlTransaction, SqlRunner {
   ) {}
 
   async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
-    const statement = typeof sql === 'string' ? { text: sql } : sql;
-    const result = await translated(this.client.query({ ...statement, values: [...params] }), this.where);
+    const { answerTimeoutMs, ...statement } = typeof sql === 'string' ? { text: sql } : sql;
+    const query = { ...statement, values: [...params], query_timeout: answerTimeoutMs };
+    const result = await translated(this.client.query(query), this.where);
     return result.rows as Row[];
   }
 

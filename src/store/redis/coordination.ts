@@ -150,9 +150,12 @@ interface PackedInstance {
     reason: string | null;
     next_probe_at_ms: number | null;
   }>;
+  /** Absent where an older version wrote it. */
+  database_outage?: { since_ms: number; reason: string } | null;
 }
 
 function packInstance(instance: InstanceInfo): PackedInstance {
+  const outage = instance.databaseOutage;
   return {
     worker_id: instance.instanceId,
     hostname: instance.hostname,
@@ -172,10 +175,12 @@ function packInstance(instance: InstanceInfo): PackedInstance {
       reason: breaker.reason,
       next_probe_at_ms: breaker.nextProbeAtMs,
     })),
+    database_outage: outage && { since_ms: outage.sinceMs, reason: outage.reason },
   };
 }
 
 function unpackInstance(packed: PackedInstance): InstanceInfo {
+  const outage = packed.database_outage ?? null;
   return {
     instanceId: packed.worker_id,
     hostname: packed.hostname,
@@ -195,5 +200,6 @@ function unpackInstance(packed: PackedInstance): InstanceInfo {
       reason: breaker.reason,
       nextProbeAtMs: breaker.next_probe_at_ms,
     })),
+    databaseOutage: outage && { sinceMs: outage.since_ms, reason: outage.reason },
   };
 }

@@ -21,6 +21,9 @@ const SQL = statements(
   'setConcurrency',
 );
 
+/** A handful of rows, and their answer proves that the database is reached (engine/config-watch.ts). */
+const LIST_ANSWER_TIMEOUT_MS = 3_000;
+
 interface ConfigRow {
   readonly id: number;
   readonly name: string;
@@ -36,7 +39,7 @@ export class SqlConfigs implements ConfigRecords {
   constructor(private readonly client: SqlClient) {}
 
   async list(): Promise<PollingConfig[]> {
-    const rows = await this.client.query<ConfigRow>(SQL.list);
+    const rows = await this.client.query<ConfigRow>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS });
     return rows.map(toConfig);
   }
 

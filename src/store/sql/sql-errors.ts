@@ -44,7 +44,7 @@ export function sqlStateOf(error: unknown): string {
 }
 
 /** The server takes no writes. */
-export function isReadOnly(error: unknown): boolean {
+function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === READ_ONLY;
 }
 

@@ -9,6 +9,7 @@ import type { RingState } from '../../../src/store/ports/rings.ts';
 import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
+import { instanceOf } from '../../support/polled-fleet.ts';
 
 let api: ApiUnderTest;
 
@@ -64,7 +65,7 @@ describe('polling-stats', () => {
     const worker = { ...host, version: '1.2.3', roles: ['worker'], inFlight: 1 };
     const times = { startedAtMs: now - 60_000, heartbeatAtMs: now };
     await api.live.coordination.heartbeat(
-      { instanceId: 'w1', ...worker, ...times, cacheHits: 3, cacheMisses: 1, breakers: [] },
+      { ...instanceOf('w1'), ...worker, ...times, cacheHits: 3, cacheMisses: 1 },
       60_000,
     );
   });

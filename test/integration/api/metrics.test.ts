@@ -118,7 +118,14 @@ describe('after polls', () => {
       probeAddress: null,
       inFlight: 1,
     };
-    const counts = { startedAtMs: now, heartbeatAtMs: now, cacheHits: 30, cacheMisses: 10, breakers: [] };
+    const counts = {
+      startedAtMs: now,
+      heartbeatAtMs: now,
+      cacheHits: 30,
+      cacheMisses: 10,
+      breakers: [],
+      databaseOutage: null,
+    };
     await live.coordination.heartbeat({ ...worker, ...counts }, 60_000);
     const { values } = await scrape(api);
     expect(Object.fromEntries(values)).toMatchObject({

@@ -222,7 +222,10 @@ function failingAfter(steps: number): InitialiserDeps['live'] {
   });
 }
 
-it('writes nothing once another instance leads', async () => {
+it.each([
+  ['another instance leads', null],
+  ['this instance leads anew', 2],
+])('writes nothing once the lead of its pass is lost and %s', async (_, then) => {
   await configure();
   // The lead is lost while the pass waits for the database.
   const overtaken = makeInitialiser(
@@ -230,7 +233,7 @@ it('writes nothing once another instance leads', async () => {
       coordination: overriding(live.coordination, {
         initProgress: async () => {
           const progress = await live.coordination.initProgress();
-          fence = null;
+          fence = then;
           return progress;
         },
       }),

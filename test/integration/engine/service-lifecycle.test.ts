@@ -45,6 +45,7 @@ let clock: FakeClock;
 let gate: Gate;
 let errors: unknown[];
 let leadership: Leadership;
+let configs: ConfigWatch;
 let subject: LoopService;
 /** Gives the subject something to do in its next pass, where it would not ask a store without. */
 let stir: () => void;
@@ -70,13 +71,13 @@ async function make(name: string): Promise<LoopService> {
   const live = openEmbeddedLiveStore({ clock });
   const log = pino({ enabled: false });
   const stores = {
-    // The lead is renewed beside what is tested, as it is in the engine.
+    // The lead is renewed beside what is tested, as it is in the engine; so are the configs, below.
     live: gate.around(live, name === 'Leadership' ? null : 'lead'),
     records: gate.around(records),
   };
   const means = { clock, onError: (error: unknown) => void errors.push(error) };
   const { meter, flow } = unwatched();
-  const configs = new ConfigWatch(stores.records.configs, means);
+  configs = new ConfigWatch(name === 'ConfigWatch' ? stores.records.configs : records.configs, means);
   await configs.runOnce();
   const digest = new AuditDigest({ audit: gate.around({ record: async () => {} }), ...means });
   const reporter = { for: () => means.onError } as unknown as ErrorReporter;
@@ -140,6 +141,8 @@ const rests = () =>
 async function wake(): Promise<void> {
   await rests();
   if (subject !== leadership) await leadership.runOnce();
+  // Under the lead, as it takes them.
+  if (subject !== configs) await configs.runOnce();
   stir();
   while (clock.sleepers > 0) clock.advance(STEP_MS);
 }

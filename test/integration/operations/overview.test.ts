@@ -113,6 +113,7 @@ describe('a fleet', () => {
       cacheHits: 0,
       cacheMisses: 0,
       breakers: [],
+      databaseOutage: null,
       cacheHitRatio: null,
     });
   });

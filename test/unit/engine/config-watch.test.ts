@@ -47,3 +47,33 @@ it('follows a change within 300 ms, and keeps what it knows while the records ar
   expect(matched()).toBe(2);
   await watch.stop();
 });
+
+it('tells how long it has had no answer, and why, from five seconds on', async () => {
+  await watch.start();
+  const readAt = clock.monotonic();
+  expect([watch.readAt, watch.outage]).toEqual([readAt, null]);
+  stored = null;
+  await clock.run(4_999);
+  expect([watch.readAt, watch.outage]).toEqual([readAt, null]);
+  await clock.run(1);
+  expect(watch.outage).toEqual({ lastsMs: 5_000, reason: 'away' });
+  stored = [configOf(1)];
+  await clock.run(1_000);
+  expect(watch.outage, 'looks again every second').toBeNull();
+  await watch.stop();
+});
+
+it('counts an answer from when it was asked for', async () => {
+  const asked = clock.monotonic();
+  let answer = (_: PollingConfig[]) => {};
+  const slow = new ConfigWatch(
+    { list: () => new Promise((resolve) => (answer = resolve)) },
+    { clock, onError: () => {} },
+  );
+  const pass = slow.runOnce();
+  clock.advance(5_000);
+  expect(slow.outage).toMatchObject({ reason: 'no answer' });
+  answer([]);
+  await pass;
+  expect(slow.readAt).toBe(asked);
+});

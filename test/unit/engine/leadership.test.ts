@@ -6,15 +6,20 @@ import type { Coordination } from '../../../src/store/ports/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TTL_MS = 4_000;
+const PROVEN_FOR_MS = 5_000;
 
 let clock: FakeClock;
 let coordination: Coordination;
 let changes: Array<[string, boolean]>;
+/** When the configs were asked for, that were read last. */
+let configsReadAt: () => number;
 
 beforeEach(() => {
   clock = new FakeClock();
   coordination = openEmbeddedLiveStore({ clock }).coordination;
   changes = [];
+  // Read again and again, as while the record store answers.
+  configsReadAt = () => clock.monotonic();
 });
 
 function candidate(holder: string, lead: Coordination['lead'] = (...args) => coordination.lead(...args)) {
@@ -22,6 +27,7 @@ function candidate(holder: string, lead: Coordination['lead'] = (...args) => coo
     coordination: { ...coordination, lead, resign: (...args) => coordination.resign(...args) },
     holder,
     clock,
+    configsReadAt: () => configsReadAt(),
     onChange: (leads) => changes.push([holder, leads]),
     onError: (error) => expect.unreachable(String(error)),
   });
@@ -91,4 +97,43 @@ it('tells of a change once, and hands over only what it holds', async () => {
   await one.stop();
   await one.stop();
   expect(resigned).toEqual(['one']);
+});
+
+it('does nothing under a lead before the configs have been read under it', async () => {
+  const readAt = clock.monotonic();
+  configsReadAt = () => readAt;
+  const one = candidate('one', async (...args) => {
+    clock.advance(10);
+    return coordination.lead(...args);
+  });
+  await one.runOnce();
+  expect(changes).toEqual([['one', true]]);
+  expect(one.fence(), 'asked for before the lead was granted').toBeNull();
+  configsReadAt = () => readAt + 10;
+  expect(one.fence()).not.toBeNull();
+});
+
+it('resigns when the record store has not answered for five seconds, and takes no lead until it does', async () => {
+  const [one, two] = [candidate('one'), candidate('two')];
+  await one.runOnce();
+  const fence = one.fence();
+  const readAt = clock.monotonic();
+  configsReadAt = () => readAt;
+  clock.advance(TTL_MS - 1);
+  await one.runOnce();
+  clock.advance(PROVEN_FOR_MS - TTL_MS);
+  expect(one.fence()).toBe(fence);
+  clock.advance(1);
+  expect(one.fence()).toBeNull();
+  await one.runOnce();
+  await two.runOnce();
+  expect(changes).toEqual([
+    ['one', true],
+    ['one', false],
+  ]);
+  configsReadAt = () => clock.monotonic();
+  await two.runOnce();
+  expect(two.fence(), 'it was handed over, long before it ran out').toBeGreaterThan(fence as number);
+  await one.runOnce();
+  expect(one.fence()).toBeNull();
 });

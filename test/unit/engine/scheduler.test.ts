@@ -131,6 +131,22 @@ describe('a pass', () => {
     expect([told.length, asked]).toEqual([1, [1]]);
   });
 
+  it('tells no further ring when the lead it began under is lost, also where it leads anew', async () => {
+    configs = [FIRST, SECOND];
+    let looks = 0;
+    const anew = new Scheduler({
+      rings: observed(live.rings),
+      configs: () => configs,
+      // Looked at once for the pass, and before each ring.
+      fence: () => (++looks < 3 ? 1 : 2),
+      queueCap: CAP,
+      clock,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    await anew.runOnce();
+    expect(told.map(({ id }) => id)).toEqual([1]);
+  });
+
   it('asks no further ring when the lead is lost in the middle of it', async () => {
     configs = [FIRST, SECOND];
     onAsked = () => {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { databaseOutagesOf } from '../../../src/operations/database-outages.ts';
 import {
   fleetReasons,
   healthOfReasons,
   type TaskHealthInputs,
   taskReasons,
 } from '../../../src/operations/health-reasons.ts';
+import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
+import { instanceOf } from '../../support/polled-fleet.ts';
 
 const FINE: TaskHealthInputs = {
   taskType: 'realname',
@@ -197,6 +200,7 @@ describe('reasons of the fleet', () => {
         workers: 1,
         schedulers: 1,
         initStuck: false,
+        databaseOutages: null,
         since: new Map([['init_stuck', 5]]),
       }),
     ).toEqual([
@@ -213,13 +217,40 @@ describe('reasons of the fleet', () => {
 
   it('tell that nobody polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
-    const reasons = fleetReasons({ tasks: [], workers: 0, schedulers: 0, initStuck: true, since });
+    const stuck = { tasks: [], initStuck: true, databaseOutages: null, since };
+    const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
     expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
     expect(healthOfReasons(reasons)).toBe('alert');
     expect(reasons[1]?.command).toBe('cardpoll daemon --roles scheduler');
-    const led = fleetReasons({ tasks: [], workers: 1, schedulers: 1, initStuck: true, since });
+    const led = fleetReasons({ ...stuck, workers: 1, schedulers: 1 });
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
+  });
+
+  it('tell who cannot use the database, and that nobody leads where all that may cannot', () => {
+    const healthy = { tasks: [], workers: 2, schedulers: 2, initStuck: false, since: new Map() };
+    const reasonsOf = (...instances: InstanceInfo[]) =>
+      fleetReasons({ ...healthy, databaseOutages: databaseOutagesOf(instances) });
+    const outage = (sinceMs: number) => ({ databaseOutage: { sinceMs, reason: `away for ${sinceMs}` } });
+    expect(reasonsOf(instanceOf('a'), instanceOf('b'))).toEqual([]);
+    expect(reasonsOf(instanceOf('a', outage(7_000)), instanceOf('b'))).toEqual([
+      {
+        code: 'database_outage',
+        taskType: null,
+        severity: 'warning',
+        text: '1 of 2 instances cannot use the database (a): away for 7000',
+        command: 'cardpoll doctor',
+        since: new Date(7_000),
+      },
+    ]);
+    const polls = instanceOf('c', { roles: ['worker'] });
+    expect(reasonsOf(instanceOf('a', outage(7_000)), instanceOf('b', outage(5_000)), polls)).toMatchObject([
+      {
+        severity: 'alert',
+        text: 'no instance leads: 2 of 3 instances cannot use the database: away for 5000',
+        since: new Date(5_000),
+      },
+    ]);
   });
 
   it.each<[Partial<TaskHealthInputs>, string]>([

@@ -59,7 +59,7 @@ describe('the sample of cards in rings', () => {
         byIds: async (ids: readonly number[]) => ids.filter((id) => cards.includes(id)).map(card),
       },
     } as unknown as RecordStore;
-    return { live, records };
+    return { live, records, isLed: true };
   }
 
   it('forgives what arrives while it waits, and what is gone by then', async () => {
@@ -81,6 +81,8 @@ describe('the sample of cards in rings', () => {
         command: 'cardpoll init rebuild --yes',
       },
     ]);
+    const unled = await ringSampleFindings({ ...stores, isLed: false }, loaded, Math.random, async () => {});
+    expect(unled, 'nobody would rebuild').toMatchObject([{ command: 'cardpoll stats instances' }]);
   });
 
   it('counts the memberships that cards should have, and looks at every ring for itself', async () => {
