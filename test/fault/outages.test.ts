@@ -106,7 +106,7 @@ describe('the gateway', () => {
     await fleet.told('gateway breaker', { state: 'open' });
     isAlive(fleet);
     fleet.simulator.signal('SIGCONT');
-    await fleet.told('gateway breaker', { state: 'slow_start' });
+    await fleet.told('gateway breaker', { state: 'half_open' });
     await polls(fleet, 3 * CARDS);
     await allScheduled(fleet);
   });
