@@ -167,3 +167,15 @@ it('a server out of memory refuses new work with a clear error and lets running 
   admin.disconnect();
   expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 0, inFlight: 0, manualLength: 0 });
 });
+
+it('a server out of memory keeps the entries of others when those of a trigger are removed', async () => {
+  const server = await freshRedis();
+  const store = await open(server.url);
+  await store.manual.push(REALNAME, ['1:ours', '2:theirs']);
+  const admin = new Redis(server.url);
+  await admin.config('SET', 'maxmemory', '1');
+  expect(await store.manual.remove(REALNAME, 'ours')).toBe(1);
+  await admin.config('SET', 'maxmemory', '0');
+  admin.disconnect();
+  expect((await claim(store, 2)).items).toMatchObject([{ member: '2:theirs' }]);
+});
