@@ -229,7 +229,8 @@ describe('an overloaded gateway', () => {
         return { delayMs: DELAY_MS };
       };
       await polled.time.run(30_000);
-      const { good } = await measure(polled, 120_000);
+      // With limits of one or two calls shares even out over minutes.
+      const { good } = await measure(polled, 480_000);
       expect(sum(good)).toBeGreaterThanOrEqual(GOAL * 20);
       expect(Math.min(...good), 'half of a fair third').toBeGreaterThanOrEqual(20 / 6);
     },
