@@ -55,7 +55,12 @@ export class Engine implements Service {
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
-    this.#reader = new CardReader(live.cards, records.cards, settings.polling.cardCacheTtlSeconds * 1000);
+    this.#reader = new CardReader(
+      live.cards,
+      records.cards,
+      settings.polling.cardCacheTtlSeconds * 1000,
+      clock,
+    );
     this.#stats = new StatsRecorder(
       live.stats,
       settings.instanceId,
@@ -74,14 +79,16 @@ export class Engine implements Service {
   /** Why this instance should get no work or traffic just now; empty when it is fit. */
   problems(): string[] {
     if (this.#phase !== 'running') return [this.#phase];
-    const problems = this.#workers
-      .filter((worker) => worker.stalledMs > STALLED_MS)
-      .map((worker) => `${worker.name}: no answer to a claim for ${Math.round(worker.stalledMs / 1000)} s`);
     const { outage } = this.#configs;
-    if (outage === null || outage.lastsMs <= STALLED_MS) return problems;
+    const unread = this.#reader.failingMs;
     return [
-      ...problems,
-      `the database could not be used for ${Math.round(outage.lastsMs / 1000)} s: ${outage.reason}`,
+      ...this.#workers
+        .filter((worker) => worker.stalledMs > STALLED_MS)
+        .map((worker) => `${worker.name}: no answer to a claim for ${seconds(worker.stalledMs)} s`),
+      ...(outage !== null && outage.lastsMs > STALLED_MS
+        ? [`the database could not be used for ${seconds(outage.lastsMs)} s: ${outage.reason}`]
+        : []),
+      ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
     ];
   }
 
@@ -271,6 +278,10 @@ export class Engine implements Service {
         }),
     );
   }
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
 }
 
 /** True for outcomes that change what the card cache holds. */

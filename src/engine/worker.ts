@@ -113,7 +113,8 @@ export class Worker extends LoopService {
     const { work, task, writer, flow, clock } = this.deps;
     this.#workCame = false;
     const released = this.#releaseFreed();
-    if (clock.monotonic() < this.#heldUntil || writer.room < 1) return this.#hold(released);
+    const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
+    if (isHeld || writer.room < 1) return this.#hold(released);
     const interfaceName = TASKS[task.taskType].interface;
     const { calls, trickle } = flow.permit(interfaceName, this.#inFlight);
     const max = Math.min(this.deps.claimBatch, writer.room, calls);

@@ -167,6 +167,36 @@ it('an address that leads to a standby: readyz names it, and the promoted server
   await scheduled(fleet, 2 * CARDS);
 });
 
+it('a worker whose PostgreSQL swallows packets keeps no slots from the others', async () => {
+  // Every poll reads its card from PostgreSQL.
+  const env = { CARDPOLL_CARD_CACHE_TTL_SECONDS: '1' };
+  const { fleet, link, linked } = await linkedFleet({ env });
+  const other = await fleet.startDaemon();
+  await fleet.setLimits(20);
+  await fleet.setIntervals(2);
+  const inFlight = async () => {
+    const { workers } = await fleet.get<{ workers: Array<{ pid: number; in_flight: number }> }>(
+      '/api/admin/polling-stats',
+    );
+    return workers.find(({ pid }) => pid === linked.process.pid)?.in_flight;
+  };
+  await waitFor(inFlight, { what: 'both to poll' });
+  link.swallow();
+  const held: boolean[] = [];
+  const { requests } = await fleet.truth();
+  await waitFor(
+    async () => {
+      held.push(Number(await inFlight()) > 0);
+      return (await fleet.truth()).requests > requests + 5 * CARDS && (await problemsOf(linked)) !== '';
+    },
+    { everyMs: 250, what: 'polls by the other one, and readyz to tell' },
+  );
+  // It tries again at times, for a second each.
+  expect(held.filter((isHeld) => isHeld).length / held.length).toBeLessThan(0.5);
+  expect(await problemsOf(linked)).toMatch(/^the database could not be used for \d+ s: PostgreSQL at /);
+  expect(await problemsOf(other)).toBe('');
+});
+
 async function sql(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -62,7 +62,8 @@ export interface CardStretch {
 export interface CardRecords {
   /** Cards with id > afterId in id order, at most `limit`: the initialiser's page. */
   page(afterId: number, limit: number): Promise<CardMembership[]>;
-  byIds(cardIds: readonly number[]): Promise<Card[]>;
+  /** @param answerTimeoutMs without an answer for this long the way to the store counts as broken */
+  byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]>;
   /** By card_id or by iccid (18 or more digits are an iccid); null when unknown. */
   find(cardIdOrIccid: string): Promise<CardRecord | null>;
   /** The last `limit` months with a reading, the latest first. */

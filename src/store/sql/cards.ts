@@ -69,9 +69,10 @@ export class SqlCards implements CardRecords {
     return rows.map(toMembership);
   }
 
-  async byIds(cardIds: readonly number[]): Promise<Card[]> {
+  async byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
     if (cardIds.length === 0) return [];
-    const rows = await this.client.query<CardRow>(SQL.byIds, [cardIds]);
+    const sql = answerTimeoutMs === undefined ? SQL.byIds : { ...SQL.byIds, answerTimeoutMs };
+    const rows = await this.client.query<CardRow>(sql, [cardIds]);
     return rows.map(toCard);
   }
 

@@ -324,6 +324,22 @@ it('returns what it cannot read, and claims nothing for a second', async () => {
   expect(verdicts).toEqual([[1, 'returned']]);
 });
 
+it('claims nothing while cards are read that came too late', async () => {
+  let claims = 0;
+  const claim: WorkQueue['claim'] = (type, request) => {
+    claims += 1;
+    return live.work.claim(type, request);
+  };
+  const reader = { read: async () => new Map(), holdsClaims: true };
+  const worker = makeWorker({ claim }, { reader: reader as unknown as CardReader });
+  await worker.runOnce();
+  expect(claims).toBe(0);
+  reader.holdsClaims = false;
+  await worker.runOnce();
+  expect(claims).toBe(1);
+  await worker.stop();
+});
+
 it('listens once however often it is started, and polls again after a stop', async () => {
   let listening = 0;
   const onWork: WorkQueue['onWork'] = (type, listener) => {

@@ -63,7 +63,7 @@ beforeAll(async () => {
   records = sqlRecordStore('postgres', client);
   await records.migrations.up();
   live = await openRedisLiveStore({ url: (await freshRedis()).url });
-  reader = new CardReader(live.cards, records.cards, CACHE_MS);
+  reader = new CardReader(live.cards, records.cards, CACHE_MS, systemClock);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
   gateway = openGatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
