@@ -19,10 +19,11 @@ import {
   type WorkQueue,
 } from '../ports/work-queue.ts';
 import { placeOf } from './card-place.ts';
-import type { RedisArgument, RedisClient } from './client.ts';
+import type { RedisClient } from './client.ts';
 import type { Keys } from './keys.ts';
 import { packLimitRecord, unpackLimitRecord } from './limit-record.ts';
 import { RedisPauses } from './pauses.ts';
+import { settleGroups } from './settle-groups.ts';
 import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
@@ -254,24 +255,6 @@ type CountsReply = [number, number, number, number, string | null, number, numbe
 /** As work-claim.lua reads a limit: what is no number counts as none. */
 function limitOf(text: string | null): number | null {
   return text === null || Number.isNaN(Number(text)) ? null : Number(text);
-}
-
-/** The six groups of work-settle.lua. */
-function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
-  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0]];
-  for (const { item, verdict, random, waitMs = 0 } of settlements) {
-    const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
-    group[0] += 1;
-    group.push(item.member, item.token);
-    if (item.lane !== 'manual' && verdict === 'failed') group.push(random, waitMs);
-  }
-  return groups.flat();
-}
-
-function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
-  if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
-  if (verdict === 'returned') return lane === 'retry' ? 3 : 2;
-  return verdict === 'done' ? 0 : 1;
 }
 
 async function inChunks<T>(
