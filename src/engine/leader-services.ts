@@ -109,6 +109,7 @@ export function leaderServices(
       live,
       results: records.results,
       calendar: new MonthCalendar(settings.timeZone),
+      leaseMs: settings.polling.leaseMs,
       fence,
       clock,
       log,

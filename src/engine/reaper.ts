@@ -1,6 +1,6 @@
-// The leader's housekeeping, twice a second: takes back what dead workers held (leases also end by themselves at the
-// next claim; this keeps the counters true when nobody claims), forgets dead instances, and keeps usage partitions
-// ahead of the calendar.
+// The leader's housekeeping, twice a second: follows the live store's clock where it is set back, takes back what dead
+// workers held (leases also end by themselves at the next claim; this keeps the counters true when nobody claims), forgets
+// dead instances, and keeps usage partitions ahead of the calendar.
 
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
@@ -21,6 +21,7 @@ export class Reaper extends LoopService {
       readonly live: Pick<LiveStore, 'work' | 'coordination'>;
       readonly results: Pick<ResultRecords, 'ensurePartitions'>;
       readonly calendar: MonthCalendar;
+      readonly leaseMs: number;
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly log: Logger;
@@ -32,8 +33,14 @@ export class Reaper extends LoopService {
 
   async runOnce(): Promise<number> {
     if (this.deps.fence() === null) return REAP_EVERY_MS;
-    const { live, log } = this.deps;
+    const { live, leaseMs, log } = this.deps;
     for (const taskType of TASK_TYPES) {
+      const setBackMs = await live.work.followClock(taskType, leaseMs);
+      if (setBackMs > 0)
+        log.warn(
+          { task_type: taskType, set_back_ms: setBackMs },
+          'clock of the live store set back: followed',
+        );
       const { expiredSlots, healedFrom } = await live.work.reap(taskType);
       if (expiredSlots > 0)
         log.warn({ task_type: taskType, slots: expiredSlots }, 'expired slot leases taken back');

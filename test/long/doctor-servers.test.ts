@@ -2,22 +2,20 @@
 // connections, as a standby and waiting for one, Redis that cannot save or whose replica is behind, servers that are too
 // old, and a clock that is off. The rest: doctor.test.ts.
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
+import { FakeTime } from '../support/fake-time.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase, freshRedis } from '../support/fresh-stores.ts';
 import { type PostgresServer, standbyOf, startPostgres } from '../support/postgres-server.ts';
 import { runCli, spawnCli } from '../support/processes.ts';
 import { programPath } from '../support/provision.ts';
 import { type Finding, runDoctor } from '../support/run-doctor.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { typeCommand } from '../support/type-command.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-const directory = temporaryDirectory('doctor-servers');
 
 const closing: Array<() => unknown> = [];
 afterEach(async () => {
@@ -195,20 +193,16 @@ it('servers that are too old, as real ones report themselves but for the version
 });
 
 it("a clock that is off: the command sets it, here in the place of the machine's time service", async () => {
-  const offset = join(directory, 'offset');
-  writeFileSync(offset, '+15');
+  const time = new FakeTime(15_000);
   // This machine's clock, as the doctor sees it; those of the servers are right.
   const env = {
     CARDPOLL_DATABASE_URL: await freshDatabase(),
-    LD_PRELOAD: fakeTimeLibrary(),
-    FAKETIME_TIMESTAMP_FILE: offset,
-    FAKETIME_NO_CACHE: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    ...time.env,
   };
   const item = await find('redis clock', env);
   expect([item.status, item.detail]).toEqual(['failed', expect.stringMatching(/^-1[45]\d\d\d ms/)]);
   expect((await find('postgresql clock', env)).status).toBe('failed');
-  typeCommand(item.command, {}, { timedatectl: `[ "$*" = 'set-ntp true' ] && echo +0 > ${offset}` });
+  typeCommand(item.command, {}, { timedatectl: `[ "$*" = 'set-ntp true' ] && echo +0 > ${time.file}` });
   expect((await find('redis clock', env)).status).toBe('ok');
   expect((await find('postgresql clock', env)).status).toBe('ok');
 });
@@ -240,13 +234,4 @@ async function saysInstead(url: string, from: string | RegExp, to: string): Prom
   const shown = new URL(url);
   shown.port = String((relay.address() as AddressInfo).port);
   return String(shown);
-}
-
-function fakeTimeLibrary(): string {
-  programPath('faketime');
-  const found = readdirSync('/usr/lib')
-    .map((name) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
-    .find((path) => existsSync(path));
-  if (found === undefined) throw new Error('the package faketime brings no libfaketime.so.1');
-  return found;
 }

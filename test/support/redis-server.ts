@@ -15,6 +15,8 @@ export interface RedisOptions {
   /** Served on a port of its own, and used for replication and by a cluster's nodes among themselves. */
   readonly tls?: ServerTls;
   readonly tlsPort?: number;
+  /** Beside this process' own, e.g. that of a FakeTime. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const DEFAULTS = ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'noeviction'];
@@ -25,12 +27,14 @@ export class RedisServer extends ServerProcess {
     args: readonly string[],
     readonly tlsPort?: number,
     readonly dir: string = temporaryDirectory('redis'),
+    env: NodeJS.ProcessEnv = {},
   ) {
     super({
       name: `redis-server on port ${port}`,
       command: redisServerPath(),
       args: [...args, '--bind', '127.0.0.1', '--port', String(port), '--dir', dir],
       dir,
+      env: { ...process.env, ...env },
       stopSignal: 'SIGTERM',
       answers: () => answersPing(port),
     });
@@ -44,7 +48,8 @@ export class RedisServer extends ServerProcess {
 export async function startRedis({ args = [], port, ...over }: RedisOptions = {}): Promise<RedisServer> {
   const tlsPort = over.tls === undefined ? undefined : (over.tlsPort ?? (await freePort()));
   const tls = over.tls === undefined ? [] : tlsArguments(over.tls, tlsPort);
-  const server = new RedisServer(port ?? (await freePort()), [...DEFAULTS, ...tls, ...args], tlsPort);
+  const all = [...DEFAULTS, ...tls, ...args];
+  const server = new RedisServer(port ?? (await freePort()), all, tlsPort, undefined, over.env);
   await server.start();
   return server;
 }

@@ -32,7 +32,10 @@ export class EmbeddedCoordination implements Coordination {
     const now = this.clock.now();
     const lease = this.#leases.get(name);
     const live = lease !== undefined && lease.expiresMs > now;
-    if (live && lease.holder !== holder) return null;
+    if (live && lease.holder !== holder) {
+      lease.expiresMs = Math.min(lease.expiresMs, now + ttlMs);
+      return null;
+    }
     const fence = live ? lease.fence : Math.max(Math.floor(now), (lease?.fence ?? 0) + 1);
     this.#leases.set(name, { holder, fence, expiresMs: now + ttlMs });
     return fence;

@@ -72,6 +72,18 @@ export class DueQueue {
     return taken;
   }
 
+  /** Cards that wait (whole milliseconds; a token has a fraction) do so for `backMs` less, until `latestMs` at most. */
+  setBack(backMs: number, latestMs = Number.POSITIVE_INFINITY): void {
+    const waiting = [...this.#waiting.entries()].filter(({ score }) => Number.isInteger(score));
+    for (const { member, score } of waiting) this.#waiting.set(member, Math.min(latestMs, score - backMs));
+  }
+
+  /** Makes cards due that are leased until later than this. */
+  takeBackFrom(afterMs: number, nowMs: number): void {
+    const leased = [...this.#waiting.entries()].filter(({ score }) => score > afterMs);
+    for (const { member } of leased) this.#waiting.set(member, nowMs);
+  }
+
   #ripen(nowMs: number): void {
     for (const { member, score } of this.#waiting.takeUpTo(nowMs)) this.#ready.set(member, score);
   }

@@ -169,13 +169,18 @@ export class EmbeddedRings implements Rings {
     if (ring.enabled && inUse !== null && limits.fence >= ring.fence) {
       ring.fence = limits.fence;
       const { shape } = inUse;
-      const clock = { ...ring, ...shape };
-      const lateMs = now - dueAt(clock, ring.cursor);
-      if (lateMs > ring.intervalMs) {
+      const stepMs = ring.intervalMs / stepsOf(shape);
+      const lateMs = now - dueAt({ ...ring, ...shape }, ring.cursor);
+      if (lateMs < -2 * stepMs - ring.staggerMs) {
+        ring.anchorMs = now - (ring.cursor - 1) * stepMs;
+        ring.achievedMs = 0;
+        ring.lapStartedMs = 0;
+      } else if (lateMs > ring.intervalMs) {
         const skipped = Math.floor(lateMs / ring.intervalMs);
         ring.skippedRevolutions += skipped;
         ring.cursor += skipped * stepsOf(shape);
       }
+      const clock = { ...ring, ...shape };
       for (let left = limits.maxBuckets; left > 0 && queue.size < limits.queueCap; left -= 1) {
         const due = dueAt(clock, ring.cursor);
         if (due > now) break;

@@ -70,7 +70,8 @@ export class EmbeddedPollStats implements PollStats {
     const added: StatsSlot = { succeeded, failed, durationMs, durations, reasons, carriers };
     const counted = type.slots.get(slot);
     type.slots.set(slot, sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX));
-    for (const index of type.slots.keys()) if (index < oldestSlot(now)) type.slots.delete(index);
+    for (const index of type.slots.keys())
+      if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
   }
 
   async read(taskType: TaskType): Promise<StatsReading> {

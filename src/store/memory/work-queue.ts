@@ -18,6 +18,7 @@ import {
 } from '../ports/work-queue.ts';
 import { placeIn } from './card-place.ts';
 import { claimNew } from './claim.ts';
+import { followClock } from './follow-clock.ts';
 import { manualEntryOf, WorkState } from './work-state.ts';
 
 export class EmbeddedWorkQueue implements WorkQueue {
@@ -175,6 +176,10 @@ export class EmbeddedWorkQueue implements WorkQueue {
     }
     type.manual.prepend(returned);
     return { previous: cleared.length, current: 0 };
+  }
+
+  async followClock(taskType: TaskType, leaseMs: number): Promise<number> {
+    return followClock(this.#types[taskType], leaseMs, this.#now());
   }
 
   /** The running count is the number of slots held: there is no foreign count to heal. */

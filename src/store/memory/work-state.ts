@@ -32,6 +32,9 @@ export class WorkState {
   trickledAtMs = 0;
   /** What retries may hold beyond whole slots; see claim.ts. */
   retryCredit: { asOfMs: number; slotMs: number; extraHeld: boolean } | null = null;
+  /** What follow-clock.ts saw last, and the last step back until what is held from before it was taken back. */
+  seenMs: number | null = null;
+  clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
 
   get limitInForce(): number {
     return Math.min(this.limit ?? DEFAULT_MAX_CONCURRENCY, this.effectiveLimit ?? Number.POSITIVE_INFINITY);

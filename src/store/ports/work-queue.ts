@@ -8,6 +8,9 @@ import type { TaskType } from '../../domain/task-type.ts';
 /** Failing cards that the retry lane of a task type keeps at most: about 20 MB. */
 export const MAX_RETRIES_WAITING = 200_000;
 
+/** Steps back of a clock up to here are waited out, milliseconds. */
+export const CLOCK_STEP_MS = 1_000;
+
 export type Lane = 'schedule' | 'retry' | 'manual';
 
 /** One claimed piece of work. Hand it back unchanged to release and settle. */
@@ -193,6 +196,13 @@ export interface WorkQueue {
 
   /** Clears all slots of the type and fences their holders: their cards are due again at once. */
   resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }>;
+
+  /**
+   * Notices, when it is called again and again, that the store's clock was set back or that a server whose clock is behind
+   * took over, and dates anew what would wait for the old time: due cards, retries, pauses. Whoever holds work goes on with
+   * it; what is held from before and not ended within `leaseMs` is taken back. @returns milliseconds set back; 0: not.
+   */
+  followClock(taskType: TaskType, leaseMs: number): Promise<number>;
 
   /**
    * Takes back what expired and writes the running count anew, with no claim. Also heals a foreign running count.

@@ -72,7 +72,8 @@ export class Keys {
 
   /**
    * Hash: worker id -> "<claim number> <token>" of its last claim; `#` counts claims, `#other_at` is when work that is
-   * no retry was claimed last, `#retry_credit` what work-claim.lua grants retries beyond whole slots.
+   * no retry was claimed last, `#retry_credit` what work-claim.lua grants retries beyond whole slots, `#seen_ms` and
+   * `#set_back` are what work-follow-clock.lua knows of the clock.
    */
   claims(taskType: TaskType): string {
     return `polling:claims:${this.#tag(taskType)}`;

@@ -24,6 +24,7 @@ import statsRead from './scripts/stats-read.lua';
 import statsRecord from './scripts/stats-record.lua';
 import workClaim from './scripts/work-claim.lua';
 import workCounts from './scripts/work-counts.lua';
+import workFollowClock from './scripts/work-follow-clock.lua';
 import workMakeDue from './scripts/work-make-due.lua';
 import workPause from './scripts/work-pause.lua';
 import workPauses from './scripts/work-pauses.lua';
@@ -65,6 +66,7 @@ const SOURCES = {
   workClaim,
   workCounts,
   workMakeDue,
+  workFollowClock,
   workPause,
   workPauses,
   workPlace,

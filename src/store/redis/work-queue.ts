@@ -5,6 +5,7 @@ import { cardIdOf } from '../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import {
   type CardPlace,
+  CLOCK_STEP_MS,
   type Claim,
   type ClaimRequest,
   type Lane,
@@ -28,6 +29,8 @@ import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
+/** A whole queue as large as the default: some tenths of a second of Redis' time, once. */
+const MOVES_PER_CLOCK_STEP = 200_000;
 
 export class RedisWorkQueue implements WorkQueue {
   readonly #pauses: RedisPauses;
@@ -212,6 +215,22 @@ export class RedisWorkQueue implements WorkQueue {
       [, current] = await clear();
     }
     return { previous, current };
+  }
+
+  async followClock(taskType: TaskType, leaseMs: number): Promise<number> {
+    const { keys } = this;
+    const names = [
+      keys.queue(taskType),
+      keys.manual(taskType),
+      keys.manualLeases(taskType),
+      keys.slots(taskType),
+      keys.retrySlots(taskType),
+      keys.retry(taskType),
+      keys.pauses(taskType),
+      keys.claims(taskType),
+    ];
+    const args = [leaseMs, CLOCK_STEP_MS, MOVES_PER_CLOCK_STEP];
+    return (await this.client.script('workFollowClock', names, args)) as number;
   }
 
   async reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }> {

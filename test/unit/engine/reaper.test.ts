@@ -30,6 +30,7 @@ beforeEach(() => {
       },
     },
     calendar: new MonthCalendar('UTC'),
+    leaseMs: 15_000,
     fence: () => fence,
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
@@ -57,6 +58,16 @@ it('takes back what a dead worker held once its lease is over, forgets it, and t
   ]);
   await reaper.runOnce();
   expect(lines, 'told once').toHaveLength(2);
+});
+
+it('follows a clock that is set back, and says so once', async () => {
+  await reaper.runOnce();
+  clock.set('2026-11-30T21:00:00Z');
+  await reaper.runOnce();
+  await reaper.runOnce();
+  expect(lines.filter(({ task_type }) => task_type === 'realname')).toMatchObject([
+    { set_back_ms: 3_600_000, msg: 'clock of the live store set back: followed' },
+  ]);
 });
 
 it('tells of a count of running calls that was wrong', async () => {

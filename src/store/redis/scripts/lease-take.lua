@@ -10,6 +10,10 @@ local now = now_ms()
 local expires = now + tonumber(ARGV[2])
 if lease[1] and tonumber(lease[3]) > now then
   if lease[1] ~= ARGV[1] then
+    -- Later than any lease ends: the clock was set back. Its holder, if it is alive, has a lease's time to renew it.
+    if tonumber(lease[3]) > expires then
+      redis.call('HSET', KEYS[1], 'expires_ms', expires)
+    end
     return false
   end
   redis.call('HSET', KEYS[1], 'expires_ms', expires)

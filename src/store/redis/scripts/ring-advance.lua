@@ -6,7 +6,7 @@
 --           buckets moved; cards moved; queue length; the ring's state}, or nothing when there is no such ring.
 -- Atomic because a bucket whose cards are queued and whose cursor did not move would be queued twice.
 local ring = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled',
-  'fence', 'split', 'lap_started_ms')
+  'fence', 'split', 'lap_started_ms', 'stagger_ms')
 if not ring[1] then
   return false
 end
@@ -24,7 +24,13 @@ local buckets, split, interval, anchor, cursor =
   tonumber(ring[2]), tonumber(ring[8]), tonumber(ring[3]), tonumber(ring[4]), tonumber(ring[5])
 local steps, lap_started = steps_of(buckets, split), tonumber(ring[9])
 local late = now - (anchor + cursor * interval / steps)
-if late > interval then
+-- No cursor is more than a bucket, and a stagger, ahead of the clock it was moved by: that clock was set back. The ring goes on
+-- a step from now at the latest; a revolution on two clocks tells nothing.
+if late < -2 * interval / steps - tonumber(ring[10] or 0) then
+  anchor = now - (cursor - 1) * interval / steps
+  lap_started = 0
+  redis.call('HSET', KEYS[1], 'anchor_ms', exact(anchor), 'achieved_ms', 0)
+elseif late > interval then
   local skipped = math.floor(late / interval)
   cursor = cursor + skipped * steps
   redis.call('HINCRBY', KEYS[1], 'skipped_revolutions', skipped)

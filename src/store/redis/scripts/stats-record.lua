@@ -50,7 +50,8 @@ end
 local window = redis.call('HGETALL', KEYS[2])
 for i = 1, #window, 2 do
   local index = tonumber(window[i])
-  if index < oldest then
+  -- Slots to come were counted by a clock that was set back since.
+  if index < oldest or index > slot then
     redis.call('HDEL', KEYS[2], window[i])
   else
     local s, f, d = string.match(window[i + 1], '^(%S+) (%S+) (%S+)')
