@@ -81,6 +81,8 @@ export class Engine implements Service {
     if (this.#phase !== 'running') return [this.#phase];
     const { outage } = this.#configs;
     const unread = this.#reader.failingMs;
+    // Workers know better which of the live store's servers they need.
+    const silent = this.#workers.length === 0 ? this.#heartbeat.silentMs : 0;
     return [
       ...this.#workers
         .filter((worker) => worker.stalledMs > STALLED_MS)
@@ -88,6 +90,7 @@ export class Engine implements Service {
       ...(outage !== null && outage.lastsMs > STALLED_MS
         ? [`the database could not be used for ${seconds(outage.lastsMs)} s: ${outage.reason}`]
         : []),
+      ...(silent > STALLED_MS ? [`heartbeat: no answer for ${seconds(silent)} s`] : []),
       ...(unread > STALLED_MS ? [`cards could not be read for ${seconds(unread)} s`] : []),
     ];
   }

@@ -6,16 +6,25 @@ const BEAT_EVERY_MS = 2_000;
 const TTL_MS = 10_000;
 
 export class Heartbeat extends LoopService {
+  #beatAt: number;
+
   constructor(
     private readonly coordination: Coordination,
     private readonly describe: () => InstanceInfo,
-    means: LoopMeans,
+    private readonly loopMeans: LoopMeans,
   ) {
-    super('heartbeat', means);
+    super('heartbeat', loopMeans);
+    this.#beatAt = loopMeans.clock.monotonic();
+  }
+
+  /** Milliseconds since the live store last took a beat. */
+  get silentMs(): number {
+    return this.loopMeans.clock.monotonic() - this.#beatAt;
   }
 
   async runOnce(): Promise<number> {
     await this.coordination.heartbeat(this.describe(), TTL_MS);
+    this.#beatAt = this.loopMeans.clock.monotonic();
     return BEAT_EVERY_MS;
   }
 

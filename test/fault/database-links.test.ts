@@ -1,5 +1,5 @@
-// Daemons whose way to PostgreSQL breaks, each by itself or all together: another one leads, or none does and says so; what
-// waited is done, and no ring is lost. And a failover that leads to a server without writes.
+// Daemons that lose PostgreSQL, one of them or all: another one leads, or none does and says so; what waited is done
+// afterwards, and no ring is lost. Also a failover that leads to a read-only server.
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { BreakableLink } from '../support/breakable-link.ts';
@@ -84,7 +84,7 @@ const healthSays = (daemon: Daemon, severity: string) =>
   );
 
 it.each(['cut', 'swallow'] as const)(
-  'a leader whose PostgreSQL is gone (%s) hands over: triggers, new configs and cards wait for nobody',
+  'a leader that loses PostgreSQL (%s) hands over: triggers and new cards go on',
   async (breakDown) => {
     const { fleet, link, linked } = await linkedFleet();
     const other = await fleet.startDaemon();

@@ -69,8 +69,9 @@ export class PostgresClient implements SqlClient {
       keepAlive: true,
       types,
       onConnect: async (client) => {
-        const bounds = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
-        const { rows } = await client.query<{ read_only: boolean }>(SQL.begin.text, bounds);
+        const values = [STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS, IDLE_IN_TRANSACTION_TIMEOUT_MS];
+        const first = { text: SQL.begin.text, values, query_timeout: CONNECT_TIMEOUT_MS };
+        const { rows } = await client.query<{ read_only: boolean }>(first);
         if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
       },
     });

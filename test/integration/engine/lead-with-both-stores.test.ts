@@ -29,6 +29,8 @@ const NEW_CONFIG = {
   status: 1,
 } as const;
 
+type Roles = ConstructorParameters<typeof Engine>[0]['roles'];
+
 const log = pino({ level: 'silent' });
 let databaseUrl: string;
 const suite = new Teardown();
@@ -60,12 +62,19 @@ beforeEach(async () => {
   teardown.add(() => toPostgres.close());
   live = await openRedisLiveStore({ url: redis.url });
   teardown.add(() => live.close());
-  linked = await makeEngine('linked', toRedis.around(redis.url), toPostgres.around(databaseUrl));
+  linked = await makeEngine('linked', toRedis.around(redis.url), toPostgres.around(databaseUrl), [
+    'scheduler',
+  ]);
   other = await makeEngine('other', redis.url, databaseUrl);
   return () => teardown.run();
 });
 
-async function makeEngine(instanceId: string, redisUrl: string, url: string): Promise<Engine> {
+async function makeEngine(
+  instanceId: string,
+  redisUrl: string,
+  url: string,
+  roles: Roles = ['worker', 'scheduler'],
+): Promise<Engine> {
   const stores = {
     live: await openRedisLiveStore({ url: redisUrl }),
     records: await openPostgresRecordStore({ url, applicationName: 'cardpoll' }),
@@ -81,7 +90,7 @@ async function makeEngine(instanceId: string, redisUrl: string, url: string): Pr
       hostname: 'h',
       pid: 1,
       version: '0',
-      roles: ['worker', 'scheduler'],
+      roles,
       timeZone: 'Asia/Shanghai',
       gateway: { maxConcurrency: null },
       polling: { ...defaultsOf(POLLING), drainTimeoutMs: 500 },
@@ -185,6 +194,7 @@ it('Redis swallows packets of the leader: another instance leads, and the leader
   await changeConfigs();
   await ringsOfConfigs();
   await waitFor(() => linked.problems().length > 0, { what: 'the instance to be unready' });
+  expect(linked.problems()).toEqual([expect.stringMatching(/^heartbeat: no answer for 1\d s$/)]);
   toRedis.restore();
   await waitFor(() => linked.problems().length === 0, { what: 'the instance to be ready again' });
 });
