@@ -25,3 +25,8 @@ export interface UsageChange {
    */
   readonly basedOnReadAtMs: number | null;
 }
+
+/** Whether the poll found out something new about the card. */
+export function isChange({ realNameVerified, stopped, usage }: PollOutcome): boolean {
+  return realNameVerified !== undefined || stopped !== undefined || usage !== undefined;
+}

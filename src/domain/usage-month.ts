@@ -52,10 +52,13 @@ export function applyReading(last: UsageMonth | null, reading: Reading): UsageMo
   return wasAhead || differs(last, next) ? next : null;
 }
 
-/** A month that a clock ahead (or another time zone) opened too early stays open and counts nothing until it begins. */
+/**
+ * A month that a clock ahead (or another time zone) opened too early keeps what is read before it begins: the repair
+ * (engine/usage-repair.ts) adds all of it to the present month.
+ */
 function usedAfter(last: UsageMonth, month: string, countedMb: number): Pick<UsageMonth, 'month' | 'usedMb'> {
-  if (month < last.month) return { month: last.month, usedMb: last.usedMb };
-  return { month, usedMb: (month === last.month ? last.usedMb : 0) + countedMb };
+  if (month <= last.month) return { month: last.month, usedMb: last.usedMb + countedMb };
+  return { month, usedMb: countedMb };
 }
 
 /** What a reading says: how much of it is new usage, and where the counter stands. */

@@ -2,8 +2,8 @@
 // lease is not started: a worker that was paused (SIGSTOP, a long garbage collection) must not call for a card another
 // worker holds by now.
 //
-// The time is the live store's at the claim and what has passed since it was sent: one clock for the whole fleet, so that
-// no worker's own, ahead or behind, puts readings in order or in a month.
+// The time is the fleet's at the claim (fleet-clock.ts) and what has passed since it was sent: no worker's own, ahead or
+// behind, puts readings in order or in a month.
 import type { Clock } from '../platform/clock.ts';
 
 export class Deadline {
@@ -11,7 +11,7 @@ export class Deadline {
 
   /**
    * @param claimedAt clock.monotonic() from before the claim was sent.
-   * @param claimedAtMs the live store's clock when it made the claim, epoch milliseconds.
+   * @param claimedAtMs the fleet's time of the claim, epoch milliseconds.
    */
   constructor(
     private readonly clock: Clock,

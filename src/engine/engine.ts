@@ -3,7 +3,7 @@
 // configuration file.
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
-import type { PollOutcome } from '../domain/poll-outcome.ts';
+import { isChange, type PollOutcome } from '../domain/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
@@ -16,6 +16,7 @@ import { CardReader } from './card-reader.ts';
 import { ConfigWatch } from './config-watch.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
+import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
@@ -35,6 +36,7 @@ export class Engine implements Service {
   readonly name = 'engine';
   readonly #startedAtMs: number;
   readonly #configs: ConfigWatch;
+  readonly #fleetClock: FleetClock;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
   readonly #stats: StatsRecorder;
@@ -55,6 +57,7 @@ export class Engine implements Service {
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
     this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
+    this.#fleetClock = new FleetClock(records, this.#loopMeans('fleet-clock'));
     this.#reader = new CardReader(
       live.cards,
       records.cards,
@@ -155,6 +158,8 @@ export class Engine implements Service {
     await seedLimits(live.work, records.configs);
     await seedCeiling(live.work, this.settings.gateway.maxConcurrency);
     await this.#configs.start();
+    await this.#fleetClock.runOnce();
+    await this.#fleetClock.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
     await this.#stats.start();
@@ -199,7 +204,7 @@ export class Engine implements Service {
     await Promise.all([
       this.#stopTogether(led).then(() => this.#stopTogether(lead === undefined ? [] : [lead])),
       this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
-      this.#stopTogether([this.#configs]),
+      this.#stopTogether([this.#configs, this.#fleetClock]),
     ]);
   }
 
@@ -274,6 +279,7 @@ export class Engine implements Service {
           stats: this.#stats,
           flow: gateway,
           matcher: () => this.#configs.matcher,
+          fleetClock: this.#fleetClock,
           clock,
           ...polling,
           log,
@@ -285,11 +291,4 @@ export class Engine implements Service {
 
 function seconds(ms: number): number {
   return Math.round(ms / 1000);
-}
-
-/** True for outcomes that change what the card cache holds. */
-function isChange(outcome: PollOutcome): boolean {
-  return (
-    outcome.realNameVerified !== undefined || outcome.stopped !== undefined || outcome.usage !== undefined
-  );
 }

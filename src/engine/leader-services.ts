@@ -107,7 +107,7 @@ export function leaderServices(
     }),
     new Reaper({
       live,
-      results: records.results,
+      records,
       calendar: new MonthCalendar(settings.timeZone),
       leaseMs: settings.polling.leaseMs,
       fence,

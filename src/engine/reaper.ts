@@ -1,6 +1,6 @@
 // The leader's housekeeping, twice a second: follows the live store's clock where it is set back, takes back what dead
 // workers held (leases also end by themselves at the next claim; this keeps the counters true when nobody claims), forgets
-// dead instances, and keeps usage partitions ahead of the calendar.
+// dead instances, keeps usage partitions ahead of the calendar, and has usage repaired (usage-repair.ts).
 
 import { TASK_TYPES } from '../domain/task-type.ts';
 import type { MonthCalendar } from '../domain/usage-month.ts';
@@ -8,18 +8,20 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
-import type { ResultRecords } from '../store/ports/result-records.ts';
+import type { RecordStore } from '../store/ports/record-store.ts';
+import { UsageRepair } from './usage-repair.ts';
 
 const REAP_EVERY_MS = 500;
 const PARTITIONS_EVERY_MS = 3_600_000;
 
 export class Reaper extends LoopService {
+  readonly #repair: UsageRepair;
   #partitionsAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly deps: {
-      readonly live: Pick<LiveStore, 'work' | 'coordination'>;
-      readonly results: Pick<ResultRecords, 'ensurePartitions'>;
+      readonly live: Pick<LiveStore, 'work' | 'coordination' | 'cards'>;
+      readonly records: Pick<RecordStore, 'now' | 'results'>;
       readonly calendar: MonthCalendar;
       readonly leaseMs: number;
       readonly fence: () => number | null;
@@ -29,6 +31,7 @@ export class Reaper extends LoopService {
     },
   ) {
     super('reaper', deps);
+    this.#repair = new UsageRepair({ ...deps, cards: deps.live.cards });
   }
 
   async runOnce(): Promise<number> {
@@ -55,13 +58,14 @@ export class Reaper extends LoopService {
       log.warn({ worker_id: instanceId }, 'instance stopped sending heartbeats: forgotten');
     }
     await this.#keepPartitions();
+    await this.#repair.run();
     return REAP_EVERY_MS;
   }
 
   async #keepPartitions(): Promise<void> {
-    const { clock, calendar, results } = this.deps;
+    const { clock, calendar, records } = this.deps;
     if (clock.monotonic() - this.#partitionsAt < PARTITIONS_EVERY_MS) return;
-    await results.ensurePartitions(calendar.monthOf(clock.now()));
+    await records.results.ensurePartitions(calendar.monthOf(await records.now()));
     this.#partitionsAt = clock.monotonic();
   }
 }

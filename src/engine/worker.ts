@@ -16,6 +16,7 @@ import { CardPoller } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
 import { failureNoteOf, NO_RETRY, type Retry, retryOf } from './failed-poll.ts';
+import type { FleetClock } from './fleet-clock.ts';
 import type { FinishedItem, ResultWriter } from './result-writer.ts';
 import type { StatsRecorder } from './stats-recorder.ts';
 import type { Task } from './tasks/task.ts';
@@ -49,6 +50,7 @@ interface WorkerDeps {
   readonly stats: StatsRecorder;
   readonly flow: FlowControl;
   readonly matcher: () => ConfigMatcher;
+  readonly fleetClock: Pick<FleetClock, 'timeOf'>;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly claimBatch: number;
@@ -140,7 +142,8 @@ export class Worker extends LoopService {
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
     if (claimedAtMs !== null) {
-      this.#begin(items, new Deadline(clock, claimedAt, leaseMs, claimedAtMs));
+      const atMs = this.deps.fleetClock.timeOf(claimedAtMs, claimedAt);
+      this.#begin(items, new Deadline(clock, claimedAt, leaseMs, atMs));
     }
     if (freeSlots === 0 && pausedMs === 0) {
       this.deps.stats.note(task.taskType, 'limitReached');

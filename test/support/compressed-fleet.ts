@@ -197,6 +197,7 @@ export class CompressedFleet {
           stats,
           flow: gateway,
           matcher: () => matcher,
+          fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
           clock: time,
           leaseMs: 15_000,
           claimBatch: 200,

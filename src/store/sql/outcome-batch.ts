@@ -16,8 +16,6 @@ interface CardRow {
 
 export interface OutcomeRound {
   readonly params: readonly SqlValue[];
-  /** Months (YYYY-MM) whose partitions the round needs. */
-  readonly months: readonly string[];
 }
 
 /** One round, or more where a card has more than one reading; to be written in order, in one transaction. */
@@ -52,7 +50,6 @@ function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
     return usage === undefined ? [] : [{ cardId, ...usage }];
   });
   return {
-    months: [...new Set(readings.map(({ next }) => next.month))],
     params: [
       flags.map((card) => card.cardId),
       flags.map((card) => card.verified),

@@ -1,15 +1,15 @@
 // Writes what polls found out. Called by the engine's result writer with batches of up to some thousand outcomes.
 import type { PollOutcome } from '../../domain/poll-outcome.ts';
-import type { ResultRecords } from '../ports/result-records.ts';
+import type { FoldBackRequest, ResultRecords } from '../ports/result-records.ts';
 import { type OutcomeRound, outcomeRounds } from './outcome-batch.ts';
-import { ensurePartitions } from './partitions.ts';
+import { ensurePartitions, monthStart, withPartitions } from './partitions.ts';
 import file from './queries/results.sql';
 import { DEADLOCK, retryConflicts, SERIALIZATION_FAILURE } from './retry-conflicts.ts';
 import type { SqlClient, SqlRunner } from './sql-client.ts';
 import { sqlStateOf } from './sql-errors.ts';
 import { statements } from './statements.ts';
 
-const SQL = statements(file, 'write');
+const SQL = statements(file, 'write', 'latestReading', 'foldBack');
 /** What an insert without a matching partition raises. */
 const CHECK_VIOLATION = '23514';
 
@@ -23,10 +23,26 @@ export class SqlResults implements ResultRecords {
       return { staleUsage: await this.#write(rounds) };
     } catch (error) {
       if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
-      for (const month of new Set(rounds.flatMap((round) => round.months)))
-        await this.ensurePartitions(month);
+      for (const month of await this.#months(outcomes)) await this.ensurePartitions(month);
       return { staleUsage: await this.#write(rounds) };
     }
+  }
+
+  async foldBack({ present, latest, afterCardId, limit }: FoldBackRequest): Promise<readonly number[]> {
+    const params = [monthStart(present), monthStart(latest), afterCardId, limit];
+    const rows = await retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
+      withPartitions(this.client, present, () =>
+        this.client.query<{ card_id: number }>(SQL.foldBack, params),
+      ),
+    );
+    return rows.map((row) => row.card_id);
+  }
+
+  /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
+  async #months(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
+    const [row] = await this.client.query<{ at_ms: number }>(SQL.latestReading);
+    const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
+    return new Set(states.filter(({ readAtMs }) => readAtMs <= Number(row?.at_ms)).map(({ month }) => month));
   }
 
   ensurePartitions(month: string): Promise<void> {

@@ -122,12 +122,12 @@ describeRecordStore('readings', (db) => {
     ['ahead', DAY_MS],
     ['behind', -DAY_MS],
   ])("takes the fleet's time for a reading, not that of a worker %s", async (_, offMs) => {
-    const fleet = new FakeClock('2026-11-30T15:30:00Z');
+    const fleet = new FakeClock('2026-10-31T15:30:00Z');
     await addCards(db.store, 1);
     await read(100, { fleet, own: new FakeClock(fleet.now() + offMs) });
     fleet.advance(1_000);
     await read(130, { fleet });
-    expect(await months()).toEqual([{ month: '2026-11', used_mb: 130, suspected_mb: null }]);
+    expect(await months()).toEqual([{ month: '2026-10', used_mb: 130, suspected_mb: null }]);
   });
 
   it('goes on from a reading that a clock ahead left behind', async () => {

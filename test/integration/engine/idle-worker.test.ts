@@ -52,6 +52,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       breakers: () => [],
     },
     matcher: () => new ConfigMatcher([]),
+    fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     clock: systemClock,
     leaseMs: 15_000,
     claimBatch: 200,

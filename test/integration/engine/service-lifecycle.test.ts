@@ -10,6 +10,7 @@ import { AuditDigest } from '../../../src/engine/audit-digest.ts';
 import { ConfigWatch } from '../../../src/engine/config-watch.ts';
 import type { EngineDeps, EngineSettings } from '../../../src/engine/engine-settings.ts';
 import type { ErrorReporter } from '../../../src/engine/error-reporter.ts';
+import { FleetClock } from '../../../src/engine/fleet-clock.ts';
 import { FleetWatch } from '../../../src/engine/fleet-watch.ts';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
@@ -95,6 +96,7 @@ async function make(name: string): Promise<LoopService> {
     stats,
     flow,
     matcher: () => configs.matcher,
+    fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     leaseMs: 15_000,
     claimBatch: 10,
     log,
@@ -103,6 +105,7 @@ async function make(name: string): Promise<LoopService> {
   const services = [
     ...(led as LoopService[]),
     configs,
+    new FleetClock(stores.records, means),
     digest,
     stats,
     worker,

@@ -174,7 +174,7 @@ describe('applyReading', () => {
     expect(read(ahead, '2026-10-10T00:00:00Z', 100)).toMatchObject({ readAtMs: at('2026-10-10T00:00:00Z') });
   });
 
-  it('charges a month that a clock ahead opened with nothing before it begins', () => {
+  it('keeps with a month that a clock ahead opened what is read before it begins', () => {
     const states = fold([
       ['2026-11-20T00:00:00Z', 100],
       ['2026-10-10T00:00:00Z', 400],
@@ -184,10 +184,10 @@ describe('applyReading', () => {
     ]);
     expect(states.map((usage) => [usage?.month, usage?.usedMb])).toEqual([
       ['2026-11', 100],
-      ['2026-11', 100],
-      ['2026-11', 100],
-      ['2026-11', 100],
-      ['2026-11', 106],
+      ['2026-11', 400],
+      ['2026-11', 700],
+      ['2026-11', 700],
+      ['2026-11', 706],
     ]);
   });
 

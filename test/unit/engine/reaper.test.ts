@@ -7,12 +7,14 @@ import { Reaper } from '../../../src/engine/reaper.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
 import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { ResultRecords } from '../../../src/store/ports/result-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 let clock: FakeClock;
 let live: LiveStore;
 let fence: number | null;
 let months: string[];
+let looks: number;
 let lines: Array<Record<string, unknown>>;
 let isAway: boolean;
 let reaper: Reaper;
@@ -20,14 +22,21 @@ let reaper: Reaper;
 beforeEach(() => {
   clock = new FakeClock('2026-11-30T22:00:00Z');
   live = openEmbeddedLiveStore({ clock });
-  [fence, months, lines, isAway] = [1, [], [], false];
+  [fence, months, looks, lines, isAway] = [1, [], 0, [], false];
   reaper = new Reaper({
     live,
-    results: {
-      ensurePartitions: async (month) => {
-        if (isAway) throw new Error('away');
-        months.push(month);
-      },
+    records: {
+      now: async () => clock.now(),
+      results: {
+        ensurePartitions: async (month: string) => {
+          if (isAway) throw new Error('away');
+          months.push(month);
+        },
+        foldBack: async () => {
+          looks += 1;
+          return [];
+        },
+      } as unknown as ResultRecords,
     },
     calendar: new MonthCalendar('UTC'),
     leaseMs: 15_000,
@@ -104,4 +113,12 @@ it('keeps partitions ahead of the calendar, once an hour, and at once again afte
   isAway = false;
   await reaper.runOnce();
   expect(months).toEqual(['2026-11', '2026-11', '2026-12']);
+});
+
+it('has usage of months to come looked for, once a minute', async () => {
+  for (let pass = 0; pass < 3; pass += 1) await reaper.runOnce();
+  expect(looks).toBe(1);
+  clock.advance(60_000);
+  await reaper.runOnce();
+  expect(looks).toBe(2);
 });

@@ -102,6 +102,7 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError: unexpected }),
     flow: permitting(100).flow,
     matcher: () => new ConfigMatcher([]),
+    fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
     clock,
     leaseMs: LEASE_MS,
     claimBatch: 10,

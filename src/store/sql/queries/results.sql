@@ -11,6 +11,7 @@
 --
 -- A reading is accepted if the newest usage row of the card is the one it was computed from: in the same month by
 -- comparing read_at under the row's lock; at a month change by closing the old row likewise, then opening the new one.
+-- A reading more than an hour ahead of this server's clock is of a clock that is ahead, and not accepted.
 WITH polled AS (
   INSERT INTO card_polls AS p (card_id, realname_at, carddata_at, package_at)
   SELECT o.card_id, to_timestamp(o.realname_ms / 1000.0), to_timestamp(o.carddata_ms / 1000.0),
@@ -29,12 +30,14 @@ WITH polled AS (
     stopped = coalesce(f.stopped, c.stopped)
   FROM unnest($1::bigint[], $2::boolean[], $3::boolean[]) AS f (card_id, verified, stopped)
   WHERE c.card_id = f.card_id AND (f.verified <> c.real_name_verified OR f.stopped <> c.stopped)
-), reading AS MATERIALIZED (
+), given AS MATERIALIZED (
   SELECT r.card_id, r.month, r.used_mb, r.reading_mb, r.suspected_mb,
     to_timestamp(r.read_ms / 1000.0) AS read_at, to_timestamp(r.based_on_ms / 1000.0) AS based_on
   FROM unnest($4::bigint[], $5::date[], $6::float8[], $7::float8[], $8::float8[], $9::bigint[], $10::bigint[])
     AS r (card_id, month, used_mb, reading_mb, suspected_mb, read_ms, based_on_ms)
   WHERE EXISTS (SELECT FROM cards c WHERE c.card_id = r.card_id)
+), reading AS (
+  SELECT * FROM given WHERE read_at <= clock_timestamp() + interval '1 hour'
 ), grown AS (
   UPDATE card_usage u SET used_mb = r.used_mb, last_reading_mb = r.reading_mb, suspected_mb = r.suspected_mb,
     read_at = r.read_at
@@ -65,6 +68,58 @@ WITH polled AS (
   SELECT r.card_id, r.month, r.read_at, coalesce(r.suspected_mb, r.reading_mb), r.used_mb
   FROM reading r JOIN accepted USING (card_id)
 )
-SELECT card_id FROM reading
+SELECT card_id FROM given
 EXCEPT ALL
 SELECT card_id FROM accepted
+
+-- name: results.latestReading
+-- Epoch ms of the latest reading that is accepted now.
+SELECT extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000 AS at_ms
+
+-- name: results.foldBack
+-- Usage that a clock ahead counted in months that have not begun goes to the present month: the rows of those months are
+-- removed, the present one is opened again (or made) with what they counted, and goes on from the newest reading. Sent
+-- twice it finds nothing the second time.
+-- $1 present month, $2 last month that has begun in whatever time zone, $3 card id after which, $4 rows at most.
+-- Returns the card ids. Looks only into the partitions of later months, which are empty otherwise.
+--
+-- The present row gets a time of reading that no writer knows: one who computed from the removed row comes too late.
+WITH early AS MATERIALIZED (
+  SELECT card_id, month
+  FROM card_usage
+  WHERE month > $2::date AND card_id > $3::bigint
+  ORDER BY card_id, month
+  LIMIT $4::integer
+  FOR UPDATE
+), removed AS (
+  DELETE FROM card_usage u USING early e
+  WHERE u.card_id = e.card_id AND u.month = e.month AND u.month > $2::date
+  RETURNING u.card_id, u.month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at
+), newest AS (
+  SELECT DISTINCT ON (card_id) *, sum(used_mb) OVER (PARTITION BY card_id) AS all_used_mb
+  FROM removed
+  ORDER BY card_id, month DESC
+), reopened AS (
+  INSERT INTO card_usage AS u (card_id, month, used_mb, last_reading_mb, suspected_mb, read_at)
+  SELECT card_id, $1::date, all_used_mb, last_reading_mb, suspected_mb,
+    date_trunc('milliseconds', least(read_at, clock_timestamp())) - interval '1 millisecond'
+  FROM newest
+  ORDER BY card_id
+  ON CONFLICT (card_id, month) DO UPDATE SET used_mb = u.used_mb + excluded.used_mb,
+    last_reading_mb = excluded.last_reading_mb, suspected_mb = excluded.suspected_mb, read_at = excluded.read_at,
+    closed = false
+), early_stops AS (
+  DELETE FROM card_stops s USING newest n
+  WHERE s.card_id = n.card_id AND s.month > $2::date
+  RETURNING s.*
+), stops AS (
+  -- Or the card would not be stopped when that month comes.
+  INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, requested_at, claimed_until, completed_at,
+    unresolved, attempts, last_error, unconfirmed, acknowledged_at)
+  SELECT DISTINCT ON (card_id) card_id, $1::date, iccid, used_mb, allowance_mb, state, requested_at, claimed_until,
+    completed_at, unresolved, attempts, last_error, unconfirmed, acknowledged_at
+  FROM early_stops
+  ORDER BY card_id, month DESC
+  ON CONFLICT (card_id, month) DO NOTHING
+)
+SELECT card_id FROM newest ORDER BY card_id

@@ -15,7 +15,6 @@ describe('outcomeRounds', () => {
     ]);
     expect(more).toEqual([]);
     expect(round).toEqual({
-      months: ['2026-11'],
       params: [
         [2, 9],
         [true, null],
@@ -43,12 +42,11 @@ describe('outcomeRounds', () => {
     ]);
     expect(rounds.map((round) => round.params[3])).toEqual([[1, 2], [1]]);
     expect(rounds.map((round) => round.params[8])).toEqual([[10, 10], [20]]);
-    expect(rounds.map((round) => round.months)).toEqual([['2026-11'], ['2026-12']]);
     expect(rounds[1]?.params.slice(0, 3)).toEqual([[], [], []]);
     expect(rounds[1]?.params.slice(10)).toEqual([[], [], [], []]);
   });
 
   it('makes a round of nothing', () => {
-    expect(outcomeRounds([])).toEqual([{ months: [], params: Array.from({ length: 14 }, () => []) }]);
+    expect(outcomeRounds([])).toEqual([{ params: Array.from({ length: 14 }, () => []) }]);
   });
 });
