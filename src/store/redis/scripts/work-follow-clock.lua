@@ -2,7 +2,7 @@
 -- the time before: without this it would wait until that time comes again.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 slots, 5 retry slots, 6 retry lane, 7 pauses, 8 claims
 -- ARGV: 1 lease (ms), 2 least step back that counts (ms), 3 most entries of the queue to move in this call
--- Returns: by how much the clock was set back (ms), or 0; more than once where the queue takes several calls.
+-- Returns: {by how much the clock was set back (ms), or 0; 1 when the queue takes further calls, else 0}
 -- Atomic because nothing may be claimed between the moves.
 --
 -- In the claims, `#seen_ms` is the time of the last call. `#set_back` is the time before a step and when it was noticed: a
@@ -40,7 +40,7 @@ if known[2] then
 end
 if back < tonumber(ARGV[2]) then
   redis.call('HSET', claims, '#seen_ms', exact(now))
-  return 0
+  return { 0, 0 }
 end
 
 -- What is due has whole milliseconds, a token has a fraction; an entry that is moved falls out of the range.
@@ -61,7 +61,7 @@ repeat
   moved = moved + #due_pairs / 2
 until #page < 2 * CHUNK or moved >= tonumber(ARGV[3])
 if moved >= tonumber(ARGV[3]) then
-  return back
+  return { back, 1 }
 end
 
 local waiting, retry_pairs = redis.call('ZRANGEBYSCORE', retry, '(' .. exact(now), '+inf', 'WITHSCORES'), {}
@@ -82,4 +82,4 @@ end
 
 redis.call('HDEL', claims, '#other_at', '#retry_credit', '#trickle_at')
 redis.call('HSET', claims, '#seen_ms', exact(now), '#set_back', exact(seen) .. ' ' .. exact(now))
-return back
+return { back, 0 }

@@ -81,19 +81,20 @@ SELECT extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000 AS at_ms
 -- removed, the present one is opened again (or made) with what they counted, and goes on from the newest reading. Sent
 -- twice it finds nothing the second time.
 -- $1 present month, $2 last month that has begun in whatever time zone, $3 card id after which, $4 rows at most.
--- Returns the card ids. Looks only into the partitions of later months, which are empty otherwise.
+-- Returns the card ids. Looks only into the partitions of later months, which are empty otherwise: the condition names their
+-- first day, or the partition of $2 would be read as well.
 --
 -- The present row gets a time of reading that no writer knows: one who computed from the removed row comes too late.
 WITH early AS MATERIALIZED (
   SELECT card_id, month
   FROM card_usage
-  WHERE month > $2::date AND card_id > $3::bigint
+  WHERE month >= ($2::date + interval '1 month')::date AND card_id > $3::bigint
   ORDER BY card_id, month
   LIMIT $4::integer
   FOR UPDATE
 ), removed AS (
   DELETE FROM card_usage u USING early e
-  WHERE u.card_id = e.card_id AND u.month = e.month AND u.month > $2::date
+  WHERE u.card_id = e.card_id AND u.month = e.month AND u.month >= ($2::date + interval '1 month')::date
   RETURNING u.card_id, u.month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at
 ), newest AS (
   SELECT DISTINCT ON (card_id) *, sum(used_mb) OVER (PARTITION BY card_id) AS all_used_mb
@@ -110,7 +111,7 @@ WITH early AS MATERIALIZED (
     closed = false
 ), early_stops AS (
   DELETE FROM card_stops s USING newest n
-  WHERE s.card_id = n.card_id AND s.month > $2::date
+  WHERE s.card_id = n.card_id AND s.month >= ($2::date + interval '1 month')::date
   RETURNING s.*
 ), stops AS (
   -- Or the card would not be stopped when that month comes.
