@@ -29,3 +29,9 @@ export function databaseOutagesOf(
     ...longest,
   };
 }
+
+/** Without the database an instance can neither lead nor poll what the card cache lacks. */
+export function outageWords({ instances, cutOff, leaderless, reason }: DatabaseOutages): string {
+  const who = `${cutOff.length} of ${instances} instances cannot use the database`;
+  return leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
+}

@@ -8,7 +8,8 @@ import { carrierWords, type FailingCarrier } from '../domain/failing-carriers.ts
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../domain/health.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { adviceOf, type Remedy } from './capacity.ts';
-import type { DatabaseOutages } from './database-outages.ts';
+import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
+import { type DatabaseOutages, outageWords } from './database-outages.ts';
 import { dateOf } from './date-of.ts';
 import { spanWords } from './span-words.ts';
 
@@ -47,7 +48,8 @@ export type HealthCode =
   | 'stop_unconfirmed'
   | 'no_worker'
   | 'database_outage'
-  | 'init_stuck';
+  | 'init_stuck'
+  | 'clocks_differ';
 
 export interface TaskHealthInputs extends HealthInputs {
   readonly taskType: TaskType;
@@ -124,12 +126,14 @@ interface FleetHealthInputs {
   readonly initStuck: boolean;
   /** null: all live instances can use the database. */
   readonly databaseOutages: DatabaseOutages | null;
+  /** null: not known. */
+  readonly clockGap: ClockGap | null;
   readonly since: ReasonsSince;
 }
 
 /** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
-  const { tasks, workers, schedulers, initStuck, databaseOutages, since } = inputs;
+  const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, since } = inputs;
   const causes: Cause[] = [];
   if (workers === 0) {
     const text = 'no instance polls: none with the role worker is alive';
@@ -149,20 +153,26 @@ export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
     reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
   );
   const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
-  return bySeverity([...outages, ...causes.map((cause) => dated(cause, null, since)), ...own]);
+  const reasons = causes.map((cause) => dated(cause, null, since));
+  return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...own]);
 }
 
-/** Without the database an instance can neither lead nor poll what the card cache lacks. */
-function outageReason({ instances, cutOff, leaderless, sinceMs, reason }: DatabaseOutages): HealthReason {
-  const who = `${cutOff.length} of ${instances} instances cannot use the database`;
-  return {
-    code: 'database_outage',
-    taskType: null,
-    severity: leaderless ? 'alert' : 'warning',
-    text: leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`,
-    command: 'cardpoll doctor',
-    since: dateOf(sinceMs),
-  };
+function outageReason(outages: DatabaseOutages): HealthReason {
+  const severity = outages.leaderless ? 'alert' : 'warning';
+  const cause = { code: 'database_outage', severity, text: outageWords(outages) } as const;
+  return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
+}
+
+/** Its beginning was noted by the clock of Redis: shown as PostgreSQL's had it. */
+function clockReasons(gap: ClockGap | null, since: ReasonsSince): HealthReason[] {
+  const gapMs = Math.abs(gap?.aheadMs ?? 0);
+  if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
+  const code = 'clocks_differ';
+  const severity = gapMs > CLOCK_GAP_MS.alertAbove ? 'alert' : 'warning';
+  const noted = since.get(reasonName({ taskType: null, code }));
+  const sinceMs = noted === undefined ? null : noted - gap.aheadMs;
+  const cause = { code, severity, text: gapWords(gap), command: 'cardpoll doctor' } as const;
+  return [{ ...cause, taskType: null, since: dateOf(sinceMs) }];
 }
 
 export function healthOfReasons(reasons: readonly HealthReason[]): Health {

@@ -12,18 +12,19 @@ import { Audit, type AuditDependencies } from './audit.ts';
 import { CardTotal } from './card-total.ts';
 import { CardOperations } from './cards.ts';
 import { CleanupOperations } from './cleanup.ts';
+import { clockGapOf } from './clock-gap.ts';
 import { ConcurrencyOperations } from './concurrency.ts';
 import { ConfigOperations } from './configs.ts';
 import { Explainer } from './explainer.ts';
 import { FailureOperations } from './failures.ts';
 import { HistoryOperations } from './history.ts';
 import { InitOperations } from './init.ts';
+import { PatientReading } from './patient-reading.ts';
 import { PauseOperations } from './pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
 import { SilenceOperations } from './silences.ts';
 import { StatsOperations } from './stats.ts';
 import { TriggerOperations } from './triggers.ts';
-import { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 export interface Operations {
   readonly audit: Audit;
@@ -97,7 +98,8 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
-      unconfirmedStops: new UnconfirmedStops(records.stops, clock),
+      unconfirmedStops: new PatientReading(() => records.stops.unconfirmed(), clock),
+      clockGap: new PatientReading(() => clockGapOf(live, records), clock),
       clock,
       version,
     }),

@@ -7,14 +7,15 @@ import type { InstanceInfo } from '../store/ports/coordination.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
 import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from './capacity.ts';
 import type { CardTotal } from './card-total.ts';
+import type { ClockGap } from './clock-gap.ts';
 import type { ConcurrencyOperations } from './concurrency.ts';
 import { databaseOutagesOf } from './database-outages.ts';
 import { breakersOf, type GatewayReport, gatewayReportOf } from './gateway-report.ts';
 import { fleetReasons, type HealthReason, healthOfReasons, type ReasonsSince } from './health-reasons.ts';
 import { type InitReport, InitReporter } from './init-report.ts';
+import type { PatientReading } from './patient-reading.ts';
 import type { PauseOperations, PauseReport } from './pauses.ts';
 import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
-import type { UnconfirmedStops } from './unconfirmed-stops.ts';
 
 interface InstanceReport {
   /** The instance's id, by the contract's name for it. */
@@ -66,7 +67,8 @@ interface StatsDependencies {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
-  readonly unconfirmedStops: UnconfirmedStops;
+  readonly unconfirmedStops: PatientReading<number>;
+  readonly clockGap: PatientReading<ClockGap>;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -93,6 +95,7 @@ export class StatsOperations {
       schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
       initStuck: init.status === 'stuck',
       databaseOutages: databaseOutagesOf(surroundings.instances),
+      clockGap: surroundings.clockGap,
       since: surroundings.since,
     });
     return {
@@ -147,13 +150,14 @@ export class StatsOperations {
 
   async #surroundings(): Promise<Surroundings> {
     const { live } = this.deps;
-    const [instances, pauses, unconfirmedStops, since] = await Promise.all([
+    const [instances, pauses, unconfirmedStops, clockGap, since] = await Promise.all([
       live.coordination.instances(),
       this.deps.pauses.list(),
       this.deps.unconfirmedStops.read(),
+      this.deps.clockGap.read(),
       live.health.since(),
     ]);
-    return { instances, pauses, unconfirmedStops, since, gateway: gatewayReportOf(instances) };
+    return { instances, pauses, unconfirmedStops, clockGap, since, gateway: gatewayReportOf(instances) };
   }
 }
 
@@ -162,6 +166,7 @@ interface Surroundings {
   readonly instances: readonly InstanceInfo[];
   readonly pauses: readonly PauseReport[];
   readonly unconfirmedStops: number | null;
+  readonly clockGap: ClockGap | null;
   readonly gateway: GatewayReport;
   readonly since: ReasonsSince;
 }

@@ -231,7 +231,10 @@ export class RedisWorkQueue implements WorkQueue {
     ];
     const args = [leaseMs, CLOCK_STEP_MS, MOVES_PER_CALL];
     for (;;) {
-      const [setBackMs, more] = (await this.client.script('workFollowClock', names, args)) as [number, number];
+      const [setBackMs, more] = (await this.client.script('workFollowClock', names, args)) as [
+        number,
+        number,
+      ];
       if (more === 0) return setBackMs;
     }
   }

@@ -201,6 +201,7 @@ describe('reasons of the fleet', () => {
         schedulers: 1,
         initStuck: false,
         databaseOutages: null,
+        clockGap: null,
         since: new Map([['init_stuck', 5]]),
       }),
     ).toEqual([
@@ -217,7 +218,7 @@ describe('reasons of the fleet', () => {
 
   it('tell that nobody polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
-    const stuck = { tasks: [], initStuck: true, databaseOutages: null, since };
+    const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, since };
     const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
     expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
     expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
@@ -228,7 +229,14 @@ describe('reasons of the fleet', () => {
   });
 
   it('tell who cannot use the database, and that nobody leads where all that may cannot', () => {
-    const healthy = { tasks: [], workers: 2, schedulers: 2, initStuck: false, since: new Map() };
+    const healthy = {
+      tasks: [],
+      workers: 2,
+      schedulers: 2,
+      initStuck: false,
+      clockGap: null,
+      since: new Map(),
+    };
     const reasonsOf = (...instances: InstanceInfo[]) =>
       fleetReasons({ ...healthy, databaseOutages: databaseOutagesOf(instances) });
     const outage = (sinceMs: number) => ({ databaseOutage: { sinceMs, reason: `away for ${sinceMs}` } });
@@ -249,6 +257,39 @@ describe('reasons of the fleet', () => {
         severity: 'alert',
         text: 'no instance leads: 2 of 3 instances cannot use the database: away for 5000',
         since: new Date(5_000),
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      45 * 86_400_000,
+      'alert',
+      'the clock of Redis (2027-01-04T00:00:00.000Z) is 45 d ahead of that of PostgreSQL',
+    ],
+    [-90_000, 'warning', 'the clock of Redis (2026-11-19T23:58:30.000Z) is 90 s behind that of PostgreSQL'],
+  ])('name both clocks where they differ by %i ms, and since when', (aheadMs, severity, text) => {
+    const recordsMs = Date.parse('2026-11-20T00:00:00Z');
+    const clockGap = { liveMs: recordsMs + aheadMs, recordsMs, aheadMs };
+    const since = new Map([['clocks_differ', recordsMs + aheadMs - 5_000]]);
+    expect(
+      fleetReasons({
+        tasks: [],
+        workers: 1,
+        schedulers: 1,
+        initStuck: false,
+        databaseOutages: null,
+        clockGap,
+        since,
+      }),
+    ).toEqual([
+      {
+        code: 'clocks_differ',
+        taskType: null,
+        severity,
+        text: expect.stringContaining(`${text} (2026-11-20T00:00:00.000Z)`),
+        command: 'cardpoll doctor',
+        since: new Date(recordsMs - 5_000),
       },
     ]);
   });

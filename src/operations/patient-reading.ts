@@ -1,24 +1,23 @@
-// How many cards run on although the gateway acknowledged their stop. Used by stats.ts. The records know; they are asked
-// every few seconds at most, and nobody waits for them while the database is away: then the number is not known.
+// A number that the stores know and that the health of the fleet wants: asked for every few seconds at most, and nobody waits
+// for it while a store is away: then it is not known. Used by stats.ts.
 import type { Clock } from '../platform/clock.ts';
 import { endsWithin } from '../platform/ends-within.ts';
-import type { StopRecords } from '../store/ports/stop-records.ts';
 
 const ASK_EVERY_MS = 5_000;
 const PATIENCE_MS = 50;
 
-export class UnconfirmedStops {
-  #known: number | null = null;
+export class PatientReading<T> {
+  #known: T | null = null;
   #asking: Promise<void> | null = null;
   #askedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly stops: Pick<StopRecords, 'unconfirmed'>,
+    private readonly ask: () => Promise<T | null>,
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {}
 
   /** null: not known. */
-  async read(): Promise<number | null> {
+  async read(): Promise<T | null> {
     if (this.#asking === null && this.clock.monotonic() >= this.#askedAtMs + ASK_EVERY_MS) {
       this.#asking = this.#ask();
     }
@@ -28,9 +27,9 @@ export class UnconfirmedStops {
 
   async #ask(): Promise<void> {
     try {
-      this.#known = await this.stops.unconfirmed();
+      this.#known = await this.ask();
     } catch {
-      // Readiness, not this number, tells that the database is gone.
+      // Readiness, not this number, tells that a store is gone.
       this.#known = null;
     } finally {
       this.#askedAtMs = this.clock.monotonic();
