@@ -36,6 +36,8 @@ export interface FleetOptions {
   readonly gatewayUrl?: string;
   /** Further arguments of redis-server. */
   readonly redis?: readonly string[];
+  /** Environment of redis-server, e.g. that of a FakeTime. */
+  readonly redisEnv?: NodeJS.ProcessEnv;
   /** A database server to use instead of the run's shared one, for tests that stop it. */
   readonly postgres?: PostgresServer;
   /** Environment of every daemon. */
@@ -59,11 +61,12 @@ export class Fleet {
     simulator = [],
     gatewayUrl,
     redis: args = [],
+    redisEnv = {},
     postgres,
     env = {},
   }: FleetOptions = {}): Promise<Fleet> {
     const [redisServer, databaseUrl, port] = await Promise.all([
-      freshRedis({ args }),
+      freshRedis({ args, env: redisEnv }),
       postgres === undefined ? freshDatabase() : postgres.createDatabase(),
       freePort(),
     ]);

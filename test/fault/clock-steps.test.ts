@@ -1,0 +1,84 @@
+// A real Redis whose clock is wrong: set forward by weeks, then back. The daemon goes on polling, counts usage in the present
+// month, and shows what is wrong.
+import pg from 'pg';
+import { afterEach, expect, it } from 'vitest';
+import { FakeTime } from '../support/fake-time.ts';
+import { Fleet } from '../support/fleet.ts';
+import { waitFor } from '../support/processes.ts';
+
+const CARDS = 1_000;
+const INTERVAL_SECONDS = 10;
+const DAY_MS = 86_400_000;
+
+const closing: Array<() => unknown> = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function startFleet(time: FakeTime): Promise<Fleet> {
+  const fleet = await Fleet.start({ redisEnv: time.env });
+  closing.push(() => fleet.close());
+  await fleet.startDaemon();
+  await fleet.importCards(CARDS);
+  await fleet.setIntervals(INTERVAL_SECONDS);
+  await aRound(fleet);
+  return fleet;
+}
+
+/** Waits until every card was polled about once, of every task type. @returns the longest time without a poll, ms */
+async function aRound(fleet: Fleet): Promise<number> {
+  const from = (await fleet.truth()).requests;
+  let [seen, seenAt, longestMs] = [from, performance.now(), 0];
+  await waitFor(
+    async () => {
+      const { requests } = await fleet.truth();
+      const now = performance.now();
+      longestMs = Math.max(longestMs, now - seenAt);
+      if (requests > seen) [seen, seenAt] = [requests, now];
+      return requests - from > 3 * CARDS;
+    },
+    { everyMs: 50, what: 'a round of polls' },
+  );
+  return longestMs;
+}
+
+const reasonsOf = async (fleet: Fleet) =>
+  (
+    await fleet.get<{ health_reasons: Array<{ code: string; severity: string; text: string }> }>(
+      '/api/admin/polling-stats',
+    )
+  ).health_reasons;
+
+it.each([90_000, 3_600_000])('set back by %i ms: polling goes on within seconds', async (backMs) => {
+  const time = new FakeTime(backMs);
+  const fleet = await startFleet(time);
+  time.set(0);
+  expect(await aRound(fleet)).toBeLessThan(15_000);
+  await fleet.told('clock of the live store set back: followed', {});
+});
+
+it('45 days ahead and back: usage stays in the present month, and both clocks are named', async () => {
+  const time = new FakeTime();
+  const fleet = await startFleet(time);
+  time.set(45 * DAY_MS);
+  expect(await aRound(fleet)).toBeLessThan(15_000);
+  const ahead = await waitFor(
+    async () => (await reasonsOf(fleet)).find(({ code }) => code === 'clocks_differ') ?? null,
+  );
+  expect(ahead).toMatchObject({
+    severity: 'alert',
+    text: expect.stringContaining('45 d ahead of that of PostgreSQL'),
+  });
+  time.set(0);
+  expect(await aRound(fleet)).toBeLessThan(15_000);
+  await waitFor(async () => !(await reasonsOf(fleet)).some(({ code }) => code === 'clocks_differ'));
+
+  const client = new pg.Client({ connectionString: fleet.databaseUrl });
+  await client.connect();
+  closing.push(() => client.end());
+  const { rows } = await client.query(
+    `SELECT count(*) FILTER (WHERE month > now() + interval '2 days')::integer AS early,
+       count(DISTINCT card_id)::integer AS cards FROM card_usage`,
+  );
+  expect(rows).toEqual([{ early: 0, cards: CARDS }]);
+});
