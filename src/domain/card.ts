@@ -30,9 +30,3 @@ export interface CardImport {
   /** null keeps what is known (false for a new card): an import need not know what polling finds out. */
   readonly realNameVerified: boolean | null;
 }
-
-/** Whether a card runs that used more than its package in the latest month read. A reading in doubt stops nobody. */
-export function isOverPackage({ allowanceMb, stopped, usage }: Card): boolean {
-  if (stopped || allowanceMb === null || usage === null) return false;
-  return usage.suspectedMb === null && usage.usedMb > allowanceMb;
-}

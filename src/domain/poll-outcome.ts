@@ -13,8 +13,8 @@ export interface PollOutcome {
   readonly stopped?: boolean;
   /** Present when the reading changed something. */
   readonly usage?: UsageChange;
-  /** The reading puts a card that runs over its package: it must be looked at now, and not an interval later. */
-  readonly overPackage?: true;
+  /** True when that takes the card over its package, by the allowance at hand. */
+  readonly overPackage?: boolean;
 }
 
 export interface UsageChange {

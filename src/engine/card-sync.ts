@@ -1,10 +1,11 @@
 // Follows added, changed and removed cards into the rings and out of the card cache. The initialiser calls it; it
 // keeps no state: the change mark it returns is saved with the initialiser's progress.
-import { type CardMembership, isOverPackage } from '../domain/card.ts';
-import type { ConfigMatcher, PollingConfig } from '../domain/polling-config.ts';
+import type { CardMembership } from '../domain/card.ts';
+import type { PollingConfig } from '../domain/polling-config.ts';
 import type { LiveStore } from '../store/ports/live-store.ts';
 import type { RecordStore } from '../store/ports/record-store.ts';
 import type { RingState } from '../store/ports/rings.ts';
+import { OverPackage, type OverPackageDeps } from './over-package.ts';
 import { groupByRing } from './ring-membership.ts';
 import { ringOf } from './scheduler.ts';
 
@@ -13,17 +14,19 @@ const CHANGES_A_CALL = 10_000;
 const CALLS_A_PASS = 10;
 
 export class CardSync {
+  readonly #overPackage: OverPackage;
+
   constructor(
-    private readonly deps: {
-      readonly live: Pick<LiveStore, 'rings' | 'cards' | 'work'>;
+    private readonly deps: OverPackageDeps & {
+      readonly live: Pick<LiveStore, 'rings'>;
       readonly records: Pick<RecordStore, 'cards'>;
       readonly configs: () => readonly PollingConfig[];
-      readonly matcher: () => ConfigMatcher;
-      readonly queueCap: number;
       /** Throws when another instance leads by now. */
       readonly requireLead: () => void;
     },
-  ) {}
+  ) {
+    this.#overPackage = new OverPackage(deps);
+  }
 
   /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
   async follow(
@@ -39,19 +42,12 @@ export class CardSync {
       if (changes.removed.length > 0) await this.deps.live.work.forgetCards(changes.removed);
       const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];
       if (touched.length > 0) await this.deps.live.cards.drop(touched);
-      await this.#hurryOverPackage(changes.changed.map((card) => card.cardId));
+      // The allowance of any of them may have been lowered.
+      await this.#overPackage.makeDue(changes.changed.map((card) => card.cardId));
       at = changes.mark;
       if (touched.length === 0) return { mark: at, caughtUp: true };
     }
     return { mark: at, caughtUp: false };
-  }
-
-  /** A lowered allowance counts at once, not an interval later. */
-  async #hurryOverPackage(cardIds: readonly number[]): Promise<void> {
-    const { records, live, queueCap } = this.deps;
-    const cards = cardIds.length === 0 ? [] : await records.cards.byIds(cardIds);
-    const over = cards.filter(isOverPackage).map(({ cardId }) => cardId);
-    if (over.length > 0) await live.work.makeDue('package', over, queueCap);
   }
 
   /** Puts each card into the ring that polls it and takes it out of its type's other rings. */

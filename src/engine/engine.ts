@@ -3,7 +3,7 @@
 // configuration file.
 
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
-import { isChange, type PollOutcome } from '../domain/poll-outcome.ts';
+import { isChange } from '../domain/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
@@ -21,6 +21,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limit-keeper.ts';
+import { OverPackage } from './over-package.ts';
 import { ResultWriter } from './result-writer.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 import { makeTask } from './tasks/make-task.ts';
@@ -234,6 +235,9 @@ export class Engine implements Service {
 
   #makeWriter(): ResultWriter {
     const { live, records, clock, random, log } = this.deps;
+    const { polling } = this.settings;
+    const matcher = () => this.#configs.matcher;
+    const overPackage = new OverPackage({ live, records, matcher, ...polling });
     return new ResultWriter({
       work: this.#counts.counted(live.work),
       failures: live.failures,
@@ -241,8 +245,11 @@ export class Engine implements Service {
       triggers: records.triggers,
       clock,
       random,
-      ...this.settings.polling,
-      onWritten: (outcomes, stale) => this.#onWritten(outcomes, stale),
+      ...polling,
+      onWritten: async (outcomes, stale) => {
+        await this.#reader.forget([...outcomes.filter(isChange).map((o) => o.cardId), ...stale]);
+        await overPackage.makeDue(outcomes.filter((o) => o.overPackage).map((o) => o.cardId));
+      },
       onRefused: ({ cardId, taskType }, error) =>
         log.error(
           { card_id: cardId, task_type: taskType, reason: error.message },
@@ -252,13 +259,6 @@ export class Engine implements Service {
         log.warn({ task_type: taskType, count }, 'late results fenced: lease was over'),
       onError: (stage, error, retryInMs) => this.#errors.for(`result-writer ${stage}`)(error, retryInMs),
     });
-  }
-
-  async #onWritten(outcomes: readonly PollOutcome[], stale: readonly number[]): Promise<void> {
-    const idsOf = (some: readonly PollOutcome[]) => some.map(({ cardId }) => cardId);
-    await this.#reader.forget([...idsOf(outcomes.filter(isChange)), ...stale]);
-    const over = idsOf(outcomes.filter(({ overPackage }) => overPackage === true));
-    if (over.length > 0) await this.deps.live.work.makeDue('package', over, this.settings.polling.queueCap);
   }
 
   #makeWorkers(): Worker[] {

@@ -37,7 +37,7 @@ const RESIZE_STEPS_A_PASS = 512;
 
 export interface InitialiserDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
-  readonly records: Pick<RecordStore, 'cards' | 'identity'>;
+  readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
   readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
   readonly fence: () => number | null;
@@ -45,6 +45,7 @@ export interface InitialiserDeps {
   /** Cards a batch and the pause between batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
+  /** Queue length at which changed cards that are over their package are no longer added. */
   readonly queueCap: number;
   readonly onProgress: (progress: InitProgress) => void;
   /** All rings are compared with the cards from now on, as fast as they are initialised. */

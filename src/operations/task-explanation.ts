@@ -177,7 +177,8 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
 function failing(facts: TaskFacts): Verdict | null {
   const { place, nowMs, lastFailure } = facts;
   const { failuresInARow: failures, retry } = place;
-  if (failures === 0 && retry === null) return null;
+  // One that does not fail waits in that lane where it was made due while it ran, or while the queue was full.
+  if (failures === 0) return null;
   const why = lastFailure === null ? '' : ` (${lastFailure.reason})`;
   const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
   const carrier = carrierTail(facts);

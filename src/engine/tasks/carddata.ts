@@ -1,5 +1,5 @@
 // Task carddata: reads the card's usage and folds it into the calendar month (domain/usage-month.ts).
-import { type Card, isOverPackage } from '../../domain/card.ts';
+import type { Card } from '../../domain/card.ts';
 import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Deadline } from '../deadline.ts';
@@ -25,6 +25,7 @@ export class CarddataTask implements Task {
       atMs,
       month,
     });
+    const usedMb = usedInMonth(next ?? card.usage, month);
     const polled = {
       cardId: card.cardId,
       taskType: this.taskType,
@@ -37,10 +38,10 @@ export class CarddataTask implements Task {
           : {
               ...polled,
               usage: { next, basedOnReadAtMs: card.usage?.readAtMs ?? null },
-              ...(isOverPackage({ ...card, usage: next }) && { overPackage: true }),
+              overPackage: card.allowanceMb !== null && usedMb > card.allowanceMb,
             },
       fields: {
-        used_mb_month: usedInMonth(next ?? card.usage, month),
+        used_mb_month: usedMb,
         usage_month: month,
         changed: next !== null,
       },

@@ -26,7 +26,7 @@ import type { Task, TaskResult } from './task.ts';
 
 export interface PackageTaskDeps {
   readonly gateway: Gateway;
-  readonly stops: Omit<StopRecords, 'unconfirmed'>;
+  readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
   readonly audit: Pick<AuditTrail, 'tell'>;
   readonly reader: Pick<CardReader, 'forget'>;
   readonly calendar: MonthCalendar;

@@ -86,10 +86,20 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return { fenced };
   }
 
-  async makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number> {
+  async makeDue(taskType: TaskType, cardIds: readonly number[], cap: number): Promise<void> {
     const type = this.#types[taskType];
-    const room = Math.max(0, queueCap - type.queue.size);
-    return type.makeDue(cardIds.slice(0, room), this.#now(), MAX_RETRIES_WAITING);
+    const now = this.#now();
+    const waiting: number[] = [];
+    for (const cardId of cardIds) {
+      const score = type.queue.scoreOf(cardId);
+      const runs = score !== undefined && score > now && score % 1 > 0;
+      if (score === undefined && type.queue.size + waiting.length < cap) waiting.push(cardId);
+      else if ((runs || score === undefined) && type.retry.size < cap) {
+        if (runs) type.retry.delete(cardId);
+        type.retry.addNew(cardId, Math.ceil(score ?? now));
+      }
+    }
+    type.makeDue(waiting, now, cap);
   }
 
   async forgetCards(cardIds: readonly number[]): Promise<void> {

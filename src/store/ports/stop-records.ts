@@ -1,5 +1,6 @@
 // Port section of record-store.ts: the stops of cards over their package.
 import type { AuditEntry } from '../../domain/audit.ts';
+import type { CardMembership } from '../../domain/card.ts';
 
 /** A stop the gateway acknowledged although the card still runs. */
 export interface UnconfirmedStop {
@@ -40,6 +41,11 @@ export interface CardStop {
 export interface StopRecords {
   /** The last `limit` stops of a card, the latest first. */
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
+  /**
+   * Those of these cards that are to be stopped: over their package without doubt, not known as stopped, and their stop of
+   * that month is not done.
+   */
+  wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
   /**
    * Claims the right to stop a card that the gateway shows running, if it is over its package by the records of this
    * moment: a card is stopped at most once a month. The claim is held for `leaseMs`.

@@ -157,10 +157,11 @@ export interface WorkQueue {
   ): Promise<{ fenced: number }>;
 
   /**
-   * Makes cards due now, beside their rings: those that are due already, wait in the retry lane or run stay as they are, and
-   * what exceeds `queueCap` entries of the queue is left to the rings. @returns how many were new.
+   * Makes cards due at once, out of their ring's turn. One that is due or waits to be retried already stays where it is; one
+   * that runs is due again when its lease ends. While the queue holds `cap` entries they wait in the retry lane, and while
+   * that does too they are left to their ring.
    */
-  makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number>;
+  makeDue(taskType: TaskType, cardIds: readonly number[], cap: number): Promise<void>;
 
   /** Forgets that cards failed, and their retries: they are removed from the fleet. Of every task type. */
   forgetCards(cardIds: readonly number[]): Promise<void>;

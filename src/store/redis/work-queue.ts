@@ -108,15 +108,12 @@ export class RedisWorkQueue implements WorkQueue {
     return { fenced };
   }
 
-  async makeDue(taskType: TaskType, cardIds: readonly number[], queueCap: number): Promise<number> {
+  async makeDue(taskType: TaskType, cardIds: readonly number[], cap: number): Promise<void> {
     const { keys } = this;
     const names = [keys.queue(taskType), keys.retry(taskType), keys.failures(taskType)];
-    let added = 0;
     await inChunks(cardIds, ITEMS_PER_CALL, async (chunk) => {
-      const args = [queueCap, MAX_RETRIES_WAITING, keys.workChannel(taskType), ...chunk];
-      added += (await this.client.script('workMakeDue', names, args)) as number;
+      await this.client.script('workMakeDue', names, [cap, keys.workChannel(taskType), ...chunk]);
     });
-    return added;
   }
 
   async forgetCards(cardIds: readonly number[]): Promise<void> {

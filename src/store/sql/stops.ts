@@ -5,13 +5,24 @@
 // granted until they end.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../domain/alert-rule.ts';
 import { type AuditChange, type AuditEntry, DAEMON } from '../../domain/audit.ts';
+import type { CardMembership } from '../../domain/card.ts';
 import type { CardStop, StopClaim, StopRecords, UnconfirmedStop } from '../ports/stop-records.ts';
+import { type MembershipRow, toMembership } from './membership-row.ts';
 import { monthStart, withPartitions } from './partitions.ts';
 import file from './queries/stops.sql';
 import type { SqlClient } from './sql-client.ts';
 import { statements } from './statements.ts';
 
-const SQL = statements(file, 'claim', 'complete', 'acknowledge', 'abandon', 'ofCard', 'unconfirmed');
+const SQL = statements(
+  file,
+  'wanted',
+  'claim',
+  'complete',
+  'acknowledge',
+  'abandon',
+  'ofCard',
+  'unconfirmed',
+);
 
 /** Between calls that are acknowledged without effect: from half a minute, doubling, to an hour. */
 const FIRST_PAUSE_MS = 30_000;
@@ -45,6 +56,10 @@ export class SqlStops implements StopRecords {
   readonly #attempts = new Map<string, number>();
 
   constructor(private readonly client: SqlClient) {}
+
+  async wanted(cardIds: readonly number[]): Promise<CardMembership[]> {
+    return (await this.client.query<MembershipRow>(SQL.wanted, [cardIds])).map(toMembership);
+  }
 
   async claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim> {
     const [row] = await this.client.query<ClaimRow>(SQL.claim, [cardId, monthStart(month), leaseMs]);

@@ -14,6 +14,15 @@ const OVER = { usedMb: 1025.5, allowanceMb: 1024 };
 const GRANTED = { state: 'granted', ...OVER };
 const UNRESOLVED = { state: 'unresolved', ...OVER };
 
+const NOT_OVER: Array<[string, string]> = [
+  ['whose allowance was raised', 'UPDATE cards SET allowance_mb = 1025.5'],
+  ['whose allowance was lifted', 'UPDATE cards SET allowance_mb = NULL'],
+  ['that was removed', 'DELETE FROM cards'],
+  ['whose usage was corrected', 'UPDATE card_usage SET used_mb = 1024'],
+  ['whose counter may have started anew', 'UPDATE card_usage SET suspected_mb = 3'],
+  ['whose month is over', 'UPDATE card_usage SET closed = true'],
+];
+
 describeRecordStore('stops', (db) => {
   /** Cards that used more than their package in `month`. */
   async function overPackage(cardIds: readonly number[], month = MONTH): Promise<void> {
@@ -88,20 +97,41 @@ describeRecordStore('stops', (db) => {
     ]);
   });
 
-  it.each<[string, string]>([
-    ['whose allowance was raised', 'UPDATE cards SET allowance_mb = 1025.5'],
-    ['whose allowance was lifted', 'UPDATE cards SET allowance_mb = NULL'],
-    ['that was removed', 'DELETE FROM cards'],
-    ['whose usage was corrected', 'UPDATE card_usage SET used_mb = 1024'],
-    ['whose counter may have started anew', 'UPDATE card_usage SET suspected_mb = 3'],
-    ['whose month is over', 'UPDATE card_usage SET closed = true'],
-  ])('refuses a card %s, whatever was claimed before', async (_, change) => {
+  it.each(NOT_OVER)('refuses a card %s, whatever was claimed before', async (_, change) => {
     await db.store.stops.claim(1, MONTH, 0);
     await db.sql(change);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'not_over' });
     expect(await db.store.stops.claim(1, '2026-10', HOUR_MS)).toEqual({ state: 'not_over' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 1 }]);
   });
+
+  it('is wanted for cards that are over their package', async () => {
+    await overPackage([2]);
+    await addCards(db.store, 3);
+    const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: false });
+    const wanted = async () =>
+      (await db.store.stops.wanted([1, 2, 3, 4])).sort((a, b) => a.cardId - b.cardId);
+    expect(await wanted()).toEqual([card(1), card(2)]);
+    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    expect(await wanted(), 'a claim may come to nothing').toEqual([card(1), card(2)]);
+    await db.store.stops.complete(1, MONTH);
+    expect(await wanted()).toEqual([card(2)]);
+    await db.sql('UPDATE cards SET stopped = false WHERE card_id = 1');
+    expect(await wanted(), 'resumed after the stop').toEqual([card(2)]);
+    await db.store.results.write([
+      reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
+    ]);
+    expect(await wanted(), 'the next month').toEqual([card(1), card(2)]);
+    expect(await db.store.stops.wanted([])).toEqual([]);
+  });
+
+  it.each<[string, string]>([...NOT_OVER, ['that was stopped otherwise', 'UPDATE cards SET stopped = true']])(
+    'is not wanted for a card %s',
+    async (_, change) => {
+      await db.sql(change);
+      expect(await db.store.stops.wanted([1])).toEqual([]);
+    },
+  );
 
   it('judges by what is true now', async () => {
     await db.store.stops.claim(1, MONTH, 0);

@@ -94,7 +94,7 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
     clock: systemClock,
     initBatch: 15,
     initPauseMs: PAUSE_MS,
-    queueCap: 1_000,
+    queueCap: 1e6,
     onProgress: (progress) => told.push(progress),
     onReconcile: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),

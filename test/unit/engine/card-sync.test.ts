@@ -33,12 +33,12 @@ let live: LiveStore;
 let pages: Page[];
 let asked: string[];
 let requireLead: () => void;
-/** What the records hold. */
-let known: readonly Card[];
+/** Asked about: which of them are to be stopped? */
+let judged: number[];
 
 beforeEach(async () => {
   live = openEmbeddedLiveStore({ clock: systemClock });
-  [asked, requireLead, known] = [[], () => {}, []];
+  [asked, judged, requireLead] = [[], [], () => {}];
   for (const ring of RINGS) {
     await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
     await live.rings.startGeneration(ring, 64, { activate: true });
@@ -51,13 +51,20 @@ async function follow(...found: Page[]) {
     asked.push(mark);
     return pages.length > 1 ? pages.shift() : pages[0];
   };
-  const byIds = async (cardIds: readonly number[]) => known.filter(({ cardId }) => cardIds.includes(cardId));
   const sync = new CardSync({
     live,
-    records: { cards: { changesSince, byIds } as unknown as RecordStore['cards'] },
+    records: {
+      cards: { changesSince } as unknown as RecordStore['cards'],
+      stops: {
+        wanted: async (cardIds: readonly number[]) => {
+          judged.push(...cardIds);
+          return [];
+        },
+      } as unknown as RecordStore['stops'],
+    },
+    queueCap: 1e6,
     configs: () => CONFIGS,
     matcher: () => new ConfigMatcher(CONFIGS),
-    queueCap: 100,
     requireLead: () => requireLead(),
   });
   return sync.follow('a', await live.rings.list());
@@ -95,14 +102,9 @@ it('lets nobody read cards from the cache that changed or were removed', async (
   expect([...(await live.cards.get([1, 2, 3])).keys()]).toEqual([3]);
 });
 
-it('makes changed cards due for package at once that are over it: their allowance was lowered', async () => {
-  const usage = { month: '2026-11', usedMb: 60, lastReadingMb: 60, suspectedMb: null, readAtMs: 1 };
-  const running = { ...card(1, 10), iccid: '1', status: 1, stopped: false, allowanceMb: 50, usage };
-  known = [running, { ...running, cardId: 2, allowanceMb: 60 }, { ...running, cardId: 3 }];
-  const changed = known.slice(0, 2);
-  await follow({ ...NOTHING, changed, mark: 'b' }, { ...NOTHING, mark: 'c' });
-  expect(await live.work.counts('package')).toMatchObject({ due: 1 });
-  expect((await live.work.place('package', 1, [])).queued).not.toBeNull();
+it('has judged whether changed cards are over their package, once nobody reads them from the cache', async () => {
+  await follow({ changed: [card(1, 10), card(3, 10)], removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
+  expect(judged).toEqual([1, 3]);
 });
 
 it('leaves the rest of very many changes to the next pass', async () => {

@@ -8,9 +8,10 @@ import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { MonthCalendar, type UsageMonth } from '../../../src/domain/usage-month.ts';
 import { Deadline } from '../../../src/engine/deadline.ts';
 import { makeTask } from '../../../src/engine/tasks/make-task.ts';
+import type { PackageTaskDeps } from '../../../src/engine/tasks/package.ts';
 import type { TaskResult } from '../../../src/engine/tasks/task.ts';
 import { type Gateway, GatewayError, type InterfaceName } from '../../../src/gateway/gateway.ts';
-import type { StopClaim, StopRecords } from '../../../src/store/ports/stop-records.ts';
+import type { StopClaim } from '../../../src/store/ports/stop-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const NOW = '2026-11-15T08:00:00+08:00';
@@ -65,7 +66,7 @@ const gateway: Gateway = {
   isStoppedStatus: (status) => status === 'stopped',
 };
 
-const stops: Omit<StopRecords, 'unconfirmed' | 'ofCard'> = {
+const stops: PackageTaskDeps['stops'] = {
   claim: async (...question) => {
     asked.push(['claim', ...question]);
     return claim;
@@ -84,7 +85,7 @@ const stops: Omit<StopRecords, 'unconfirmed' | 'ofCard'> = {
 function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
   const task = makeTask(taskType, {
     gateway,
-    stops: stops as Omit<StopRecords, 'unconfirmed'>,
+    stops,
     audit: { tell: (one) => void told.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),
@@ -140,12 +141,12 @@ describe('carddata', () => {
     });
   });
 
-  it.each<[string, Partial<Card>]>([
-    ['may use as much', { allowanceMb: 15 }],
-    ['is stopped', { stopped: true }],
-  ])('wants no haste for a card that %s', async (_, card) => {
+  it.each([
+    ['within', 15],
+    ['unlimited', null],
+  ])('says of a card that is %s that it is not over its package', async (_, allowanceMb) => {
     answers = { flow: 15 };
-    expect((await poll('carddata', card)).outcome.overPackage).toBeUndefined();
+    expect((await poll('carddata', { allowanceMb })).outcome).toMatchObject({ overPackage: false });
   });
 
   it('opens the first month of a card', async () => {

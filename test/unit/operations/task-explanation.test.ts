@@ -377,6 +377,8 @@ describe('what is told of a card', () => {
     ],
     ['is due now and next', { place: queued(0, 0) }],
     ['is due now and next', { place: queued(999, 0) }],
+    ['is due in 1 s', { place: place({ retry: { atMs: NOW + 1_000, before: 0 } }) }],
+    ['is due now and next', { place: place({ retry: { atMs: NOW, before: 0 } }) }],
     ['is overdue 1 s and next', { place: queued(1_000, 0) }],
     ['is due now: 1 card is before it, about 1 s', { place: queued(0, 1) }],
     [

@@ -1,12 +1,27 @@
--- Makes cards due now, beside their rings.
+-- Makes cards due at once, each of them once.
 -- KEYS: 1 queue, 2 retry lane, 3 failures
--- ARGV: 1 queue cap (entries), 2 most entries of the retry lane, 3 channel of the type's work, 4.. card ids
--- Returns: how many were new to the queue or the retry lane.
--- Atomic because the room in the queue and whether a card runs must not change meanwhile.
-local room = tonumber(ARGV[1]) - redis.call('ZCARD', KEYS[1])
-local cards = { unpack(ARGV, 4, math.min(#ARGV, 3 + room)) }
-local queued, retried = make_due(KEYS[1], KEYS[2], KEYS[3], cards, now_ms(), tonumber(ARGV[2]))
-if queued + retried > 0 then
-  tell_of_work(ARGV[3])
+-- ARGV: 1 most entries of the queue and of the retry lane, 2 channel of the type's work, 3.. cards
+-- A card that runs may have been judged by what was known before: it is due again when its lease ends, in the retry lane,
+-- since a claim takes out of that lane what still runs. While the queue is full the others wait in that lane too.
+-- Atomic because a card that is claimed meanwhile would not be due again.
+local queue, retry, cap, now = KEYS[1], KEYS[2], tonumber(ARGV[1]), now_ms()
+local room, retry_room = cap - redis.call('ZCARD', queue), cap - redis.call('ZCARD', retry)
+local cards, waiting = { unpack(ARGV, 3) }, {}
+for i, score in ipairs(scores_of(queue, cards)) do
+  -- Only the tokens of leases have a fraction.
+  if score and score > now and score % 1 > 0 then
+    if retry_room > 0 then
+      retry_room = retry_room - redis.call('ZADD', retry, math.ceil(score), cards[i])
+    end
+  elseif not score and room > 0 then
+    room = room - 1
+    waiting[#waiting + 1] = cards[i]
+  elseif not score and retry_room > 0 then
+    retry_room = retry_room - redis.call('ZADD', retry, 'NX', now, cards[i])
+  end
 end
-return queued + retried
+local queued, retried = make_due(queue, retry, KEYS[3], waiting, now, cap)
+if queued + retried > 0 then
+  tell_of_work(ARGV[2])
+end
+return 1

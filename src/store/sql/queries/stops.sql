@@ -1,5 +1,23 @@
 -- Stops of cards, and the claims to make them. The number of the attempt is the fence.
 
+-- name: stops.wanted
+-- Which of these cards are to be stopped, by the rules of claim and the newest month of each. $1 card ids.
+-- The lateral query walks the monthly partitions from the newest and stops at the first row.
+SELECT c.card_id, c.carrier_id, c.real_name_verified
+FROM cards c
+CROSS JOIN LATERAL (
+  SELECT month, used_mb, suspected_mb, closed
+  FROM card_usage
+  WHERE card_usage.card_id = c.card_id
+  ORDER BY month DESC
+  LIMIT 1
+) u
+WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT NULL
+  AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed
+  AND NOT EXISTS (
+    SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.month = u.month AND s.state = 'done'
+  )
+
 -- name: stops.claim
 -- Claims the right to stop a card that the gateway shows running, if it is over its package: card, allowance and usage are
 -- those of this moment and not those the caller knows from a cache. One statement: nothing can change between the check

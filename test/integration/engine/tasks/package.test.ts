@@ -7,13 +7,12 @@ import type { Card } from '../../../../src/domain/card.ts';
 import { MonthCalendar } from '../../../../src/domain/usage-month.ts';
 import { CardReader } from '../../../../src/engine/card-reader.ts';
 import { Deadline } from '../../../../src/engine/deadline.ts';
-import { PackageTask } from '../../../../src/engine/tasks/package.ts';
+import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
 import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
-import type { StopRecords } from '../../../../src/store/ports/stop-records.ts';
 import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
@@ -111,7 +110,7 @@ const told: AuditEntry[] = [];
 const audit = { tell: (entry: AuditEntry) => void told.push(entry) };
 
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
-async function poll(as: Partial<Card> = {}, stops: StopRecords = records.stops) {
+async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = records.stops) {
   const task = new PackageTask({ gateway, stops, audit, reader, calendar, leaseMs: LEASE_MS, log });
   const card = { ...(await cached()), ...as };
   const result = await task.poll(card, new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now()));
@@ -143,17 +142,15 @@ it('stops a card over its package once, and tells when somebody resumed it', asy
 });
 
 it('does not call after a pause that outlasted its lease, and leaves the stop to the next poll', async () => {
-  const answersLate: StopRecords = {
+  const answersLate: PackageTaskDeps['stops'] = {
     claim: async (...args) => {
       const claim = await records.stops.claim(...args);
       pausedMs = LEASE_MS;
       return claim;
     },
-    ofCard: (...args) => records.stops.ofCard(...args),
     complete: (...args) => records.stops.complete(...args),
     acknowledge: (...args) => records.stops.acknowledge(...args),
     abandon: (...args) => records.stops.abandon(...args),
-    unconfirmed: () => records.stops.unconfirmed(),
   };
   await expect(poll({}, answersLate)).rejects.toMatchObject({ code: 'lease_over' });
   expect(scripted.calls.stop).toBe(0);
