@@ -57,6 +57,15 @@ export async function startRedisCluster(tls?: ServerTls): Promise<RedisCluster> 
       waitFor(async () => isWhole(await client.cluster('INFO'), nodes.length), { what: 'cluster_state:ok' }),
     ),
   );
+  // Until a node has heard the name of another one, it tells clients of a server without one.
+  const namesOf = async (client: Redis) => `${await client.cluster('NODES')}`.split(',localhost').length - 1;
+  if (tls !== undefined) {
+    await Promise.all(
+      clients.map((client) =>
+        waitFor(async () => (await namesOf(client)) === nodes.length, { what: 'the names of all nodes' }),
+      ),
+    );
+  }
   for (const client of clients) client.disconnect();
   return {
     nodes,
