@@ -2,8 +2,8 @@
 // main.ts. No daemon can do it: those of this fleet refuse to start.
 import type { AdoptionPlan } from './cli/launchers.ts';
 import type { AdoptConfig } from './config/daemon-config.ts';
+import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { fleetText } from './domain/fleet.ts';
-import { MonthCalendar } from './domain/usage-month.ts';
 import { requireOwnFleet } from './engine/fleet-watch.ts';
 import { Audit } from './operations/audit.ts';
 import { systemClock } from './platform/clock.ts';

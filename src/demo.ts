@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoLaunched, DemoOptions } from './cli/launchers.ts';
 import { loadDaemonConfig } from './config/load-config.ts';
-import type { AlertRuleFields } from './domain/alert-rule.ts';
-import type { CardImport } from './domain/card.ts';
+import type { AlertRuleFields } from './domain/alerts/alert-rule.ts';
+import type { CardImport } from './domain/cards/card.ts';
 import type { TaskType } from './domain/task-type.ts';
 import { demoCards } from './gateway/demo-fleet.ts';
 import { type Simulator, startSimulator } from './gateway/simulator.ts';
 import type { Teardown } from './platform/service.ts';
 import { Hangups, run } from './signals.ts';
-import type { RecordStore } from './store/ports/record-store.ts';
+import type { RecordStore } from './store/ports/records/record-store.ts';
 import { startDaemon } from './wiring.ts';
 
 /** What the gateway takes for an answer: enough to see calls in flight. */

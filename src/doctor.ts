@@ -3,9 +3,9 @@
 
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import type { Card } from './domain/card.ts';
+import type { Card } from './domain/cards/card.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
-import { WebhookTester } from './engine/webhook-tester.ts';
+import { WebhookTester } from './engine/alerts/webhook-tester.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
@@ -16,9 +16,9 @@ import { systemClock } from './platform/clock.ts';
 import { diskSpaceOf } from './platform/disk-space.ts';
 import { silentLogger } from './platform/logger.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
-import type { RecordStore } from './store/ports/record-store.ts';
+import type { RecordStore } from './store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { parseRedisUrl } from './store/redis/redis-url.ts';
+import { parseRedisUrl } from './store/redis/client/redis-url.ts';
 import { openRedis } from './stores.ts';
 
 const IN_MEMORY = ':memory:';

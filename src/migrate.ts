@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { MigrateAction, MigrateResult } from './cli/launchers.ts';
 import type { MigrateConfig } from './config/daemon-config.ts';
 import { openPostgresRecordStore } from './store/postgres/record-store.ts';
-import { MIGRATIONS } from './store/sql/migration-list.ts';
+import { MIGRATIONS } from './store/sql/migrations/migration-list.ts';
 import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import { openEmbedded } from './stores.ts';
 

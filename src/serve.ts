@@ -1,23 +1,23 @@
 // What an instance serves: the admin API, or where another instance serves it, probes and metrics alone. Put together
 // by wiring.ts for its daemon.
-import type { AccessSettings } from './api/access.ts';
-import type { Instruments } from './api/instruments.ts';
-import type { InstanceState } from './api/own-numbers.ts';
+import type { AccessSettings } from './api/guard/access.ts';
+import type { Instruments } from './api/metrics/instruments.ts';
+import type { InstanceState } from './api/metrics/own-numbers.ts';
 import { openProbeServer } from './api/probe-server.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from './api/server.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
-import { USUAL_PROBE_LISTEN } from './config/instance-settings.ts';
+import { USUAL_PROBE_LISTEN } from './config/settings/instance-settings.ts';
 import type { Engine } from './engine/engine.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
-import { HealthWatch } from './operations/health-watch.ts';
 import type { Operations } from './operations/operations.ts';
-import type { StatsOperations } from './operations/stats.ts';
+import { HealthWatch } from './operations/stats/health-watch.ts';
+import type { StatsOperations } from './operations/stats/stats.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Logger, Logs } from './platform/logger.ts';
 import type { Teardown } from './platform/service.ts';
 import type { LiveSettings } from './reload.ts';
-import type { LiveStore } from './store/ports/live-store.ts';
+import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
 /** The admin API, or where another instance serves it, probes and metrics alone. */

@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { CardpollError } from '../platform/errors.ts';
-import type { Refusals } from './refusals.ts';
+import type { Refusals } from './guard/refusals.ts';
 
 /** PEM texts that belong together. */
 export interface TlsPair {

@@ -3,7 +3,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { IDEMPOTENCY_KEY } from './idempotency.ts';
+import { IDEMPOTENCY_KEY } from './guard/idempotency.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 
 const ADMIN = '/api/admin';

@@ -1,6 +1,6 @@
 // Runs one exchange with the daemon for a command: opens the client and shows a spinner when it takes
 // long.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT_NEGATIVE } from './exit-codes.ts';

@@ -1,10 +1,10 @@
 // How a command is declared and what it gets when it runs. Declarations are cheap data; whatever is slow to load
 // (the API client, YAML, colours) a command loads when it runs. program.ts turns declarations into a parser.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import type { ClientConfig } from '../config/client-config.ts';
 import type { Kind } from '../config/kinds.ts';
 import type { ConfigInputs } from '../config/reader.ts';
-import type { Setting } from '../config/setting.ts';
+import type { Setting } from '../config/settings/setting.ts';
 import type { Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 

@@ -1,7 +1,7 @@
 // A whole list of the API, page by page. For lists that are short enough to be held.
 
-import type { PageBody } from '../api/client-bodies.ts';
-import type { Answer } from '../api/client-calls.ts';
+import type { PageBody } from '../api/client/client-bodies.ts';
+import type { Answer } from '../api/client/client-calls.ts';
 import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 
 export async function everyItem<Item>(

@@ -1,15 +1,15 @@
 // Shows a manual trigger that was made or asked for, after waiting for its end where --wait says so. Used by the
 // trigger commands.
 
-import type { TriggerBody } from '../api/client-bodies.ts';
-import type { Answer } from '../api/client-calls.ts';
+import type { TriggerBody } from '../api/client/client-bodies.ts';
+import type { Answer } from '../api/client/client-calls.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import { follow } from './follow.ts';
 import { printAnswer } from './output/print.ts';
 import { ProgressBar } from './output/progress-bar.ts';
+import { triggerFields } from './output/reports/trigger-tables.ts';
 import type { FieldsOf } from './output/table.ts';
-import { triggerFields } from './output/trigger-tables.ts';
 
 export interface WaitOptions {
   readonly wait?: boolean;

@@ -1,7 +1,7 @@
 // Waits for long work of the daemon: reads its progress again and again until it is done. Used by commands with
 // --wait. A daemon that restarts meanwhile is waited for, within limits: its work goes on by itself.
-import type { ApiClient } from '../api/client.ts';
-import type { Answer } from '../api/client-calls.ts';
+import type { ApiClient } from '../api/client/client.ts';
+import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT_OK } from './exit-codes.ts';

@@ -1,8 +1,8 @@
 // Options as declarations: those every command takes, and settings as options. Used by program.ts, which makes a parser
 // of them, by option-order.ts and by the completion scripts.
 import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
-import type { Setting } from '../config/setting.ts';
-import { CONFIG_FILE, SETTINGS } from '../config/settings.ts';
+import type { Setting } from '../config/settings/setting.ts';
+import { CONFIG_FILE, SETTINGS } from '../config/settings/settings.ts';
 import { type CommandSpec, type OptionSpec, OUTPUT_FORMATS } from './command.ts';
 
 /** Settings every command takes as flags. */

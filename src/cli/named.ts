@@ -1,7 +1,7 @@
 // Finds what a command was given by name or by number: polling configs, alert rules, cleanup configs. Used by commands
 // that show or change one of them.
-import type { ApiClient } from '../api/client.ts';
-import type { AlertRuleBody, ConfigBody, RetentionBody } from '../api/client-bodies.ts';
+import type { ApiClient } from '../api/client/client.ts';
+import type { AlertRuleBody, ConfigBody, RetentionBody } from '../api/client/client-bodies.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { everyItem } from './every-page.ts';

@@ -1,7 +1,7 @@
 // Declarations -> commander program. Parsing only: what runs is the command's own `run`, and run.ts reports errors.
 import { Argument, Command, Option } from 'commander';
 import type { Kind } from '../config/kinds.ts';
-import type { Setting } from '../config/setting.ts';
+import type { Setting } from '../config/settings/setting.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.ts';

@@ -45,7 +45,7 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     clientConfig: () => loadClientConfig(configInputs),
     client: async (signal = io.onInterrupt()) => {
       const config = await loadClientConfig(configInputs);
-      const { ApiClient } = await import('../api/client.ts');
+      const { ApiClient } = await import('../api/client/client.ts');
       return new ApiClient({ ...config, signal, clock: io.clock });
     },
   };

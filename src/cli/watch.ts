@@ -1,6 +1,6 @@
 // Shows what the daemon says again and again: --watch. On a terminal each answer is drawn over the one before, behind a
 // pipe they follow each other. A daemon that goes away is waited for: its last answer stays, marked as old.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';

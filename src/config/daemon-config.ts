@@ -1,14 +1,14 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root hands on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
-import type { ALERTS, WEBHOOKS } from './alert-settings.ts';
-import type { ACCESS, API } from './api-settings.ts';
-import type { CLEANUP } from './cleanup-settings.ts';
-import type { GATEWAY } from './gateway-settings.ts';
-import type { INSTANCE } from './instance-settings.ts';
-import type { POLLING } from './polling-settings.ts';
-import type { Values } from './setting.ts';
-import type { STORES } from './store-settings.ts';
+import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
+import type { ACCESS, API } from './settings/api-settings.ts';
+import type { CLEANUP } from './settings/cleanup-settings.ts';
+import type { GATEWAY } from './settings/gateway-settings.ts';
+import type { INSTANCE } from './settings/instance-settings.ts';
+import type { POLLING } from './settings/polling-settings.ts';
+import type { Values } from './settings/setting.ts';
+import type { STORES } from './settings/store-settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
 type Instance = Values<typeof INSTANCE>;

@@ -1,5 +1,5 @@
 // Settings as command-line options: what a command's help says about them. Used by the commands' declarations.
-import type { Setting } from './setting.ts';
+import type { Setting } from './settings/setting.ts';
 
 /** Text for a command's help: flag, accepted value and meaning. */
 export function flagHelp(setting: Setting<unknown>): string {

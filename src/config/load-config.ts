@@ -13,12 +13,12 @@ import type {
   MigrateConfig,
   StoresConfig,
 } from './daemon-config.ts';
-import { INTERFACE_SETTINGS } from './gateway-settings.ts';
-import { LOG_SEARCH, type SignSettings } from './log-search-settings.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkStoreRules } from './rules.ts';
-import { waysToSet } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { INTERFACE_SETTINGS } from './settings/gateway-settings.ts';
+import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
+import { waysToSet } from './settings/setting.ts';
+import { SETTINGS } from './settings/settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** Throws CardpollError kind `config` with all problems at once. */

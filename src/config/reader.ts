@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
-import { nameOf, type Section, type Setting, type Values } from './setting.ts';
-import { ALL_SETTINGS, CONFIG_FILE } from './settings.ts';
+import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
+import { ALL_SETTINGS, CONFIG_FILE } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Where settings come from, besides the config file. */

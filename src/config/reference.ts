@@ -1,7 +1,7 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
-import type { Setting } from './setting.ts';
-import { ALL_SETTINGS } from './settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { ALL_SETTINGS } from './settings/settings.ts';
 
 /** A YAML file that changes nothing: every setting stands in it, commented out, with its default. */
 export function sampleConfig(): string {
@@ -66,7 +66,7 @@ const row = (cells: readonly string[]): string =>
 
 const INTRODUCTION = `# Configuration
 
-Generated from the settings table in \`src/config/settings.ts\`; a test fails when the two differ
+Generated from the settings table in \`src/config/settings/settings.ts\`; a test fails when the two differ
 (\`npx vitest run --config test/vitest.config.ts test/unit/config -u\` writes this file anew).
 
 Where a setting is given more than once, the first of these wins: flag, environment variable, config file, default.

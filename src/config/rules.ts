@@ -3,8 +3,8 @@ import { isLoopback } from '../platform/loopback.ts';
 import type { DaemonConfig } from './daemon-config.ts';
 import type { HostPort } from './kinds.ts';
 import type { SettingReader } from './reader.ts';
-import { nameOf, type Setting, waysToSet } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { nameOf, type Setting, waysToSet } from './settings/setting.ts';
+import { SETTINGS } from './settings/settings.ts';
 
 /** What a lease must leave beside two gateway deadlines, for the store and the clock. */
 const LEASE_MARGIN_MS = 1_000;

@@ -6,8 +6,8 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../platform/errors.ts';
 import { openToOthers } from './file-rights.ts';
 import type { SettingReader } from './reader.ts';
-import { nameOf, type Setting, waysToSet } from './setting.ts';
-import { SETTINGS } from './settings.ts';
+import { nameOf, type Setting, waysToSet } from './settings/setting.ts';
+import { SETTINGS } from './settings/settings.ts';
 
 /** PEM texts. */
 export interface TlsFiles {

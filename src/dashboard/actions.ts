@@ -1,6 +1,6 @@
 // What an operator can change from the screen. Each action knows its plan (what it turns into what, for how many cards,
 // and the command that does the same) and how it is carried out. Used by model.ts and session.ts.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import type {
   AlertBody,
   CleanupPreviewBody,
@@ -8,7 +8,7 @@ import type {
   PauseBody,
   TaskBody,
   TriggerBody,
-} from '../api/client-bodies.ts';
+} from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import { cards, grouped, measure, relative, seconds } from './format.ts';
 

@@ -1,7 +1,7 @@
 // The dashboard: the screen for whoever is called at night. Opened by `cardpoll dashboard` and by the demo, which load it
 // when they need it; nothing else knows it. session.ts is how it lives, model.ts what it knows, views/ how it looks.
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Session } from './session.ts';
 import { initialState } from './state.ts';

@@ -1,6 +1,6 @@
 // Values as short texts for the views. Times are told relative to the moment the daemon made the data, so that what
 // is no longer fresh does not look as if it went on.
-import type { OverviewBody } from '../api/client-bodies.ts';
+import type { OverviewBody } from '../api/client/client-bodies.ts';
 import { span as timeSpan } from '../cli/output/style.ts';
 import type { Span, Tone } from './line.ts';
 

@@ -1,6 +1,6 @@
 // The dashboard's one rule: state x event -> state. Pure; what a state asks to be done (`job`, `exit`) and which data it
 // needs (`sourcesOf`) the session reads off it.
-import type { OverviewBody, TaskBody } from '../api/client-bodies.ts';
+import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';

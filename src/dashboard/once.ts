@@ -1,5 +1,5 @@
 // The screen once, as text or as its data: what `--once` prints. Reads what the overview needs, each source one time.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import { messageOf } from '../platform/errors.ts';
 import { renderLines } from './frames.tsx';
 import { reduce } from './model.ts';

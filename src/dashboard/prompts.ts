@@ -1,10 +1,10 @@
 // Lines typed at the bottom of the screen: what is asked, and what an answer becomes. Used by model.ts and the frame.
-import type { AlertBody, ConfigBody, TaskBody } from '../api/client-bodies.ts';
+import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
-import { SILENCE_SECONDS_BOUNDS } from '../domain/alert-silence.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
-import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/pause.ts';
-import { INTERVAL_SECONDS_BOUNDS } from '../domain/polling-config.ts';
+import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/limits/pause.ts';
+import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
 import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';

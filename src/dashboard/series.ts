@@ -1,6 +1,6 @@
 // The daemon's samples as series for charts: one value a step over a stretch of time, null where there is no sample.
 // Used by the views. The newest sample is the right end, so charts of one screen share their axis.
-import type { HistoryBody } from '../api/client-bodies.ts';
+import type { HistoryBody } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Series } from './charts.ts';
 

@@ -1,6 +1,6 @@
 // The dashboard on a terminal from opening to quitting: joins keys, feed, model, frames and terminal. Decides when a frame
 // is drawn and carries out what the model asks for; what the state becomes is the model's business.
-import type { ApiClient } from '../api/client.ts';
+import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { perform, planOf } from './actions.ts';

@@ -1,7 +1,7 @@
 // Reads what the open view needs from the daemon, again and again, and says what came of it. Owns the dashboard's timer:
 // a tick a second. A source that fails is asked again after a growing pause; a slow one is never asked twice at a time.
-import type { ApiClient } from '../api/client.ts';
-import type { Answer } from '../api/client-calls.ts';
+import type { ApiClient } from '../api/client/client.ts';
+import type { Answer } from '../api/client/client-calls.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { CHART_MINUTES, merged } from './series.ts';

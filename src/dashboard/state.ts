@@ -11,7 +11,7 @@ import type {
   OverviewBody,
   PageBody,
   TriggerBody,
-} from '../api/client-bodies.ts';
+} from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
 import type { Action, ChangePlan } from './actions.ts';
 

@@ -1,7 +1,7 @@
 // What a cleanup removes and from which instant on (operations interface, sections 2.5 and 8): plain data and the one
 // rule that turns a retention into bounds. Used by the store, the engine and the operations.
 import type { AuditChange } from './audit.ts';
-import type { MonthCalendar } from './usage-month.ts';
+import type { MonthCalendar } from './cards/usage-month.ts';
 
 /** Everything cardpoll stores that grows without end, in the order a run goes through it. */
 export const CLEANUP_TARGETS = [

@@ -5,7 +5,7 @@
 import { type AuditChange, DAEMON } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { AuditTrail } from '../store/ports/audit-trail.ts';
+import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Between two entries of one action and object. */

@@ -6,9 +6,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Meter } from '../platform/meter.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { AuditTrail } from '../store/ports/audit-trail.ts';
-import type { LiveStore } from '../store/ports/live-store.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
 type Sections = Pick<DaemonConfig, 'roles' | 'timeZone' | 'polling' | 'alerts' | 'webhooks' | 'cleanup'>;

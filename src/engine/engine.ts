@@ -2,31 +2,31 @@
 // role adds: `worker` polls cards, `scheduler` may lead (advance rings, initialise, reap). It knows no driver and no
 // configuration file.
 
+import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
-import { isChange } from '../domain/poll-outcome.ts';
+import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
-import { MonthCalendar } from '../domain/usage-month.ts';
 import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { LoopMeans } from '../platform/loop.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
-import type { InstanceInfo } from '../store/ports/coordination.ts';
-import { CardReader } from './card-reader.ts';
-import { ConfigWatch } from './config-watch.ts';
+import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import { FleetClock } from './fleet-clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
-import { seedCeiling, seedLimits } from './limit-keeper.ts';
-import { OverPackage } from './over-package.ts';
-import { ResultWriter } from './result-writer.ts';
-import { StatsRecorder } from './stats-recorder.ts';
+import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
+import { OverPackage } from './results/over-package.ts';
+import { ResultWriter } from './results/result-writer.ts';
+import { ConfigWatch } from './schedule/config-watch.ts';
+import { StatsRecorder } from './stats/stats-recorder.ts';
 import { makeTask } from './tasks/make-task.ts';
-import { WorkCounts, type WorkTotals } from './work-counts.ts';
-import { Worker } from './worker.ts';
+import { CardReader } from './work/card-reader.ts';
+import { WorkCounts, type WorkTotals } from './work/work-counts.ts';
+import { Worker } from './work/worker.ts';
 
 /** Without a store for this long an instance is not fit: for a claim loop without an answer, and without the configs. */
 const STALLED_MS = 10_000;

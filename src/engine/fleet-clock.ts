@@ -3,7 +3,7 @@
 // Every instance has one. Between two looks it goes on by this machine's monotonic clock, so that a step of the live store's
 // clock is noticed with the first claim that it dates.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /** Clocks that differ by less agree: one of them dates all readings, so that their order is right to the millisecond. */

@@ -4,7 +4,7 @@
 import { type Fleet, fleetText } from '../domain/fleet.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
-import type { Coordination } from '../store/ports/coordination.ts';
+import type { Coordination } from '../store/ports/live/coordination.ts';
 
 const LOOK_EVERY_MS = 1_000;
 

@@ -1,6 +1,6 @@
 // Announces this instance among the instances.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
-import type { Coordination, InstanceInfo } from '../store/ports/coordination.ts';
+import type { Coordination, InstanceInfo } from '../store/ports/live/coordination.ts';
 
 const BEAT_EVERY_MS = 2_000;
 const TTL_MS = 10_000;

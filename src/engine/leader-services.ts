@@ -1,25 +1,26 @@
 // The services of an instance with role `scheduler`, in the order they start: the lease first, then what only its
 // holder does. Built by engine.ts; what a service does stands in its own file.
+
+import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
-import { MonthCalendar } from '../domain/usage-month.ts';
 import type { Service } from '../platform/service.ts';
-import type { InitProgress } from '../store/ports/coordination.ts';
-import { AlertEvaluator } from './alert-evaluator.ts';
-import { Cleaner } from './cleaner.ts';
-import { CleanupSchedule } from './cleanup-schedule.ts';
-import { ConcurrencyController } from './concurrency-controller.ts';
-import type { ConfigWatch } from './config-watch.ts';
+import type { InitProgress } from '../store/ports/live/coordination.ts';
+import { AlertEvaluator } from './alerts/alert-evaluator.ts';
+import { WebhookSender } from './alerts/webhook-sender.ts';
+import { Cleaner } from './cleanup/cleaner.ts';
+import { CleanupSchedule } from './cleanup/cleanup-schedule.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import { HistorySampler } from './history-sampler.ts';
-import { Initialiser } from './initialiser.ts';
 import { Leadership } from './leadership.ts';
-import { LimitKeeper } from './limit-keeper.ts';
-import { PauseLog } from './pause-log.ts';
-import { Reaper } from './reaper.ts';
-import { Scheduler } from './scheduler.ts';
+import { ConcurrencyController } from './limits/concurrency-controller.ts';
+import { LimitKeeper } from './limits/limit-keeper.ts';
+import { PauseLog } from './limits/pause-log.ts';
+import type { ConfigWatch } from './schedule/config-watch.ts';
+import { Initialiser } from './schedule/initialiser.ts';
+import { Scheduler } from './schedule/scheduler.ts';
+import { HistorySampler } from './stats/history-sampler.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
-import { WebhookSender } from './webhook-sender.ts';
+import { Reaper } from './work/reaper.ts';
 
 /** Parts that the rest of the engine uses too. */
 interface SharedParts {

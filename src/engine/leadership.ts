@@ -5,8 +5,8 @@
 // only after a look at the lead.
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { Coordination } from '../store/ports/coordination.ts';
-import { PROVEN_FOR_MS } from './config-watch.ts';
+import type { Coordination } from '../store/ports/live/coordination.ts';
+import { PROVEN_FOR_MS } from './schedule/config-watch.ts';
 
 const LEASE = 'scheduler';
 const TTL_MS = 4_000;

@@ -13,9 +13,9 @@ import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
-import type { ManualList } from '../store/ports/manual-list.ts';
-import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/trigger-records.ts';
-import type { WorkQueue } from '../store/ports/work-queue.ts';
+import type { ManualList } from '../store/ports/live/manual-list.ts';
+import type { WorkQueue } from '../store/ports/live/work-queue.ts';
+import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 
 /** The manual list is topped up to this length: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;

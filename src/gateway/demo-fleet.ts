@@ -1,5 +1,5 @@
 // The fleet of `cardpoll demo` and of the benches: made-up cards whose every field follows from the card id.
-import type { CardImport } from '../domain/card.ts';
+import type { CardImport } from '../domain/cards/card.ts';
 
 const CARRIERS = 3;
 const ALLOWANCE_MB = 10_240;

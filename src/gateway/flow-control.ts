@@ -1,8 +1,9 @@
 // The gateway with flow control, as the engine sees it: workers ask what they may claim, tasks call. Every call is timed,
 // metered and reported to the throttle of its interface. What the fleet as a whole may use is the leader's business
-// (engine/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
-import type { BreakerReport } from '../domain/breaker.ts';
+// (engine/limits/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
+
 import { INTERFACE_NAMES, perInterface, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import type { BreakerReport } from '../domain/limits/breaker.ts';
 import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Meter } from '../platform/meter.ts';

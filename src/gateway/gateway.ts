@@ -1,7 +1,8 @@
 // What the engine needs of the upstream gateway: one call for one card, with an honest error. The client (client.ts)
 // never retries by itself: retries go through the queue.
-import type { BreakerReport } from '../domain/breaker.ts';
+
 import type { InterfaceName } from '../domain/gateway-interface.ts';
+import type { BreakerReport } from '../domain/limits/breaker.ts';
 
 export { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
 

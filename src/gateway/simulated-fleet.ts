@@ -2,7 +2,7 @@
 // card was asked, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
 // Used by simulator.ts; no HTTP here.
 
-import { mix32 } from '../domain/phase.ts';
+import { mix32 } from '../domain/schedule/phase.ts';
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

@@ -1,6 +1,6 @@
 // Holds back the calls to one interface while none succeeds: then only a trickle passes. Used by flow-control.ts, one for
 // each interface and instance. It makes no call and has no timer. Why the rule is this: docs/decisions/0028-flow-control.md.
-import type { BreakerReport, BreakerState } from '../domain/breaker.ts';
+import type { BreakerReport, BreakerState } from '../domain/limits/breaker.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { GatewayError, Permit } from './gateway.ts';
 

@@ -3,13 +3,13 @@
 // in the records is changed in one transaction with it; what stands elsewhere is announced first, and an entry of its
 // own says when it did not come about.
 import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
-import type { MonthCalendar } from '../domain/usage-month.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { snakeKeys } from '../platform/snake-keys.ts';
-import type { AuditFilter } from '../store/ports/audit-records.ts';
-import type { AuditTrail, Note } from '../store/ports/audit-trail.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
+import type { AuditFilter } from '../store/ports/records/audit-records.ts';
+import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
 
 export interface AuditItem extends Omit<Actor, 'name'>, AuditChange {
   readonly id: number;

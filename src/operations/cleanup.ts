@@ -3,18 +3,18 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import {
   type CleanupConfig,
   type CleanupTarget,
   cleanupBegun,
   RETENTION_DAYS_BOUNDS,
 } from '../domain/cleanup.ts';
-import type { MonthCalendar } from '../domain/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/ports/cleanup-records.ts';
-import type { LiveStore } from '../store/ports/live-store.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { CleanupItem, CleanupPlan, CleanupRun } from '../store/ports/records/cleanup-records.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dateOf } from './date-of.ts';

@@ -1,29 +1,29 @@
 // What an operator can ask or do, built once over the two stores. Opened by wiring; the admin API is a face on it.
 // Holds no connection of its own and needs no closing.
-import { MonthCalendar } from '../domain/usage-month.ts';
-import type { WebhookTester } from '../engine/webhook-tester.ts';
+import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
-import type { LiveStore } from '../store/ports/live-store.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
-import { AlertHistoryOperations } from './alert-history.ts';
-import { AlertOperations } from './alerts.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
+import { AlertHistoryOperations } from './alerts/alert-history.ts';
+import { AlertOperations } from './alerts/alerts.ts';
+import { SilenceOperations } from './alerts/silences.ts';
 import { Audit, type AuditDependencies } from './audit.ts';
-import { CardTotal } from './card-total.ts';
-import { CardOperations } from './cards.ts';
+import { CardTotal } from './cards/card-total.ts';
+import { CardOperations } from './cards/cards.ts';
 import { CleanupOperations } from './cleanup.ts';
-import { clockGapOf } from './clock-gap.ts';
-import { ConcurrencyOperations } from './concurrency.ts';
-import { ConfigOperations } from './configs.ts';
-import { Explainer } from './explainer.ts';
-import { FailureOperations } from './failures.ts';
-import { HistoryOperations } from './history.ts';
-import { InitOperations } from './init.ts';
-import { PatientReading } from './patient-reading.ts';
-import { PauseOperations } from './pauses.ts';
+import { Explainer } from './explain/explainer.ts';
+import { clockGapOf } from './health/clock-gap.ts';
+import { PatientReading } from './health/patient-reading.ts';
+import { ConcurrencyOperations } from './limits/concurrency.ts';
+import { PauseOperations } from './limits/pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
-import { SilenceOperations } from './silences.ts';
-import { StatsOperations } from './stats.ts';
+import { ConfigOperations } from './schedule/configs.ts';
+import { InitOperations } from './schedule/init.ts';
+import { FailureOperations } from './stats/failures.ts';
+import { HistoryOperations } from './stats/history.ts';
+import { StatsOperations } from './stats/stats.ts';
 import { TriggerOperations } from './triggers.ts';
 
 export interface Operations {

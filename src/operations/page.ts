@@ -1,6 +1,6 @@
 // Pages of long lists. Used by the operations that list what the records keep.
 import type { PageRequest } from '../domain/page.ts';
-import type { Slice } from '../store/ports/alert-records.ts';
+import type { Slice } from '../store/ports/records/alert-records.ts';
 
 export function sliceOf({ page, pageSize }: PageRequest): Slice {
   return { offset: (page - 1) * pageSize, limit: pageSize };

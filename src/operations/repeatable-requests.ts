@@ -6,8 +6,8 @@
 // its keys end by themselves. What a lost live store forgets is no worse than a request without a key.
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/ports/live-store.ts';
-import type { RequestAnswer, RequestClaim } from '../store/ports/request-claims.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { RequestAnswer, RequestClaim } from '../store/ports/live/request-claims.ts';
 
 const KEEP_ANSWERS_MS = 24 * 3_600_000;
 /** Renewed while a request runs; after it the key of an instance that died is free. */

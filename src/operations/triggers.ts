@@ -15,9 +15,9 @@ import {
 } from '../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
-import type { LiveStore } from '../store/ports/live-store.ts';
-import type { RecordStore } from '../store/ports/record-store.ts';
-import type { NewTrigger } from '../store/ports/trigger-records.ts';
+import type { LiveStore } from '../store/ports/live/live-store.ts';
+import type { RecordStore } from '../store/ports/records/record-store.ts';
+import type { NewTrigger } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dateOf } from './date-of.ts';

@@ -1,5 +1,5 @@
 // What an instance counts and times while it works, for its metrics. The engine and the gateway report to it; what becomes
-// of it is api/instruments.ts.
+// of it is api/metrics/instruments.ts.
 
 export const WEBHOOK_OUTCOMES = ['delivered', 'retried', 'failed', 'stopped'] as const;
 /** What became of an attempt: retried is to be tried again, failed is given up, stopped was broken off. */

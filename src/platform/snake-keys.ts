@@ -1,4 +1,4 @@
-// Names at the edges: camelCase inside, snake_case in JSON. Used by api/wire.ts and where a store keeps JSON.
+// Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and where a store keeps JSON.
 
 /** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
 export function snakeCase(name: string): string {

@@ -4,7 +4,7 @@
 //   npm run bench:cleanup -- [--rows 2000000] [--polling] [--rounds 7] [--cards 100000] [--limit 64]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { CleanupProgressBody } from '../../src/api/client-bodies.ts';
+import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_BATCH_ROWS } from '../../src/domain/cleanup.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -8,7 +8,7 @@
 //   npm run bench:engine -- [--cards 1000000,10000000] [--rounds 3] [--seconds 5] [--jobs 200000]
 import { parseArgs } from 'node:util';
 import { Queue, Worker } from 'bullmq';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -4,8 +4,8 @@
 //   npm run bench:grow -- [--cards 10000000] [--sample-seconds 10]
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { bucketsFrom } from '../../src/domain/phase.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
+import { bucketsFrom } from '../../src/domain/schedule/phase.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import { Keys } from '../../src/store/redis/keys.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { waitFor } from '../support/wait-for.ts';

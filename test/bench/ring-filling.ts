@@ -1,7 +1,7 @@
 // Fills a ring as the initialiser does: in batches of 100,000 consecutive ids. Used by the engine and memory benches.
-import { MIN_BUCKETS } from '../../src/domain/phase.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { RingId } from '../../src/store/ports/rings.ts';
+import { MIN_BUCKETS } from '../../src/domain/schedule/phase.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { RingId } from '../../src/store/ports/live/rings.ts';
 
 const BATCH = 100_000;
 

@@ -4,8 +4,8 @@
 //   npm run bench:sizing -- [--cards 100000]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import type { PollOutcome } from '../../src/domain/poll-outcome.ts';
-import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
+import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { printTable } from './table.ts';

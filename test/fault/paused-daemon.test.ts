@@ -2,10 +2,10 @@
 // when it goes on, it acts on none of them. The other instance is the test itself, so that every call is the daemon's.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TriggerBody } from '../../src/api/client-bodies.ts';
+import type { TriggerBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { WorkItem } from '../../src/store/ports/work-queue.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { WorkItem } from '../../src/store/ports/live/work-queue.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

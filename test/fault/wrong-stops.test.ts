@@ -3,7 +3,7 @@
 // that the gateway does not show.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { FailuresBody, OverviewBody } from '../../src/api/client-bodies.ts';
+import type { FailuresBody, OverviewBody } from '../../src/api/client/client-bodies.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';
 import { HEALTHY } from '../support/healthy-answers.ts';

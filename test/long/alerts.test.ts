@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
-import type { AlertBody, AlertRuleBody, PageBody } from '../../src/api/client-bodies.ts';
+import type { AlertBody, AlertRuleBody, PageBody } from '../../src/api/client/client-bodies.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../src/domain/log-phrases.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 // Cleanup as an operator sees it: begun through API and command line, carried out by the daemon, killed and resumed.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CleanupProgressBody } from '../../src/api/client-bodies.ts';
+import type { CleanupProgressBody } from '../../src/api/client/client-bodies.ts';
 import { CLEANUP_FINISHED } from '../../src/domain/log-phrases.ts';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';

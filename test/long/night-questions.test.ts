@@ -7,7 +7,7 @@ import type {
   ConcurrencyBody,
   ExplanationBody,
   OverviewBody,
-} from '../../src/api/client-bodies.ts';
+} from '../../src/api/client/client-bodies.ts';
 import { Fleet } from '../support/fleet.ts';
 import { type RunningCli, runCli, spawnCli, waitFor } from '../support/processes.ts';
 

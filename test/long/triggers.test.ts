@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BatchBody, PageBody, TriggerBody } from '../../src/api/client-bodies.ts';
+import type { BatchBody, PageBody, TriggerBody } from '../../src/api/client/client-bodies.ts';
 import { TASKS, type TaskType } from '../../src/domain/task-type.ts';
 import { demoIccid } from '../../src/gateway/demo-fleet.ts';
 import { Fleet } from '../support/fleet.ts';

@@ -1,17 +1,17 @@
 // The admin API server on a free port over real stores, and a plain HTTP client for it. Used by the API tests.
 import { Agent, type Dispatcher } from 'undici';
 import type { TlsPair } from '../../src/api/http-server.ts';
-import { Instruments } from '../../src/api/instruments.ts';
+import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../src/api/server.ts';
 import { adminTokens } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
-import { WebhookTester } from '../../src/engine/webhook-tester.ts';
-import { WorkCounts } from '../../src/engine/work-counts.ts';
+import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
+import { WorkCounts } from '../../src/engine/work/work-counts.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { type AddressRange, SsrfGuard } from '../../src/platform/ssrf-guard.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
 

@@ -1,9 +1,9 @@
 // A table of cards in memory, for what puts cards into rings: the two ways it reads them. What a database adds (marks,
-// transactions, failures) test/integration/engine/initialiser.test.ts shows on a real one.
-import type { CardMembership } from '../../src/domain/card.ts';
-import { ConfigMatcher, type PollingConfig } from '../../src/domain/polling-config.ts';
-import type { RingView } from '../../src/engine/ring-repair.ts';
-import type { RecordStore } from '../../src/store/ports/record-store.ts';
+// transactions, failures) test/integration/engine/schedule/initialiser.test.ts shows on a real one.
+import type { CardMembership } from '../../src/domain/cards/card.ts';
+import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
+import type { RingView } from '../../src/engine/schedule/ring-repair.ts';
+import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 
 export class CardTable {
   /** How many cards each read asked for, in order. */

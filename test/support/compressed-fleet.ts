@@ -2,18 +2,18 @@
 // embedded live store, with a gateway in this process that answers as the test says, and records that are only counted.
 // Ten minutes take seconds.
 import { pino } from 'pino';
-import type { Card } from '../../src/domain/card.ts';
-import { mix32 } from '../../src/domain/phase.ts';
-import { ConfigMatcher, type PollingConfig } from '../../src/domain/polling-config.ts';
+import type { Card } from '../../src/domain/cards/card.ts';
+import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { mix32 } from '../../src/domain/schedule/phase.ts';
+import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
-import { MonthCalendar } from '../../src/domain/usage-month.ts';
-import type { CardReader } from '../../src/engine/card-reader.ts';
-import { ConcurrencyController } from '../../src/engine/concurrency-controller.ts';
-import { ResultWriter } from '../../src/engine/result-writer.ts';
-import { ringOf, Scheduler } from '../../src/engine/scheduler.ts';
-import { StatsRecorder } from '../../src/engine/stats-recorder.ts';
+import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
+import { ResultWriter } from '../../src/engine/results/result-writer.ts';
+import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
+import { StatsRecorder } from '../../src/engine/stats/stats-recorder.ts';
 import { makeTask } from '../../src/engine/tasks/make-task.ts';
-import { Worker } from '../../src/engine/worker.ts';
+import type { CardReader } from '../../src/engine/work/card-reader.ts';
+import { Worker } from '../../src/engine/work/worker.ts';
 import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
 import {
   GatewayError,
@@ -22,8 +22,8 @@ import {
   type UpstreamGateway,
 } from '../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
 

@@ -2,7 +2,7 @@
 // `run` rest by rest, so that whole services live through it. Who sleeps by it, sleeps until then.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/platform/clock.ts';
-import { ScoreSet } from '../../src/store/memory/score-set.ts';
+import { ScoreSet } from '../../src/store/memory/work/score-set.ts';
 
 /** As Node's timers have it. */
 const LEAST_REST_MS = 1;

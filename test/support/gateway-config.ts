@@ -1,7 +1,7 @@
 // A gateway as the configuration describes it, with the defaults of the settings table. For tests that open a client.
 import type { GatewayConfig, GatewayInterface } from '../../src/config/daemon-config.ts';
-import { GATEWAY, INTERFACE_SETTINGS } from '../../src/config/gateway-settings.ts';
-import type { Section, Values } from '../../src/config/setting.ts';
+import { GATEWAY, INTERFACE_SETTINGS } from '../../src/config/settings/gateway-settings.ts';
+import type { Section, Values } from '../../src/config/settings/setting.ts';
 import { type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
 
 export interface GatewayChanges extends Partial<Omit<GatewayConfig, 'interfaces'>> {

@@ -1,8 +1,8 @@
 // Task types that share one gateway, each at its limit, second by second: EffectiveLimit and StrainTrials together, as
-// engine/concurrency-controller.ts runs them, against a model of a gateway. No store, no clock.
-import { EffectiveLimit, type LimitMemory } from '../../src/domain/effective-limit.ts';
-import type { FleetTick, Situation } from '../../src/domain/fleet-tick.ts';
-import { StrainTrials } from '../../src/domain/strain-trials.ts';
+// engine/limits/concurrency-controller.ts runs them, against a model of a gateway. No store, no clock.
+import { EffectiveLimit, type LimitMemory } from '../../src/domain/limits/effective-limit.ts';
+import type { FleetTick, Situation } from '../../src/domain/limits/fleet-tick.ts';
+import { StrainTrials } from '../../src/domain/limits/strain-trials.ts';
 import { TASK_TYPES, type TaskType } from '../../src/domain/task-type.ts';
 
 /**

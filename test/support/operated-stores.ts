@@ -1,13 +1,13 @@
 // The operations of the admin API without its server: over a real database and the live store of this process.
 import pg from 'pg';
-import { WebhookTester } from '../../src/engine/webhook-tester.ts';
+import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { SsrfGuard } from '../../src/platform/ssrf-guard.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
-import type { AuditRecord } from '../../src/store/ports/audit-records.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { RecordStore } from '../../src/store/ports/record-store.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
+import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { freshDatabase } from './fresh-stores.ts';
 

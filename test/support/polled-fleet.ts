@@ -1,10 +1,10 @@
 // What a fleet that polls leaves in a live store: instances, rings, queues, failures. For a store whose clock moves only
 // when the test says so.
 import type { TaskType } from '../../src/domain/task-type.ts';
-import type { InstanceInfo } from '../../src/store/ports/coordination.ts';
-import type { LiveStore } from '../../src/store/ports/live-store.ts';
-import type { RingId } from '../../src/store/ports/rings.ts';
-import type { WorkItem } from '../../src/store/ports/work-queue.ts';
+import type { InstanceInfo } from '../../src/store/ports/live/coordination.ts';
+import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
+import type { RingId } from '../../src/store/ports/live/rings.ts';
+import type { WorkItem } from '../../src/store/ports/live/work-queue.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 const LEASE_MS = 600_000;

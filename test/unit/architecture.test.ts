@@ -1,5 +1,7 @@
 // The dependency rule: who may import whom, which package belongs to which directory, what only one place knows.
 // The tables below are the rule; the code under them reads src/ and compares.
+import { readdirSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
@@ -39,7 +41,7 @@ const MAY_IMPORT = table(`
 /** The first pattern that fits a path names its layer. A file that fits none is a violation. */
 const LAYERS: ReadonlyArray<[RegExp, string]> = [
   [/^store\/(ports|sql|postgres|pglite|redis|memory)\//, 'store $1'],
-  [/^api\/(client[^/]*|wire\.ts)$/, 'api client'],
+  [/^api\/client\//, 'api client'],
   [/^cli\/output\/style\.ts$/, 'cli style'],
   [/^(domain|platform|config|gateway|engine|operations|api|dashboard|log-search|supervision|cli)\//, '$1'],
   [/^(wiring|serve|signals|reload|supervise|stores|migrate|adopt|doctor|demo)\.ts$/, 'wiring'],
@@ -89,11 +91,11 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['it is the clock', /^platform\/clock\.ts$/],
   [
     'a deadline for what somebody else answers, which has to end whatever our clock says',
-    /^(api\/(answer-in-time|body-time|client-calls|http-server)|engine\/webhook-attempt|gateway\/exchange|operations\/card-total|store\/(redis\/client|postgres\/pool))\.ts$/,
+    /^(api\/(guard\/(answer-in-time|body-time)|client\/client-calls|http-server)|engine\/alerts\/webhook-attempt|gateway\/exchange|operations\/cards\/card-total|store\/(redis\/client\/client|postgres\/pool))\.ts$/,
   ],
   [
     'tries a connection or a file again, under everything that knows a clock',
-    /^(store\/redis\/work-signal|platform\/line-file)\.ts$/,
+    /^(store\/redis\/work\/work-signal|platform\/line-file)\.ts$/,
   ],
   [
     'holds a lease while it waits for an answer, and never the process',
@@ -103,6 +105,19 @@ const OWN_TIMERS: ReadonlyArray<readonly [reason: string, files: RegExp]> = [
   ['watches over processes', /^supervision\//],
   ['paints a screen, or waits for a key', /^(dashboard|cli\/ask|log-search\/scan\/threads)\b/],
 ];
+
+/** Layers divided into rooms, by the same nouns. The files at the top of a floor put its rooms together. */
+const FLOORS = [
+  'api',
+  'cli/commands',
+  'domain',
+  'engine',
+  'operations',
+  'store/memory',
+  'store/redis',
+  'store/sql',
+];
+const MOST_FILES = 22;
 
 const ROOT = fileURLToPath(new URL('../../src', import.meta.url));
 const tree = readSourceTree(ROOT);
@@ -122,6 +137,14 @@ describe('src', () => {
 
   it('has no import cycle', () => {
     expect(findCycle(tree)).toBeNull();
+  });
+
+  it('has no folder with more than 22 files side by side', () => {
+    expect(crowded(filesPerFolder(ROOT))).toEqual([]);
+  });
+
+  it.each(FLOORS)('has no circle among the rooms of %s', (floor) => {
+    expect(findCycle(roomsOf(floor, tree))).toBeNull();
   });
 
   it.each(RULES)('keeps to its place: $what', (rule) => {
@@ -189,7 +212,7 @@ describe('the rules themselves', () => {
     const cli = (source: string) => wrongImports(sourceFile('cli/fixture.ts', source));
     expect(cli("const d = await import('../dashboard/dashboard.ts');")).toEqual([]);
     expect(cli("import { D } from '../dashboard/dashboard.ts';")).toHaveLength(1);
-    expect(cli("import { c } from '../api/client.ts';")).toEqual([]);
+    expect(cli("import { c } from '../api/client/client.ts';")).toEqual([]);
     expect(cli("import { s } from '../api/server.ts';")).toHaveLength(1);
   });
 
@@ -201,6 +224,31 @@ describe('the rules themselves', () => {
     expect(strayPackages(domainFile("import { Redis } from 'ioredis';"))).toHaveLength(1);
     expect(strayPackages(domainFile("import { jsx } from 'react/jsx-runtime';"))).toHaveLength(1);
     expect(strayPackages(domainFile("import type { Logger } from 'pino';"))).toEqual([]);
+  });
+
+  it('see a crowded folder', () => {
+    expect(
+      crowded(
+        new Map([
+          ['domain', MOST_FILES + 1],
+          ['engine', MOST_FILES],
+        ]),
+      ),
+    ).toEqual([`domain: ${MOST_FILES + 1} files`]);
+  });
+
+  it('see a circle of rooms where no file imports itself by way of others', () => {
+    const files = [
+      sourceFile('engine/work/a.ts', "import '../stats/b.ts';"),
+      sourceFile('engine/stats/b.ts', ''),
+      sourceFile('engine/stats/c.ts', "import type { D } from '../work/d.ts';"),
+      sourceFile('engine/work/d.ts', ''),
+      sourceFile('engine/engine.ts', "import './work/a.ts';"),
+    ];
+    expect(findCycle(files)).toBeNull();
+    expect(findCycle(roomsOf('engine', files))).toEqual(['engine/work', 'engine/stats', 'engine/work']);
+    expect(findCycle(roomsOf('engine', files.slice(0, 3)))).not.toBeNull();
+    expect(findCycle(roomsOf('engine', [...files.slice(0, 2), ...files.slice(4)]))).toBeNull();
   });
 
   it('see a cycle', () => {
@@ -272,6 +320,39 @@ describe('the rules themselves', () => {
     expect(workAtImport(domainFile('export function f() {\n  start();\n}\nconst y = { a: 1 };'))).toEqual([]);
   });
 });
+
+/** Number of files, of whatever kind, that lie directly in each folder. */
+function filesPerFolder(root: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const folder = relative(root, entry.parentPath);
+    if (entry.isFile()) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function crowded(counts: ReadonlyMap<string, number>): string[] {
+  return [...counts]
+    .filter(([, count]) => count > MOST_FILES)
+    .map(([folder, count]) => `${folder}: ${count} files`);
+}
+
+/** The folders of a floor as if each were one file, without what a room imports of its own. */
+function roomsOf(floor: string, files: readonly SourceFile[]): SourceFile[] {
+  const isRoom = (path: string) => path.startsWith(`${floor}/`) && dirname(path) !== floor;
+  const members = files.filter(({ path }) => isRoom(path));
+  const rooms = [...new Set(members.map(({ path }) => dirname(path)))];
+  return rooms.map((room) => ({
+    path: room,
+    source: '',
+    code: '',
+    imports: members
+      .filter(({ path }) => dirname(path) === room)
+      .flatMap(({ imports }) => imports)
+      .filter(({ target }) => isRoom(target) && dirname(target) !== room)
+      .map((one) => ({ ...one, target: dirname(one.target) })),
+  }));
+}
 
 function table(text: string): ReadonlyMap<string, readonly string[]> {
   const rows = text.trim().split('\n');

@@ -2,9 +2,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
+import { toWire } from '../client/wire.ts';
 import { instant } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const entry = z
   .object({

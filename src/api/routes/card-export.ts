@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { CardOperations } from '../../operations/cards.ts';
+import type { CardOperations } from '../../operations/cards/cards.ts';
 import { cardFilter, cardFilterOf } from '../schemas/card-list.ts';
 
 const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;

@@ -5,10 +5,10 @@ import { PassThrough } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { ImportFormat } from '../../operations/card-import.ts';
-import type { CardOperations } from '../../operations/cards.ts';
+import type { ImportFormat } from '../../operations/cards/card-import.ts';
+import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { toWire } from '../wire.ts';
+import { toWire } from '../client/wire.ts';
 
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 const CONTENT_TYPES = Object.keys(FORMATS);

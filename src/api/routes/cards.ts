@@ -1,12 +1,12 @@
 // GET /api/admin/cards/{card_id or iccid}: one card in full; .../explain: why it is or is not polled.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { CardOperations } from '../../operations/cards.ts';
-import type { Explainer } from '../../operations/explainer.ts';
+import type { CardOperations } from '../../operations/cards/cards.ts';
+import type { Explainer } from '../../operations/explain/explainer.ts';
+import { toWire } from '../client/wire.ts';
 import { card } from '../schemas/card.ts';
 import { cardFilterOf, cardList, cardListQuery } from '../schemas/card-list.ts';
 import { cardExplanation } from '../schemas/explanation.ts';
-import { toWire } from '../wire.ts';
 
 const params = z.object({ card: z.string() });
 

@@ -5,11 +5,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CLEANUP_TARGETS, RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
 import { type CleanupOperations, type Retention, retentionVersion } from '../../operations/cleanup.ts';
-import { ADMIN_ONLY } from '../access.ts';
+import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { ADMIN_ONLY } from '../guard/access.ts';
 import { body, instant, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const target = z.enum(CLEANUP_TARGETS);
 

@@ -1,7 +1,7 @@
 // GET /metrics for Prometheus. Needs a token where tokens are configured, unlike the probes: it tells the fleet's size.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
 export function metricsRoute(metrics: Metrics): FastifyPluginAsyncZod {
   return async (app) => {

@@ -2,10 +2,10 @@
 // 2.4, 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { AlertHistoryOperations } from '../../operations/alert-history.ts';
+import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
+import { toWire } from '../client/wire.ts';
 import { acknowledgement, alert, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-alerts'];
 const HISTORY = '/polling-alert-history';

@@ -1,9 +1,9 @@
 // /api/admin/polling-alert-silences: alerts nobody is told of for a time.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { SilenceOperations } from '../../operations/silences.ts';
+import type { SilenceOperations } from '../../operations/alerts/silences.ts';
+import { toWire } from '../client/wire.ts';
 import { newSilence, silence, silenceId } from '../schemas/silences.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-alerts'];
 const SILENCES = '/polling-alert-silences';

@@ -3,13 +3,17 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { receiverOf } from '../../domain/webhook-receiver.ts';
-import { type AlertOperations, type AlertRuleReport, alertRuleVersion } from '../../operations/alerts.ts';
-import { ADMIN_ONLY } from '../access.ts';
+import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
+import {
+  type AlertOperations,
+  type AlertRuleReport,
+  alertRuleVersion,
+} from '../../operations/alerts/alerts.ts';
+import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { ADMIN_ONLY } from '../guard/access.ts';
 import { alertRule, newAlertRule, ruleId, rulePatch, webhookTrial } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-alerts'];
 const RULES = '/polling-alert-rules';

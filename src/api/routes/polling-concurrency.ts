@@ -8,11 +8,11 @@ import {
   type ConcurrencyLimit,
   type ConcurrencyOperations,
   limitVersion,
-} from '../../operations/concurrency.ts';
+} from '../../operations/limits/concurrency.ts';
+import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, instant, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const level = z.object({
   concurrency: z.int(),

@@ -3,19 +3,23 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { CARD_CONDITIONS, INTERVAL_SECONDS_BOUNDS, PRIORITY_BOUNDS } from '../../domain/polling-config.ts';
+import {
+  CARD_CONDITIONS,
+  INTERVAL_SECONDS_BOUNDS,
+  PRIORITY_BOUNDS,
+} from '../../domain/schedule/polling-config.ts';
 import {
   CONFIG_NAME_LENGTH,
   type ConfigOperations,
   type ConfigPatch,
   type ConfigReport,
   configVersion,
-} from '../../operations/configs.ts';
-import { ADMIN_ONLY } from '../access.ts';
+} from '../../operations/schedule/configs.ts';
+import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
+import { ADMIN_ONLY } from '../guard/access.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-import { toWire } from '../wire.ts';
 
 const pollingConfig = z
   .object({

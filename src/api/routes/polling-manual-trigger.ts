@@ -4,10 +4,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
+import { toWire } from '../client/wire.ts';
 import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
 import { batchTrigger, cardIds, selectionCount, trigger } from '../schemas/triggers.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-manual-trigger'];
 const PATH = '/polling-manual-trigger';

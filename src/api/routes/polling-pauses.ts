@@ -1,9 +1,9 @@
 // /api/admin/polling-pauses: what holds polling back for a time, and the operator's own pauses.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { PauseOperations } from '../../operations/pauses.ts';
+import type { PauseOperations } from '../../operations/limits/pauses.ts';
+import { toWire } from '../client/wire.ts';
 import { newPause, pause, pausedTypes } from '../schemas/pauses.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-pauses'];
 const PAUSES = '/polling-pauses';

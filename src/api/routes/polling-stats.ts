@@ -2,11 +2,11 @@
 // polling-init/rebuild.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { HISTORY_STEPS } from '../../domain/history.ts';
+import { HISTORY_STEPS } from '../../domain/stats/history.ts';
 import type { Operations } from '../../operations/operations.ts';
+import { toWire } from '../client/wire.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { history, initState, overview, queueStats, taskFailures, taskStats } from '../schemas/stats.ts';
-import { toWire } from '../wire.ts';
 
 const tags = ['polling-stats'];
 

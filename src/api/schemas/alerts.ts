@@ -1,5 +1,5 @@
 // Alert rules and alerts as JSON (contract, "Fields"). Used by routes/polling-alerts.ts. What needs more than one field
-// to be judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts.ts.
+// to be judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts/alerts.ts.
 import { z } from 'zod';
 import {
   ALERT_STATES,
@@ -11,8 +11,8 @@ import {
   type NotifyChannel,
   RESOLUTIONS,
   RULE_TYPES,
-} from '../../domain/alert-rule.ts';
-import { WEBHOOK_SECRET_FORM } from '../../domain/webhook-secret.ts';
+} from '../../domain/alerts/alert-rule.ts';
+import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
 import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const oneOf = <const Words extends readonly string[]>(words: Words) =>

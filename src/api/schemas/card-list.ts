@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
-import type { CardFilter } from '../../operations/cards.ts';
+import type { CardFilter } from '../../operations/cards/cards.ts';
 import { queryNumber } from './fields.ts';
 
 export const cardFilter = z.object({

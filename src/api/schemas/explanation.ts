@@ -1,4 +1,4 @@
-// Why a card is or is not polled, as JSON. Used by routes/cards.ts; what it means stands in operations/explain.ts.
+// Why a card is or is not polled, as JSON. Used by routes/cards.ts; what it means stands in operations/explain/explain.ts.
 import { z } from 'zod';
 import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
 import { card } from './card.ts';

@@ -1,6 +1,6 @@
 // Pauses as JSON. Used by routes/polling-pauses.ts and schemas/stats.ts.
 import { z } from 'zod';
-import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/pause.ts';
+import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
 import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 export const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });

@@ -1,8 +1,8 @@
 // Silences as JSON. Used by routes/polling-alert-silences.ts. That something is silenced at all, and either for so long or
-// until an instant, is checked in operations/silences.ts.
+// until an instant, is checked in operations/alerts/silences.ts.
 import { z } from 'zod';
-import { RULE_TYPES } from '../../domain/alert-rule.ts';
-import { SILENCE_SECONDS_BOUNDS } from '../../domain/alert-silence.ts';
+import { RULE_TYPES } from '../../domain/alerts/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 

@@ -4,8 +4,8 @@ import type { PageRequest } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { auditTable } from '../output/audit-table.ts';
 import { printList } from '../output/print.ts';
+import { auditTable } from '../output/reports/audit-table.ts';
 import { pageOptions } from '../page-options.ts';
 import { type PastTime, pastTime } from '../past-time.ts';
 

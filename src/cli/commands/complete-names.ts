@@ -51,7 +51,10 @@ async function namesOf(context: CommandContext, thing: NamedThing): Promise<stri
 }
 
 async function quickClient(context: CommandContext) {
-  const [config, { ApiClient }] = await Promise.all([context.clientConfig(), import('../../api/client.ts')]);
+  const [config, { ApiClient }] = await Promise.all([
+    context.clientConfig(),
+    import('../../api/client/client.ts'),
+  ]);
   const timeoutMs = Math.min(config.timeoutMs, PATIENCE_MS);
   const { io } = context;
   return new ApiClient({ ...config, timeoutMs, signal: io.onInterrupt(), clock: io.clock });

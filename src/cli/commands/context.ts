@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CONTEXT_NAME, type Contexts, readContexts, writeContexts } from '../../config/contexts.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import { SETTINGS } from '../../config/settings/settings.ts';
 import { didYouMean } from '../../config/suggest.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../command.ts';

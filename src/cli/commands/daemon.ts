@@ -1,6 +1,6 @@
 // `cardpoll daemon`: reads its configuration and hands it to the composition root.
 import { loadDaemonConfig } from '../../config/load-config.ts';
-import { DAEMON_FLAGS } from '../../config/settings.ts';
+import { DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { defineCommand } from '../command.ts';
 
 export const daemon = defineCommand({

@@ -90,7 +90,7 @@ export async function watch(
   signal: AbortSignal,
 ): Promise<number> {
   const [{ ApiClient }, { runDashboard }] = await Promise.all([
-    import('../../api/client.ts'),
+    import('../../api/client/client.ts'),
     import('../../dashboard/dashboard.ts'),
     styleFor(io), // it decides whether there are colours
   ]);

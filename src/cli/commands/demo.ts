@@ -75,7 +75,7 @@ async function showDashboard(context: CommandContext, url: string, ended: AbortS
 }
 
 async function printStatus({ io }: CommandContext, url: string, ended: AbortSignal): Promise<void> {
-  const { ApiClient } = await import('../../api/client.ts');
+  const { ApiClient } = await import('../../api/client/client.ts');
   const client = new ApiClient({
     url,
     token: null,

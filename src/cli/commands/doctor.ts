@@ -4,14 +4,14 @@
 
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
-import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings.ts';
+import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
-import { findingText } from '../output/findings.ts';
 import { printAnswer } from '../output/print.ts';
+import { findingText } from '../output/reports/findings.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 

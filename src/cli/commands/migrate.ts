@@ -2,7 +2,7 @@
 // daemon.
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import { SETTINGS } from '../../config/settings/settings.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';

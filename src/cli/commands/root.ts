@@ -1,27 +1,27 @@
 // `cardpoll` itself: every command below it, in the order help shows them.
 import type { CommandSpec } from '../command.ts';
-import { alerts } from './alerts.ts';
+import { alerts } from './alerts/alerts.ts';
 import { audit } from './audit.ts';
-import { cards } from './cards.ts';
-import { cleanup } from './cleanup.ts';
+import { cards } from './cards/cards.ts';
+import { explain } from './cards/explain.ts';
+import { cleanup } from './cleanup/cleanup.ts';
 import { completeNames } from './complete-names.ts';
 import { completion } from './completion.ts';
-import { concurrency } from './concurrency.ts';
-import { configs } from './configs.ts';
 import { contextCommand } from './context.ts';
 import { daemon } from './daemon.ts';
 import { dashboard, top } from './dashboard.ts';
 import { demo } from './demo.ts';
 import { doctor } from './doctor.ts';
-import { explain } from './explain.ts';
-import { gateway } from './gateway.ts';
-import { init } from './init.ts';
+import { concurrency } from './limits/concurrency.ts';
+import { gateway } from './limits/gateway.ts';
+import { pause, resume } from './limits/pause.ts';
 import { logs } from './logs.ts';
 import { migrate } from './migrate.ts';
-import { pause, resume } from './pause.ts';
+import { configs } from './schedule/configs.ts';
+import { init } from './schedule/init.ts';
 import { stats } from './stats.ts';
 import { token } from './token.ts';
-import { trigger } from './trigger.ts';
+import { trigger } from './triggers/trigger.ts';
 import { version } from './version.ts';
 
 export const ROOT: CommandSpec = {

@@ -1,13 +1,13 @@
 // `cardpoll stats`: the numbers of the fleet, once or again and again.
-import type { ApiClient } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client/client.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { failureText } from '../output/failure-tables.ts';
-import { overviewText } from '../output/overview.ts';
 import { rendered } from '../output/print.ts';
-import { initFields, instanceTable, queueTable, taskTable } from '../output/stats-tables.ts';
+import { failureText } from '../output/reports/failure-tables.ts';
+import { overviewText } from '../output/reports/overview.ts';
+import { initFields, instanceTable, queueTable, taskTable } from '../output/reports/stats-tables.ts';
 import { WATCH_OPTION, type WatchOptions, watch } from '../watch.ts';
 
 type Show = (context: CommandContext, client: ApiClient) => Promise<string>;

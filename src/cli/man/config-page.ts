@@ -1,7 +1,7 @@
 // cardpoll.yaml(5), from the settings table. Used by pages.ts.
 import { configurationRules } from '../../config/reference.ts';
-import type { Setting } from '../../config/setting.ts';
-import { ALL_SETTINGS } from '../../config/settings.ts';
+import type { Setting } from '../../config/settings/setting.ts';
+import { ALL_SETTINGS } from '../../config/settings/settings.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import { environmentOf, FILES } from './places.ts';
 import { bold, item, page, prose, section, verbatim } from './roff.ts';

@@ -1,5 +1,5 @@
 // What every page of the manual says about files and variables. Used by the pages in this folder.
-import type { Setting } from '../../config/setting.ts';
+import type { Setting } from '../../config/settings/setting.ts';
 import { bold, item, prose } from './roff.ts';
 
 const PATHS: readonly (readonly [string, string])[] = [

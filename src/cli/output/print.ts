@@ -1,8 +1,8 @@
 // Prints an API answer in the format asked for: JSON as the API sent it (indented on a terminal), YAML of the same, one
 // item a line, or a table. Every reading command ends here.
 
-import type { ItemsBody, PageBody } from '../../api/client-bodies.ts';
-import type { Answer } from '../../api/client-calls.ts';
+import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
+import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext } from '../command.ts';
 import { type Style, styleFor } from './style.ts';
 

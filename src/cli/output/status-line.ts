@@ -2,7 +2,7 @@
 //   ● normal  10k cards  realname 165/s q12  carddata 12/s q0 97%  package 9/s q0
 // A task type shows polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal,
 // a further line has the worst cause whole, and what to type.
-import type { OverviewBody, TaskBody } from '../../api/client-bodies.ts';
+import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { Style } from './style.ts';
 
 const WIDTH = 80;

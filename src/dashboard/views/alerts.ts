@@ -1,5 +1,5 @@
 // Alerts, those that fire first: who is at them, whether they are silenced, who was told.
-import type { AlertBody } from '../../api/client-bodies.ts';
+import type { AlertBody } from '../../api/client/client-bodies.ts';
 import { type SpanColumn, tableLines } from '../columns.ts';
 import { relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';

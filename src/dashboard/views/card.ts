@@ -1,5 +1,5 @@
 // One card: why it is or is not polled, for each task type, as `cardpoll explain` tells it; asked again and again.
-import type { ExplanationBody } from '../../api/client-bodies.ts';
+import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { grouped, measure, relative, seconds } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
 import type { State } from '../state.ts';

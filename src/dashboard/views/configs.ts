@@ -1,5 +1,5 @@
 // The polling configs: which cards, how often, and what makes no sense about them.
-import type { ConfigBody } from '../../api/client-bodies.ts';
+import type { ConfigBody } from '../../api/client/client-bodies.ts';
 import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, seconds } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';

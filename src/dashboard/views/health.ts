@@ -1,6 +1,6 @@
 // Whether all is well, why not, and what to type: the first thing on the screen. Used by the overview and the view of a
 // task type.
-import type { HealthReasonBody, OverviewBody } from '../../api/client-bodies.ts';
+import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
 import { fitted, type Line, lineWidth, span, widthOf, wrapped } from '../line.ts';
 import type { Room } from './room.ts';

@@ -1,5 +1,5 @@
 // The live instances: what each of them does, and whether it still says so.
-import type { OverviewBody } from '../../api/client-bodies.ts';
+import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';

@@ -1,6 +1,6 @@
 // The first sight: health with its reason and what to type, the task types, and one line for everything else. Shows
 // what the API says.
-import type { OverviewBody, PauseBody } from '../../api/client-bodies.ts';
+import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
 import { cards, count, grouped, relative, seconds, since } from '../format.ts';
 import { type Line, type Span, span } from '../line.ts';

@@ -1,6 +1,6 @@
 // What a task type did in the last fifteen minutes: polls, success, durations, queue, as four charts. Used by the view of
 // the task type, and by the overview where a tall terminal leaves room.
-import type { HistoryBody } from '../../api/client-bodies.ts';
+import type { HistoryBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';

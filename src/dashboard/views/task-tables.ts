@@ -1,5 +1,5 @@
 // The task types as two tables: how they do, and what waits. Used by the overview.
-import type { HistoryBody, TaskBody } from '../../api/client-bodies.ts';
+import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { gauge, sparkline } from '../charts.ts';
 import { type SpanColumn, tableLines } from '../columns.ts';

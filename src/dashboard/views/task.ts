@@ -1,5 +1,5 @@
 // One task type: its numbers, fifteen minutes of them as charts, why polls fail and for which cards.
-import type { FailuresBody, TaskBody } from '../../api/client-bodies.ts';
+import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { tableLines } from '../columns.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
 import { beside, fitted, type Line, plain, span } from '../line.ts';

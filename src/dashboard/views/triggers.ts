@@ -1,5 +1,5 @@
 // Manual triggers, the latest first, and how far they are.
-import type { TriggerBody } from '../../api/client-bodies.ts';
+import type { TriggerBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
 import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative } from '../format.ts';

@@ -1,9 +1,9 @@
-// Task carddata: reads the card's usage and folds it into the calendar month (domain/usage-month.ts).
-import type { Card } from '../../domain/card.ts';
-import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
+// Task carddata: reads the card's usage and folds it into the calendar month (domain/cards/usage-month.ts).
+import type { Card } from '../../domain/cards/card.ts';
+import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { Deadline } from '../deadline.ts';
-import type { Task, TaskResult } from './task.ts';
+import type { Deadline } from '../work/deadline.ts';
+import type { Task, TaskResult } from '../work/task.ts';
 
 export class CarddataTask implements Task {
   readonly taskType = 'carddata';

@@ -1,9 +1,9 @@
 // The task of each task type. Used by the engine, which gives every worker one.
 import type { TaskType } from '../../domain/task-type.ts';
+import type { Task } from '../work/task.ts';
 import { CarddataTask } from './carddata.ts';
 import { PackageTask, type PackageTaskDeps } from './package.ts';
 import { RealnameTask } from './realname.ts';
-import type { Task } from './task.ts';
 
 /** What tasks are made of; each takes what it needs. */
 type TaskDeps = PackageTaskDeps;

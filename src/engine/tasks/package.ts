@@ -7,22 +7,22 @@
 // status answer that is newer than the lost call (its own deadline is half a lease, the lost call ended at least half a
 // lease ago), so it knows whether that call took effect: a card reported as stopped is only written down, any other is
 // called for again. A call that was acknowledged without effect is repeated too, with growing pauses.
-import type { Card } from '../../domain/card.ts';
+import type { Card } from '../../domain/cards/card.ts';
+import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import {
   CARD_RESUMED,
   CARD_STOPPED,
   STOP_UNCONFIRMED,
   STOP_UNCONFIRMED_REASON,
 } from '../../domain/log-phrases.ts';
-import { type MonthCalendar, usedInMonth } from '../../domain/usage-month.ts';
 import { type Gateway, GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { AuditTrail } from '../../store/ports/audit-trail.ts';
-import type { StopRecords } from '../../store/ports/stop-records.ts';
-import type { CardReader } from '../card-reader.ts';
-import type { Deadline } from '../deadline.ts';
-import type { Task, TaskResult } from './task.ts';
+import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
+import type { StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { CardReader } from '../work/card-reader.ts';
+import type { Deadline } from '../work/deadline.ts';
+import type { Task, TaskResult } from '../work/task.ts';
 
 export interface PackageTaskDeps {
   readonly gateway: Gateway;

@@ -2,8 +2,8 @@
 // and changes nothing. The checks that are of no store come from outside (src/doctor.ts).
 import { type Finding, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { LiveStore } from '../../store/ports/live-store.ts';
-import type { RecordStore } from '../../store/ports/record-store.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { answered } from './finding.ts';
 import { fleetClaimFinding } from './fleet-claim.ts';
 import { liveStoreFindings, liveStoreNotOpened } from './live-store.ts';

@@ -2,8 +2,8 @@
 // in the store of another one would be nonsense.
 import { type Finding, failed, ok } from '../../domain/finding.ts';
 import { fleetText } from '../../domain/fleet.ts';
-import type { Coordination } from '../../store/ports/coordination.ts';
-import type { RecordStore } from '../../store/ports/record-store.ts';
+import type { Coordination } from '../../store/ports/live/coordination.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 const CHECK = 'redis fleet';
 

@@ -2,10 +2,10 @@
 // examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { LiveStore } from '../../store/ports/live-store.ts';
-import type { RecordStore } from '../../store/ports/record-store.ts';
-import { databaseOutagesOf } from '../database-outages.ts';
-import type { Overview } from '../stats.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { databaseOutagesOf } from '../health/database-outages.ts';
+import type { Overview } from '../stats/stats.ts';
 import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
 import { ringSampleFindings } from './ring-sample.ts';

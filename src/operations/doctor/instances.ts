@@ -1,6 +1,6 @@
 // The instances of the fleet: which are alive, and whether they are of one version. Used by fleet.ts. Pure.
 import { type Finding, ok, skipped, warning } from '../../domain/finding.ts';
-import type { InstanceInfo } from '../../store/ports/coordination.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 
 export function instanceFindings(instances: readonly InstanceInfo[]): Finding[] {
   const check = 'instances';

@@ -2,7 +2,7 @@
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { LiveServer, LiveStore, MissingRights } from '../../store/ports/live-store.ts';
+import type { LiveServer, LiveStore, MissingRights } from '../../store/ports/live/live-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { failure } from './finding.ts';
 

@@ -1,9 +1,10 @@
 // What the doctor looks at in the record store: the server, its schema, its clock. Used by examine.ts.
+
+import { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
-import { MonthCalendar } from '../../domain/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { MigrationState } from '../../store/ports/migrations.ts';
-import type { RecordServer, RecordStore } from '../../store/ports/record-store.ts';
+import type { MigrationState } from '../../store/ports/records/migrations.ts';
+import type { RecordServer, RecordStore } from '../../store/ports/records/record-store.ts';
 import { clockFinding } from './clock-skew.ts';
 import { failure } from './finding.ts';
 

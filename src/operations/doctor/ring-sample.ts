@@ -2,14 +2,14 @@
 // for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's
 // (docs/decisions/0012-reconciliation.md).
 
-import type { CardMembership } from '../../domain/card.ts';
+import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
-import { ConfigMatcher } from '../../domain/polling-config.ts';
+import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { InitProgress } from '../../store/ports/coordination.ts';
-import type { LiveStore } from '../../store/ports/live-store.ts';
-import type { RecordStore } from '../../store/ports/record-store.ts';
-import type { RingState } from '../../store/ports/rings.ts';
+import type { InitProgress } from '../../store/ports/live/coordination.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { countWords } from '../span-words.ts';
 
 const CHECK = 'cards in rings';

@@ -3,8 +3,8 @@
 // heal it.
 import { type Finding, failed, ok } from '../../domain/finding.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
-import type { LiveStore } from '../../store/ports/live-store.ts';
-import type { RunningCount } from '../../store/ports/work-queue.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RunningCount } from '../../store/ports/live/work-queue.ts';
 
 export async function runningCountFindings({ work }: LiveStore): Promise<Finding[]> {
   const counted = await Promise.all(

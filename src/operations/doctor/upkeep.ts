@@ -1,7 +1,7 @@
 // What nobody misses until it is needed: alert rules, and the cleanup. Used by fleet.ts.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { RecordStore } from '../../store/ports/record-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 /** A schedule had its turn by then. */
 const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;

@@ -1,17 +1,17 @@
 // The live store of a single process, for trying out and for small fleets: everything is gone when the process ends,
 // and the rings are built anew from the record store. Opened by wiring when no Redis is configured.
 import type { Clock } from '../../platform/clock.ts';
-import type { LiveStore } from '../ports/live-store.ts';
-import { EmbeddedCardCache } from './card-cache.ts';
-import { EmbeddedCoordination } from './coordination.ts';
-import { EmbeddedFailureLog } from './failure-log.ts';
-import { EmbeddedHealthLog } from './health-log.ts';
-import { EmbeddedHistoryLog } from './history-log.ts';
-import { EmbeddedManualList } from './manual-list.ts';
-import { EmbeddedRequestClaims } from './request-claims.ts';
-import { EmbeddedRings } from './rings.ts';
-import { EmbeddedPollStats } from './stats.ts';
-import { EmbeddedWorkQueue } from './work-queue.ts';
+import type { LiveStore } from '../ports/live/live-store.ts';
+import { EmbeddedCardCache } from './cards/card-cache.ts';
+import { EmbeddedCoordination } from './instances/coordination.ts';
+import { EmbeddedRequestClaims } from './instances/request-claims.ts';
+import { EmbeddedRings } from './schedule/rings.ts';
+import { EmbeddedHealthLog } from './stats/health-log.ts';
+import { EmbeddedHistoryLog } from './stats/history-log.ts';
+import { EmbeddedPollStats } from './stats/stats.ts';
+import { EmbeddedFailureLog } from './work/failure-log.ts';
+import { EmbeddedManualList } from './work/manual-list.ts';
+import { EmbeddedWorkQueue } from './work/work-queue.ts';
 
 export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
   const { clock } = options;

@@ -5,8 +5,14 @@
 // killed it (memory, a damaged directory) would do so again.
 import { Worker } from 'node:worker_threads';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
-import { translateSqlError } from '../sql/sql-errors.ts';
+import type {
+  PreparedSql,
+  SqlClient,
+  SqlRunner,
+  SqlTransaction,
+  SqlValue,
+} from '../sql/client/sql-client.ts';
+import { translateSqlError } from '../sql/client/sql-errors.ts';
 import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
 
 interface Waiting {

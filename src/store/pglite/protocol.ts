@@ -1,6 +1,6 @@
 // The messages between PgliteClient (main thread) and worker.ts. One request, one reply with its id; the
 // worker answers in order.
-import type { SqlValue } from '../sql/sql-client.ts';
+import type { SqlValue } from '../sql/client/sql-client.ts';
 
 /** ':memory:' keeps everything in memory. */
 export interface PgliteWorkerData {

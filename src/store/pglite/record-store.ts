@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, realpathSync, statSync } from 'node
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { makeDirectory } from '../../platform/make-directory.ts';
-import type { RecordStore } from '../ports/record-store.ts';
+import type { RecordStore } from '../ports/records/record-store.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PgliteClient } from './client.ts';
 import { lockDataDir } from './lock.ts';

@@ -8,11 +8,22 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { PreparedSql, SqlClient, SqlRunner, SqlTransaction, SqlValue } from '../sql/sql-client.ts';
-import { endsConnection, readOnlyError, transactionPooling, translateSqlError } from '../sql/sql-errors.ts';
-import { statements } from '../sql/statements.ts';
-import { limitStatements } from '../sql/transaction-bounds.ts';
-import file from './queries/pool.sql';
+import type {
+  PreparedSql,
+  SqlClient,
+  SqlRunner,
+  SqlTransaction,
+  SqlValue,
+} from '../sql/client/sql-client.ts';
+import {
+  endsConnection,
+  readOnlyError,
+  transactionPooling,
+  translateSqlError,
+} from '../sql/client/sql-errors.ts';
+import { statements } from '../sql/client/statements.ts';
+import { limitStatements } from '../sql/client/transaction-bounds.ts';
+import file from './pool.sql';
 
 const SQL = statements(file, 'begin', 'backend');
 

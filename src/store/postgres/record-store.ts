@@ -1,6 +1,6 @@
 // The record store on a PostgreSQL server (14 or later). Opened by wiring; tables come from migrations.ts.
 import { DATABASE_CONNECTIONS } from '../../platform/connection-bounds.ts';
-import type { RecordStore } from '../ports/record-store.ts';
+import type { RecordStore } from '../ports/records/record-store.ts';
 import { sqlRecordStore } from '../sql/sql-record-store.ts';
 import { PostgresClient } from './pool.ts';
 

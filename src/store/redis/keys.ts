@@ -3,9 +3,9 @@
 // Operations interface, section 1.1, names the inspection points, and standalone and Sentinel deployments carry exactly
 // those names. In a cluster the task type is wrapped in braces, so that all keys of one type share a hash slot and
 // one script may touch them.
-import type { HistoryStep } from '../../domain/history.ts';
+import type { HistoryStep } from '../../domain/stats/history.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { RingId } from '../ports/rings.ts';
+import type { RingId } from '../ports/live/rings.ts';
 
 export class Keys {
   /** Matches every one. */

@@ -1,20 +1,20 @@
 // The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each concern has a file of its own.
-import type { LiveStore } from '../ports/live-store.ts';
-import { RedisCardCache } from './card-cache.ts';
-import { type ConnectionLog, connectRedis, type RedisAccess } from './connect.ts';
-import { RedisCoordination } from './coordination.ts';
-import { RedisFailureLog } from './failure-log.ts';
-import { RedisHealthLog } from './health-log.ts';
-import { RedisHistoryLog } from './history-log.ts';
-import { identityOf } from './identity.ts';
+import type { LiveStore } from '../ports/live/live-store.ts';
+import { RedisCardCache } from './cards/card-cache.ts';
+import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
+import { missingRightsOf } from './client/rights.ts';
+import { RedisCoordination } from './instances/coordination.ts';
+import { identityOf } from './instances/identity.ts';
+import { RedisRequestClaims } from './instances/request-claims.ts';
 import { Keys } from './keys.ts';
-import { RedisManualList } from './manual-list.ts';
-import { RedisRequestClaims } from './request-claims.ts';
-import { missingRightsOf } from './rights.ts';
-import { RedisRings } from './rings.ts';
-import { RedisPollStats } from './stats.ts';
+import { RedisRings } from './schedule/rings.ts';
+import { RedisHealthLog } from './stats/health-log.ts';
+import { RedisHistoryLog } from './stats/history-log.ts';
+import { RedisPollStats } from './stats/stats.ts';
 import { serversOf } from './vitals.ts';
-import { RedisWorkQueue } from './work-queue.ts';
+import { RedisFailureLog } from './work/failure-log.ts';
+import { RedisManualList } from './work/manual-list.ts';
+import { RedisWorkQueue } from './work/work-queue.ts';
 
 /**
  * Opens the store at `redis://`, `redis-sentinel://host:port,host:port/master` or `redis-cluster://host:port,host:port`;

@@ -1,7 +1,7 @@
 // How the Redis servers are, as INFO tells it. Used by live-store.ts for the doctor. A server that hides a section leaves
 // what is in it unknown.
-import type { LiveServer } from '../ports/live-store.ts';
-import type { RedisClient } from './client.ts';
+import type { LiveServer } from '../ports/live/live-store.ts';
+import type { RedisClient } from './client/client.ts';
 
 export async function serversOf(client: RedisClient): Promise<LiveServer[]> {
   const infos = await client.infos();

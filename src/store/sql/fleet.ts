@@ -1,9 +1,9 @@
 // Which fleet the database is. Used by sql-record-store.ts.
 import type { Fleet } from '../../domain/fleet.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import file from './queries/fleet.sql';
-import type { SqlClient } from './sql-client.ts';
-import { statements } from './statements.ts';
+import type { SqlClient } from './client/sql-client.ts';
+import { statements } from './client/statements.ts';
+import file from './fleet.sql';
 
 const SQL = statements(file, 'read');
 

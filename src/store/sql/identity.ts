@@ -1,9 +1,10 @@
 // Which database answers, and on which timeline: a standby that was promoted begins a new one. Used by
 // sql-record-store.ts.
-import file from './queries/identity.sql';
-import type { SqlClient } from './sql-client.ts';
-import { sqlStateOf } from './sql-errors.ts';
-import { statements } from './statements.ts';
+
+import type { SqlClient } from './client/sql-client.ts';
+import { sqlStateOf } from './client/sql-errors.ts';
+import { statements } from './client/statements.ts';
+import file from './identity.sql';
 
 const SQL = statements(file, 'read');
 

@@ -1,22 +1,22 @@
 // The record store over any SqlClient: puts the sub-ports together. Called by postgres/record-store.ts and by
 // pglite/record-store.ts.
-import type { RecordStore } from '../ports/record-store.ts';
-import { SqlAlerts } from './alerts.ts';
-import { SqlAudit } from './audit.ts';
-import { SqlCards } from './cards.ts';
-import { SqlCleanup } from './cleanup.ts';
-import { SqlConfigs } from './configs.ts';
+import type { RecordStore } from '../ports/records/record-store.ts';
+import { SqlAlerts } from './alerts/alerts.ts';
+import { SqlAudit } from './audit/audit.ts';
+import { SqlCards } from './cards/cards.ts';
+import { SqlCleanup } from './cleanup/cleanup.ts';
+import { nestedClient } from './client/nested-client.ts';
+import type { SqlClient } from './client/sql-client.ts';
+import { statements } from './client/statements.ts';
+import { lockKey } from './client/transaction-bounds.ts';
 import { fleetOf } from './fleet.ts';
 import { identityOf } from './identity.ts';
-import { SqlMigrations } from './migrations.ts';
-import { nestedClient } from './nested-client.ts';
-import file from './queries/sql-record-store.sql';
-import { SqlResults } from './results.ts';
-import type { SqlClient } from './sql-client.ts';
-import { statements } from './statements.ts';
-import { SqlStops } from './stops.ts';
-import { lockKey } from './transaction-bounds.ts';
-import { SqlTriggers } from './triggers.ts';
+import { SqlMigrations } from './migrations/migrations.ts';
+import { SqlResults } from './results/results.ts';
+import { SqlConfigs } from './schedule/configs.ts';
+import file from './sql-record-store.sql';
+import { SqlStops } from './stops/stops.ts';
+import { SqlTriggers } from './triggers/triggers.ts';
 import { serverOf } from './vitals.ts';
 
 const SQL = statements(file, 'ping', 'now');

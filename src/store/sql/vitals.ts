@@ -1,8 +1,8 @@
 // How the database server is, as it tells anybody who may log in. Used by sql-record-store.ts for the doctor.
-import type { RecordServer } from '../ports/record-store.ts';
-import file from './queries/vitals.sql';
-import type { SqlClient } from './sql-client.ts';
-import { statements } from './statements.ts';
+import type { RecordServer } from '../ports/records/record-store.ts';
+import type { SqlClient } from './client/sql-client.ts';
+import { statements } from './client/statements.ts';
+import file from './vitals.sql';
 
 const SQL = statements(file, 'server', 'oldestWriter', 'usageMonths');
 

@@ -1,9 +1,9 @@
 // Advancing rings: what is due moves into the queue, once, and a late ring owes one revolution at most.
 import { expect, it } from 'vitest';
-import { bucketOf, dueAt } from '../../../src/domain/phase.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { RingState } from '../../../src/store/ports/rings.ts';
-import type { WorkItem } from '../../../src/store/ports/work-queue.ts';
+import { bucketOf, dueAt } from '../../../src/domain/schedule/phase.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
+import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, REALNAME, range, settle } from './stores.ts';
 

@@ -1,6 +1,6 @@
 // The card cache: what is put comes back whole, until it is dropped or its time is over.
 import { expect, it } from 'vitest';
-import type { Card } from '../../../src/domain/card.ts';
+import type { Card } from '../../../src/domain/cards/card.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { describeLiveStore, range } from './stores.ts';
 

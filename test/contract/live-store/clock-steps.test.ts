@@ -1,9 +1,9 @@
 // A clock of the live store that steps: set forward, set back, or a failover to a server whose clock is behind. What was
 // noted before the step must not wait until the old time comes again.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dueAt } from '../../../src/domain/phase.ts';
+import { dueAt } from '../../../src/domain/schedule/phase.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { FakeTime } from '../../support/fake-time.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';

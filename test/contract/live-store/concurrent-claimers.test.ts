@@ -1,6 +1,6 @@
 // Many claimers at once, each with its own client: the limit holds, no card is lost, none runs twice at once.
 import { expect, it } from 'vitest';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range, settle } from './stores.ts';
 
 const LIMIT = 25;

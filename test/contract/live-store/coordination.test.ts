@@ -1,7 +1,7 @@
 // Leases with fencing, live workers, the progress of initialisation.
 import { expect, it } from 'vitest';
-import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
-import { NEVER_RECONCILED } from '../../../src/store/ports/coordination.ts';
+import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
+import { NEVER_RECONCILED } from '../../../src/store/ports/live/coordination.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 

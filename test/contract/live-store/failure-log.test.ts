@@ -1,6 +1,6 @@
 // Why cards failed last: replaced, bounded, and told apart from cards that are well again.
 import { expect, it } from 'vitest';
-import { MAX_FAILURES_NOTED } from '../../../src/store/ports/failure-log.ts';
+import { MAX_FAILURES_NOTED } from '../../../src/store/ports/live/failure-log.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';
 
 const failure = (cardId: number, message = 'HTTP 500') => ({

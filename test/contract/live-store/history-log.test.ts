@@ -1,6 +1,6 @@
 // Samples for charts: in order, replaced by time, in a ring of fixed size.
 import { expect, it } from 'vitest';
-import { HISTORY_STEPS, type HistorySample } from '../../../src/domain/history.ts';
+import { HISTORY_STEPS, type HistorySample } from '../../../src/domain/stats/history.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
 import { describeLiveStore } from './stores.ts';
 

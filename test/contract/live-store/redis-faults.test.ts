@@ -2,7 +2,7 @@
 // in time, and work resumes by itself.
 import { Redis } from 'ioredis';
 import { afterEach, expect, it } from 'vitest';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -2,7 +2,7 @@
 // each thing that may be wrong with certificates and passwords is named, without a secret.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RedisAccess } from '../../../src/store/redis/connect.ts';
+import type { RedisAccess } from '../../../src/store/redis/client/connect.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { Authority, type CertificateFiles } from '../../support/certificates.ts';
 import { startRedis } from '../../support/redis-server.ts';

@@ -1,9 +1,9 @@
 // Failing cards: they wait apart from the queue, hold a tenth of the slots while other work is about, and every one of
 // them is asked again sooner or later.
 import { expect, it } from 'vitest';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { RingState } from '../../../src/store/ports/rings.ts';
-import type { WorkItem } from '../../../src/store/ports/work-queue.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
+import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {
   cardIdsOf,

@@ -1,8 +1,8 @@
 // Rings that grow and shrink in place: bucket by bucket, under adds, removes and a turning cursor.
 import { expect, it } from 'vitest';
-import { dueAt, nextDueAt } from '../../../src/domain/phase.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { RingState } from '../../../src/store/ports/rings.ts';
+import { dueAt, nextDueAt } from '../../../src/domain/schedule/phase.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, describeLiveStore, REALNAME, range, settle } from './stores.ts';
 

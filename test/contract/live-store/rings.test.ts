@@ -1,7 +1,7 @@
 // Rings: configuration, membership, generations.
 import { expect, it } from 'vitest';
-import { dueAt, nextDueAt } from '../../../src/domain/phase.ts';
-import type { RingState } from '../../../src/store/ports/rings.ts';
+import { dueAt, nextDueAt } from '../../../src/domain/schedule/phase.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 const RING = { configId: 7, taskType: REALNAME };

@@ -1,7 +1,7 @@
 // The running count operators see, beside the slots it should show.
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { freshRedis } from '../../support/fresh-stores.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';

@@ -1,6 +1,6 @@
 // Statistics: totals, the rolling window, flushes that come twice.
 import { expect, it } from 'vitest';
-import type { CarrierPolls } from '../../../src/domain/carrier-polls.ts';
+import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 describeLiveStore('statistics', (live) => {

@@ -1,7 +1,7 @@
 // The trickle of calls to a dead interface: one a second, of the whole fleet, for a card that may succeed.
 import { expect, it } from 'vitest';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { Claim } from '../../../src/store/ports/work-queue.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { Claim } from '../../../src/store/ports/live/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { cardIdsOf, claim, describeLiveStore, queueCards, REALNAME, range, settle } from './stores.ts';
 

@@ -1,7 +1,7 @@
 // What an on-call does about alerts: silences and what they hold back, acknowledgements, another try for a webhook.
 import { beforeEach, expect, it } from 'vitest';
-import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
-import type { NewSilence } from '../../../src/store/ports/alert-records.ts';
+import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
+import type { NewSilence } from '../../../src/store/ports/records/alert-records.ts';
 import { describeRecordStore, range } from './stores.ts';
 
 const FIELDS: AlertRuleFields = {

@@ -1,8 +1,8 @@
 // The audit trail: what is appended stays as it is until its month goes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { AuditFilter } from '../../../src/store/ports/audit-records.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import type { AuditFilter } from '../../../src/store/ports/records/audit-records.ts';
 import { describeRecordStore } from './stores.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');

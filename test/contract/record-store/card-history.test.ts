@@ -1,13 +1,13 @@
 // What is looked up about one card: usage by month, stops, open triggers; and that no look-up reads a whole table.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { NewTrigger } from '../../../src/store/ports/trigger-records.ts';
+import type { NewTrigger } from '../../../src/store/ports/records/trigger-records.ts';
 import { addCards, describeRecordStore, range, reading } from './stores.ts';
 
 const T = 1_795_251_272_123;
 const CARD = { cardId: 7, carrierId: 1, status: 1 };
 const TRIGGERS = readFileSync(
-  new URL('../../../src/store/sql/queries/triggers.sql', import.meta.url),
+  new URL('../../../src/store/sql/triggers/triggers.sql', import.meta.url),
   'utf8',
 );
 const OPEN_FOR = TRIGGERS.split('-- name: ').find((text) => text.startsWith('triggers.openFor\n')) ?? '';

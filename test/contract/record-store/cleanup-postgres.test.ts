@@ -1,11 +1,11 @@
 // Cleanup beside others at work, as only a server has them: who is waited for and who is not.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import { countWithin } from '../../../src/store/sql/bounded-count.ts';
+import { countWithin } from '../../../src/store/sql/client/bounded-count.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -1,9 +1,9 @@
 // Cleanup: what expires, in which steps it goes, and that a run goes on where it was left.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { CLEANUP_BATCH_ROWS, type CleanupTarget } from '../../../src/domain/cleanup.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { CleanupRun } from '../../../src/store/ports/cleanup-records.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { CleanupRun } from '../../../src/store/ports/records/cleanup-records.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { addCards, describeRecordStore } from './stores.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');

@@ -17,7 +17,7 @@ import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { lockDataDir } from '../../../src/store/pglite/lock.ts';
 import { openEmbeddedRecordStore } from '../../../src/store/pglite/record-store.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { endOwnedProcesses, endProcess, spawnOwned } from '../../support/owned-process.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { addCards, range, WORKER_URL } from './stores.ts';

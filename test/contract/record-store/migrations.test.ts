@@ -5,9 +5,9 @@ import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import { MIGRATIONS } from '../../../src/store/sql/migration-list.ts';
-import { SqlMigrations } from '../../../src/store/sql/migrations.ts';
-import type { SqlClient } from '../../../src/store/sql/sql-client.ts';
+import type { SqlClient } from '../../../src/store/sql/client/sql-client.ts';
+import { MIGRATIONS } from '../../../src/store/sql/migrations/migration-list.ts';
+import { SqlMigrations } from '../../../src/store/sql/migrations/migrations.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 import { WORKER_URL } from './stores.ts';
 

@@ -1,6 +1,6 @@
 // PostgreSQL behind a pooler: PgBouncer in session mode does, one that shares connections between transactions is refused.
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../src/store/postgres/pool.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';

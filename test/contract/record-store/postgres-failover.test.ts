@@ -2,7 +2,7 @@
 // set to read only. The pool must find the new primary by itself, however busy it is.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freePort } from '../../support/free-port.ts';

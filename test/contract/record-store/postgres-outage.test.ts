@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';

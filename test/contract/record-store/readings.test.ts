@@ -1,12 +1,12 @@
 // Readings from the gateway to the month's row: the carddata task and the record store together, on a clock that the test
 // moves. What a gateway shows wrongly, late or twice must not be counted (docs/decisions/0004-usage-month.md).
 import { expect, it } from 'vitest';
-import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import { Deadline } from '../../../src/engine/deadline.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { CarddataTask } from '../../../src/engine/tasks/carddata.ts';
+import { Deadline } from '../../../src/engine/work/deadline.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 

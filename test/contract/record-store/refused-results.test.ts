@@ -1,9 +1,9 @@
 // A value that the database refuses costs its own card a poll, and no other card its result.
 import { expect, it } from 'vitest';
-import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
-import { ResultWriter } from '../../../src/engine/result-writer.ts';
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
+import { ResultWriter } from '../../../src/engine/results/result-writer.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import type { Settlement } from '../../../src/store/ports/work-queue.ts';
+import type { Settlement } from '../../../src/store/ports/live/work-queue.ts';
 import { addCards, describeRecordStore, range } from './stores.ts';
 
 const T = 1_795_251_272_123;

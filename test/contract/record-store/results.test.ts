@@ -1,6 +1,6 @@
 // Writing poll outcomes: poll times, flags, usage months and their guard against counting twice.
 import { expect, it } from 'vitest';
-import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { addCards, describeRecordStore, range, reading } from './stores.ts';
 
 const T = 1_795_251_272_123;

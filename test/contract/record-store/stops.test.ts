@@ -2,7 +2,7 @@
 // forgotten when a caller dies or a call has no effect.
 import { beforeEach, expect, it } from 'vitest';
 import { DAEMON } from '../../../src/domain/audit.ts';
-import type { StopClaim } from '../../../src/store/ports/stop-records.ts';
+import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { addCards, describeRecordStore, followChanges, range, reading } from './stores.ts';
 

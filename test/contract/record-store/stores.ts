@@ -2,13 +2,13 @@
 // gets migrated, empty tables. Also the few moves many suites share.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
-import type { CardImport } from '../../../src/domain/card.ts';
-import type { PollOutcome } from '../../../src/domain/poll-outcome.ts';
+import type { CardImport } from '../../../src/domain/cards/card.ts';
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';
-import type { CardChanges } from '../../../src/store/ports/card-records.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { CardChanges } from '../../../src/store/ports/records/card-records.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
-import type { SqlValue } from '../../../src/store/sql/sql-client.ts';
+import type { SqlValue } from '../../../src/store/sql/client/sql-client.ts';
 import { sqlRecordStore } from '../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase } from '../../support/fresh-stores.ts';
 

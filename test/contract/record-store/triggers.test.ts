@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CardSelection, ManualTrigger } from '../../../src/domain/manual-trigger.ts';
 import type { TaskType } from '../../../src/domain/task-type.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
-import type { NewTrigger, OwedCard } from '../../../src/store/ports/trigger-records.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
+import type { NewTrigger, OwedCard } from '../../../src/store/ports/records/trigger-records.ts';
 import { type Context, describeRecordStore, range, type Sql } from './stores.ts';
 
 const ANY: CardSelection = { carrierId: null, status: null };

@@ -1,6 +1,6 @@
 // The types that the domain knows and those that the database takes are the same (migrations/0012_types.sql).
 import { expect, it } from 'vitest';
-import { RULE_TYPES, ruleTypeFits } from '../../../src/domain/alert-rule.ts';
+import { RULE_TYPES, ruleTypeFits } from '../../../src/domain/alerts/alert-rule.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { addCards, describeRecordStore } from './stores.ts';
 

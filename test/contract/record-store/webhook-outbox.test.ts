@@ -1,6 +1,6 @@
 // The webhook outbox: every notification is claimed by one sender at a time, until it is delivered or given up.
 import { beforeEach, expect, it } from 'vitest';
-import type { AlertRuleFields } from '../../../src/domain/alert-rule.ts';
+import type { AlertRuleFields } from '../../../src/domain/alerts/alert-rule.ts';
 import { describeRecordStore, range } from './stores.ts';
 
 const ANY = { ruleId: null, state: null };

@@ -1,11 +1,11 @@
 // Every endpoint of the admin API over real HTTP, Redis and PostgreSQL: what it answers and what it changes.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bucketOf } from '../../../src/domain/durations.ts';
-import { nextDueAt } from '../../../src/domain/phase.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
+import { nextDueAt } from '../../../src/domain/schedule/phase.ts';
+import { bucketOf } from '../../../src/domain/stats/durations.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
-import type { InitProgress } from '../../../src/store/ports/coordination.ts';
-import type { RingState } from '../../../src/store/ports/rings.ts';
+import type { InitProgress } from '../../../src/store/ports/live/coordination.ts';
+import type { RingState } from '../../../src/store/ports/live/rings.ts';
 import { claim, queueCards, settle } from '../../contract/live-store/stores.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';

@@ -2,8 +2,8 @@
 // for what came of it. A table lock makes the store slow.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiClient } from '../../../src/api/client.ts';
-import type { AlertRuleRequest } from '../../../src/api/client-bodies.ts';
+import { ApiClient } from '../../../src/api/client/client.ts';
+import type { AlertRuleRequest } from '../../../src/api/client/client-bodies.ts';
 import { ANSWER_WITHIN_MS } from '../../../src/api/server.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';

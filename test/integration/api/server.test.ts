@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Instruments } from '../../../src/api/instruments.ts';
+import { Instruments } from '../../../src/api/metrics/instruments.ts';
 import { openApiServer } from '../../../src/api/server.ts';
 import type { AdminToken } from '../../../src/domain/admin-token.ts';
 import { type ApiUnderTest, startApi, tokensOf, USUAL_BOUNDS } from '../../support/api-under-test.ts';

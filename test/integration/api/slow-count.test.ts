@@ -2,7 +2,7 @@
 // only what the initialisation knew is left.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { INIT_NOT_STARTED } from '../../../src/store/ports/coordination.ts';
+import { INIT_NOT_STARTED } from '../../../src/store/ports/live/coordination.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 

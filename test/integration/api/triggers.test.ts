@@ -1,7 +1,7 @@
 // Manual triggers through the API alone: no instance leads and none polls, so nobody helps.
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { WorkItem } from '../../../src/store/ports/work-queue.ts';
+import type { WorkItem } from '../../../src/store/ports/live/work-queue.ts';
 import { type ApiUnderTest, startApi } from '../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 

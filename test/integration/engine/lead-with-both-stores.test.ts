@@ -2,16 +2,16 @@
 // both stores leads, and what it does to rings follows from configs it has read under its lead.
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Instruments } from '../../../src/api/instruments.ts';
-import { ALERTS, WEBHOOKS } from '../../../src/config/alert-settings.ts';
-import { POLLING } from '../../../src/config/polling-settings.ts';
+import { Instruments } from '../../../src/api/metrics/instruments.ts';
+import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
+import { POLLING } from '../../../src/config/settings/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { Teardown } from '../../../src/platform/service.ts';
 import { SsrfGuard } from '../../../src/platform/ssrf-guard.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { RecordStore } from '../../../src/store/ports/record-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';

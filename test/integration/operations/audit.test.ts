@@ -3,10 +3,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../src/domain/audit.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { Audit, type AuditDependencies } from '../../../src/operations/audit.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
-import type { AuditFilter } from '../../../src/store/ports/audit-records.ts';
+import type { AuditFilter } from '../../../src/store/ports/records/audit-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../support/operated-stores.ts';
 

@@ -1,8 +1,8 @@
 // Access settings are replaced as a whole or not at all: a reload that is refused must not leave half of it in force.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
-import { Access } from '../../../src/api/access.ts';
-import { Refusals } from '../../../src/api/refusals.ts';
+import { Access } from '../../../src/api/guard/access.ts';
+import { Refusals } from '../../../src/api/guard/refusals.ts';
 import { tokensOf } from '../../support/api-under-test.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

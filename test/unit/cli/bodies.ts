@@ -5,7 +5,7 @@ import type {
   InitStateBody,
   OverviewBody,
   TaskBody,
-} from '../../../src/api/client-bodies.ts';
+} from '../../../src/api/client/client-bodies.ts';
 import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
 
 const CAPACITY = {

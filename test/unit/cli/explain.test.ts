@@ -1,6 +1,6 @@
 // `cardpoll explain` and `cards show -v`: what they print, for people and for programs.
 import { expect, it } from 'vitest';
-import type { ExplanationBody } from '../../../src/api/client-bodies.ts';
+import type { ExplanationBody } from '../../../src/api/client/client-bodies.ts';
 import { perTaskType } from '../../../src/domain/task-type.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 

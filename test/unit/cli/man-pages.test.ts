@@ -8,7 +8,7 @@ import { ROOT } from '../../../src/cli/commands/root.ts';
 import { placesOf } from '../../../src/cli/completion/word-list.ts';
 import { manualPages } from '../../../src/cli/man/pages.ts';
 import { VERSION } from '../../../src/cli/version.ts';
-import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
 import { programPath } from '../../support/provision.ts';
 import { cli } from './cli-under-test.ts';
 

@@ -2,7 +2,7 @@
 // under the name its readers give it; a service that takes a whole section declares what it wants of it.
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { SETTINGS } from '../../../src/config/settings.ts';
+import { SETTINGS } from '../../../src/config/settings/settings.ts';
 import { readSourceTree } from '../../support/source-tree.ts';
 
 /** What else than its name a section is called where it is read. */

@@ -14,7 +14,7 @@ import {
   url,
   urlPath,
 } from '../../../src/config/kinds.ts';
-import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
 
 const value = (kind: Kind<unknown>, raw: unknown) => {
   const parsed = kind.parse(raw);

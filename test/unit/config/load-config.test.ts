@@ -9,7 +9,7 @@ import {
   loadLogsConfig,
   loadMigrateConfig,
 } from '../../../src/config/load-config.ts';
-import { ALL_SETTINGS } from '../../../src/config/settings.ts';
+import { ALL_SETTINGS } from '../../../src/config/settings/settings.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiClient } from '../../../src/api/client.ts';
+import { ApiClient } from '../../../src/api/client/client.ts';
 import { type Action, perform } from '../../../src/dashboard/actions.ts';
 import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts';
 import type { Event } from '../../../src/dashboard/state.ts';

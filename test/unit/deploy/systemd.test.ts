@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings.ts';
+import { ALL_SETTINGS, SETTINGS } from '../../../src/config/settings/settings.ts';
 import { programPath } from '../../support/provision.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

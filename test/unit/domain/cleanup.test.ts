@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { cleanupBounds } from '../../../src/domain/cleanup.ts';
-import { MonthCalendar } from '../../../src/domain/usage-month.ts';
 
 const calendar = new MonthCalendar('Asia/Shanghai');
 const bounds = (target: Parameters<typeof cleanupBounds>[0], days: number, now: string) =>

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { InstanceInfo } from '../../../src/store/ports/coordination.ts';
+import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 it('tells what it does now, every two seconds, and leaves when it stops', async () => {

@@ -2,7 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { Leadership } from '../../../src/engine/leadership.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { Coordination } from '../../../src/store/ports/coordination.ts';
+import type { Coordination } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TTL_MS = 4_000;

@@ -6,8 +6,12 @@ import { beforeEach, expect, it } from 'vitest';
 import { manualEntry } from '../../../src/domain/manual-trigger.ts';
 import { TriggerFeeder } from '../../../src/engine/trigger-feeder.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
-import type { FeedingTrigger, OwedCard, TriggerRecords } from '../../../src/store/ports/trigger-records.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
+import type {
+  FeedingTrigger,
+  OwedCard,
+  TriggerRecords,
+} from '../../../src/store/ports/records/trigger-records.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const TYPE = 'realname';

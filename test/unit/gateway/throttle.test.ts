@@ -1,6 +1,6 @@
 // When calls to an interface are held back, and how they return. Which calls count for which interface: flow-control.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { mix32 } from '../../../src/domain/phase.ts';
+import { mix32 } from '../../../src/domain/schedule/phase.ts';
 import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { Throttle } from '../../../src/gateway/throttle.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

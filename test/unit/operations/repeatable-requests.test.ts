@@ -9,7 +9,7 @@ import {
 import { systemClock } from '../../../src/platform/clock.ts';
 import { CardpollError } from '../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
-import type { LiveStore } from '../../../src/store/ports/live-store.ts';
+import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
 
 const LEASE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -6,8 +6,8 @@ import { examine, examineEmbedded, type Stores } from '../../../../src/operation
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import type { LiveServer, LiveStore } from '../../../../src/store/ports/live-store.ts';
-import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
+import type { LiveServer, LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';

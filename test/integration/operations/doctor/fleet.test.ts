@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { fleetFindings } from '../../../../src/operations/doctor/fleet.ts';
-import { INIT_NOT_STARTED } from '../../../../src/store/ports/coordination.ts';
+import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordStoreFindings } from '../../../../src/operations/doctor/record-store.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
-import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
 import { waitFor } from '../../../support/wait-for.ts';

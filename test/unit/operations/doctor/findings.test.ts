@@ -4,8 +4,8 @@ import { instanceFindings } from '../../../../src/operations/doctor/instances.ts
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/coordination.ts';
-import type { RecordStore } from '../../../../src/store/ports/record-store.ts';
+import { INIT_NOT_STARTED, type InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 
 describe('instances', () => {
   const worker = (instanceId: string, version: string) => ({ instanceId, version }) as InstanceInfo;

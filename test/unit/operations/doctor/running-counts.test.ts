@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { perTaskType, type TaskType } from '../../../../src/domain/task-type.ts';
 import { runningCountFindings } from '../../../../src/operations/doctor/running-counts.ts';
-import type { LiveStore } from '../../../../src/store/ports/live-store.ts';
-import type { RunningCount } from '../../../../src/store/ports/work-queue.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { RunningCount } from '../../../../src/store/ports/live/work-queue.ts';
 
 const RIGHT: RunningCount = { shown: '3', held: 3, live: 3 };
 

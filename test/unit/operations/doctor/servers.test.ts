@@ -4,8 +4,8 @@ import { liveStoreFindings, liveStoreNotOpened } from '../../../../src/operation
 import { recordStoreFindings, recordStoreNotOpened } from '../../../../src/operations/doctor/record-store.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import type { LiveServer } from '../../../../src/store/ports/live-store.ts';
-import type { RecordServer, RecordStore } from '../../../../src/store/ports/record-store.ts';
+import type { LiveServer } from '../../../../src/store/ports/live/live-store.ts';
+import type { RecordServer, RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const MIB = 1_048_576;

@@ -1,0 +1,101 @@
+// What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
+// the client and whoever shows an answer.
+import type { TaskType } from '../../domain/task-type.ts';
+import type { AlertReport } from '../../operations/alerts/alert-history.ts';
+import type { AlertRuleReport, WebhookTrial } from '../../operations/alerts/alerts.ts';
+import type { SilenceReport } from '../../operations/alerts/silences.ts';
+import type { AuditItem } from '../../operations/audit.ts';
+import type { ImportReport } from '../../operations/cards/card-import.ts';
+import type { CardListReport, CardReport } from '../../operations/cards/cards.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from '../../operations/cleanup.ts';
+import type { CardExplanation } from '../../operations/explain/explain.ts';
+import type { HealthReason } from '../../operations/health/health-reasons.ts';
+import type { ConcurrencyLimit, SlotReset } from '../../operations/limits/concurrency.ts';
+import type { PauseReport } from '../../operations/limits/pauses.ts';
+import type { ConfigReport } from '../../operations/schedule/configs.ts';
+import type { InitState } from '../../operations/schedule/init.ts';
+import type { InitReport } from '../../operations/schedule/init-report.ts';
+import type { TaskFailures } from '../../operations/stats/failures.ts';
+import type { History } from '../../operations/stats/history.ts';
+import type { Overview } from '../../operations/stats/stats.ts';
+import type { QueueStats, TaskStats } from '../../operations/stats/task-stats.ts';
+import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/triggers.ts';
+import type { Wire } from './wire.ts';
+
+export type OverviewBody = Wire<Overview>;
+export type QueueBody = Wire<QueueStats>;
+export type TaskBody = Wire<TaskStats>;
+export type HistoryBody = Wire<History>;
+export type FailuresBody = Wire<TaskFailures>;
+export type ExplanationBody = Wire<CardExplanation>;
+export type InitBody = Wire<InitReport>;
+export type InitStateBody = Wire<InitState>;
+export type ConcurrencyBody = Wire<ConcurrencyLimit>;
+export type ResetBody = Wire<SlotReset>;
+export type PauseBody = Wire<PauseReport>;
+export type HealthReasonBody = Wire<HealthReason>;
+export type ConfigBody = Wire<ConfigReport>;
+export type AlertRuleBody = Wire<AlertRuleReport>;
+export type AlertBody = Wire<AlertReport>;
+export type SilenceBody = Wire<SilenceReport>;
+export type WebhookTrialBody = Wire<WebhookTrial>;
+export type RetentionBody = Wire<Retention>;
+export type CleanupPreviewBody = Wire<CleanupPreview>;
+export type CleanupProgressBody = Wire<CleanupProgress>;
+export type TriggerBody = Wire<TriggerReport>;
+export type BatchBody = Wire<BatchReport>;
+export type SelectionCountBody = Wire<SelectionCount>;
+export type AuditBody = Wire<AuditItem>;
+export type CardBody = Wire<CardReport>;
+export type CardListBody = Wire<CardListReport>;
+export type ImportBody = Wire<ImportReport>;
+export interface ItemsBody<Item> {
+  readonly items: readonly Item[];
+}
+
+export interface PageBody<Item> extends ItemsBody<Item> {
+  readonly page: number;
+  readonly page_size: number;
+  readonly total: number;
+}
+
+/** A new alert rule; of a change, the fields it names. */
+export interface AlertRuleRequest
+  extends Pick<
+    AlertRuleBody,
+    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'is_enabled' | 'notify_channels'
+  > {
+  readonly webhook_url?: string | null;
+  readonly webhook_secret?: string | null;
+  readonly cooldown_seconds?: number;
+}
+
+/** A new polling config; of a change, the fields it names. */
+export type ConfigRequest = Pick<
+  ConfigBody,
+  'name' | 'task_type' | 'card_condition' | 'carrier_id' | 'interval_seconds' | 'priority' | 'status'
+>;
+
+/** Alerts that have all that is given are silenced for so many seconds. */
+export interface SilenceRequest {
+  readonly rule_id?: number;
+  readonly rule_type?: AlertBody['rule_type'];
+  readonly task_type?: TaskType;
+  readonly seconds: number;
+  readonly reason: string;
+}
+
+/** Cards with these attributes; null leaves one open. */
+export interface Selection {
+  readonly carrier_id: number | null;
+  readonly status: number | null;
+}
+
+export interface CardQuery extends Selection {
+  readonly stopped: boolean | null;
+}
+
+export interface WhoamiBody {
+  readonly name: string;
+  readonly role: string;
+}

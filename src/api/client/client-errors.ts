@@ -1,0 +1,121 @@
+// Answers that are not successes, as CardpollErrors. Used by client.ts; the inverse of problem.ts.
+import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../../platform/errors.ts';
+import { isUntrusted } from '../../platform/tls-fault.ts';
+
+const KINDS: Record<number, ErrorKind> = {
+  400: 'bad_data',
+  401: 'auth',
+  403: 'auth',
+  404: 'not_found',
+  409: 'conflict',
+  412: 'conflict',
+  413: 'invalid',
+  415: 'bad_data',
+  422: 'invalid',
+  429: 'busy',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+const AUTH_HINT = 'give the token with CARDPOLL_TOKEN or --token-file';
+
+/** The error an answer stands for: its problem body where there is one, its status otherwise. */
+export function errorOfAnswer(url: string, status: number, text: string): CardpollError {
+  const problem = problemIn(text);
+  if (status < 400) return notCardpoll(url);
+  const kind = KINDS[status] ?? 'internal';
+  const message = problem?.message ?? `the daemon at ${url} answered with status ${status}`;
+  const hint = problem?.hint ?? (kind === 'auth' ? AUTH_HINT : undefined);
+  return new CardpollError(kind, problem?.code ?? `http_${status}`, message, {
+    ...(hint === undefined ? {} : { hint }),
+    fields: problem?.fields ?? [],
+  });
+}
+
+/** Something answers at the URL, but not the way cardpoll does. */
+export function notCardpoll(url: string, cause?: unknown): CardpollError {
+  return new CardpollError('unavailable', 'not_cardpoll', `what answers at ${url} is not cardpoll`, {
+    hint: 'another program listens there: say where the daemon does with --url or CARDPOLL_URL',
+    cause,
+  });
+}
+
+function untrusted(url: string, cause: unknown): CardpollError {
+  const message = `the certificate of ${url} is not trusted here: ${messageOf(cause)}`;
+  const hint = 'name the file of the authority that signed it in NODE_EXTRA_CA_CERTS';
+  return new CardpollError('unavailable', 'daemon_untrusted', message, { hint, cause });
+}
+
+/** Nothing usable came back, for the reason the transport gives. */
+export function unreachable(url: string, cause: unknown): CardpollError {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  // Something listens, and speaks no HTTP, or another dialect than the URL says.
+  if (code.startsWith('HPE_') || code.startsWith('ERR_SSL')) return notCardpoll(url, cause);
+  if (isUntrusted(code)) return untrusted(url, cause);
+  const hint =
+    code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+      ? 'the name is not known here: check --url or CARDPOLL_URL'
+      : 'start it with `cardpoll daemon`, or say where it listens with --url or CARDPOLL_URL';
+  const message = `cannot reach the daemon at ${url}: ${messageOf(cause)}`;
+  return new CardpollError('unavailable', 'daemon_unreachable', message, { hint, cause });
+}
+
+/** There may be a daemon: it, a store of it or the network is slow. */
+export function tooSlow(url: string, waitedMs: number, cause: unknown): CardpollError {
+  const message = `cannot reach the daemon at ${url}: no answer within ${waitedMs} ms`;
+  const hint = `it may be slow: wait longer with --timeout, and look at ${url}/readyz and its logs`;
+  return new CardpollError('unavailable', 'daemon_slow', message, { hint, cause });
+}
+
+export function endedEarly(url: string, cause: unknown): CardpollError {
+  const message = `the answer of ${url} ended early: ${messageOf(cause)}`;
+  const hint = 'what was printed is not all there is: run it again';
+  return new CardpollError('unavailable', 'answer_ended_early', message, { hint, cause });
+}
+
+interface Problem {
+  readonly message: string;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly fields: readonly FieldProblem[];
+}
+
+/** The JSON object a text holds; null for anything else. */
+export function objectIn(text: string): Record<PropertyKey, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<PropertyKey, unknown> | null)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function problemIn(text: string): Problem | null {
+  const body = objectIn(text);
+  if (body === null) return null;
+  const { detail, title, code, hint, errors } = body;
+  const said = oneLine(detail) ?? oneLine(title);
+  if (said === null) return null;
+  const fields = Array.isArray(errors) ? errors.filter(isFieldProblem) : [];
+  const unsaid = fields
+    .filter((one) => !said.includes(one.message))
+    .map((one) => `${one.field} ${one.message}`);
+  return {
+    message: [said, ...unsaid].join('; '),
+    code: typeof code === 'string' ? code : 'problem',
+    hint: oneLine(hint) ?? undefined,
+    fields,
+  };
+}
+
+function oneLine(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.replace(/\s+/g, ' ') : null;
+}
+
+function isFieldProblem(value: unknown): value is FieldProblem {
+  const { field, message } = (value ?? {}) as Record<string, unknown>;
+  return typeof field === 'string' && typeof message === 'string';
+}

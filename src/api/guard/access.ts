@@ -1,0 +1,90 @@
+// The door of the API: authentication and the budget of refusals, with settings that can be replaced while it serves
+// (SIGHUP). Used by server.ts. Who may do what is auth.ts, the limit for callers let in rate-limit.ts.
+//
+// Of an address that is refused too often further refusals are 429 for the rest of the minute; a valid token is let in.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AdminToken } from '../../domain/admin-token.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { UNAUTHENTICATED } from '../problem.ts';
+import { type Authenticator, authenticator } from './auth.ts';
+import { tooManyRequests } from './rate-limit.ts';
+import { RefusalBudget } from './refusal-budget.ts';
+import type { Refusals } from './refusals.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route is for admins. */
+    adminOnly?: boolean;
+  }
+}
+
+/** Give it to a route as its `config`. */
+export const ADMIN_ONLY = { adminOnly: true } as const;
+
+export interface AccessSettings {
+  /** Empty: open, and only on a loopback address. */
+  readonly tokens: readonly AdminToken[];
+  /** Requests a caller may send a minute; 0: any number. */
+  readonly rateLimitPerMinute: number;
+  /** Refused requests an address may send a minute; 0: any number. */
+  readonly refusalLimitPerMinute: number;
+}
+
+export class Access {
+  #settings: AccessSettings;
+  #authenticate: Authenticator;
+  readonly #budget: RefusalBudget;
+
+  /** Throws `config` for an open server beyond loopback. */
+  constructor(
+    settings: AccessSettings,
+    private readonly listenHost: string,
+    private readonly clock: Pick<Clock, 'monotonic' | 'now'>,
+    private readonly refusals: Refusals,
+  ) {
+    this.#settings = settings;
+    this.#budget = new RefusalBudget(clock);
+    this.#authenticate = authenticator(settings.tokens, listenHost, () => clock.now());
+  }
+
+  /** Takes other settings from the next request on; throws like the constructor, and then keeps the present ones. */
+  replace(settings: AccessSettings): void {
+    this.#authenticate = authenticator(settings.tokens, this.listenHost, () => this.clock.now());
+    this.#settings = settings;
+  }
+
+  get rateLimitPerMinute(): number {
+    return this.#settings.rateLimitPerMinute;
+  }
+
+  /** Names the caller on the request. Throws `auth`, or `busy` when the address was refused too often. */
+  admit(request: FastifyRequest, reply: FastifyReply): void {
+    const { method, headers } = request;
+    const { authorization, host, origin } = headers;
+    try {
+      const { adminOnly = false } = request.routeOptions.config;
+      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin });
+      request.actor = { ...caller, address: request.ip, requestId: request.id };
+    } catch (error) {
+      this.countRefusal(request, reply);
+      if (error instanceof CardpollError && error.code === UNAUTHENTICATED)
+        this.refusals.add('unauthenticated');
+      throw error;
+    }
+  }
+
+  /** Call for every request that is turned away. Throws `busy` when its address had too many of them. */
+  countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
+    const { exceeded, limit, seconds } = this.#budget.spend(ip, this.#settings.refusalLimitPerMinute);
+    if (!exceeded) return;
+    this.refusals.add('refusal_limit');
+    reply.headers({
+      'ratelimit-limit': limit,
+      'ratelimit-remaining': 0,
+      'ratelimit-reset': seconds,
+      'retry-after': seconds,
+    });
+    throw tooManyRequests('too many refused requests from this address', 'api.refusal_limit_per_minute');
+  }
+}

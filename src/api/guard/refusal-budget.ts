@@ -1,0 +1,51 @@
+// How many refused requests an address may send a minute: without a valid token, to what a token may not do, to paths
+// that do not exist. Used by access.ts. Beyond it refusals become 429, which tells nothing about what was tried; whoever
+// has a valid token is let in all the same, whatever others behind its address do.
+import { isIPv6 } from 'node:net';
+import type { Clock } from '../../platform/clock.ts';
+
+const WINDOW_MS = 60_000;
+/** Addresses counted apart in a window; further ones share one budget, so that no flood of addresses fills the memory. */
+const MAX_ADDRESSES = 10_000;
+const ALL_OTHERS = '';
+
+/** What an address has left. */
+interface Budget {
+  readonly exceeded: boolean;
+  readonly limit: number;
+  /** Until it may try again. */
+  readonly seconds: number;
+}
+
+export class RefusalBudget {
+  #spent = new Map<string, number>();
+  #windowEndsMs = 0;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
+
+  /** @param limit 0: any number. */
+  spend(address: string, limit: number): Budget {
+    const nowMs = this.clock.monotonic();
+    if (nowMs >= this.#windowEndsMs) {
+      this.#spent = new Map();
+      this.#windowEndsMs = nowMs + WINDOW_MS;
+    }
+    const network = networkOf(address);
+    const key = this.#spent.has(network) || this.#spent.size < MAX_ADDRESSES ? network : ALL_OTHERS;
+    const spent = (this.#spent.get(key) ?? 0) + 1;
+    this.#spent.set(key, spent);
+    const seconds = Math.ceil((this.#windowEndsMs - nowMs) / 1_000);
+    return { exceeded: limit > 0 && spent > limit, limit, seconds };
+  }
+}
+
+/** Who has one IPv6 address has the other 2^64 of its network too. */
+function networkOf(address: string): string {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':');
+  // What `::` stands for are zeros; the tail matters where the head is shorter than the network part.
+  const behind = tail === undefined ? [] : tail.split(':');
+  const zeros = Array(Math.max(0, 8 - groups.length - behind.length)).fill('0');
+  return [...groups, ...zeros, ...behind].slice(0, 4).join(':');
+}

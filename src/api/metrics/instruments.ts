@@ -1,0 +1,108 @@
+// What this instance counted and timed since it began: requests, polls, gateway calls, webhooks, changes. Opened by wiring, which
+// hands it to whoever reports; own-numbers.ts shows it. Everything with few labels is there from the start, at zero.
+import { Counter, Histogram, Registry } from 'prom-client';
+import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import {
+  type Meter,
+  RESULTS,
+  type Result,
+  WEBHOOK_OUTCOMES,
+  type WebhookOutcome,
+} from '../../platform/meter.ts';
+
+export const PREFIX = 'cardpoll_';
+/** Where the thresholds of the operations interface lie (0.5 and 2 s), and the scale of its concurrency table. */
+const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
+const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a tick of the scheduler to hours of arrears. */
+const LATE_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+/** Of requests for paths that nobody serves: their methods and paths are whatever the sender likes. */
+const NOWHERE = { method: 'other', route: 'none' };
+
+export class Instruments implements Meter {
+  readonly registry = new Registry();
+  readonly #requests = new Counter({
+    name: `${PREFIX}http_requests_total`,
+    help: 'Requests this instance answered, by route and status',
+    labelNames: ['method', 'route', 'status'],
+    registers: [this.registry],
+  });
+  readonly #requestSeconds = new Histogram({
+    name: `${PREFIX}http_request_duration_seconds`,
+    help: 'How long this instance took to answer, by route',
+    labelNames: ['method', 'route'],
+    buckets: REQUEST_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #lateSeconds = new Histogram({
+    name: `${PREFIX}poll_lateness_seconds`,
+    help: 'How long scheduled cards had been due when this instance took them to be polled',
+    labelNames: ['task_type'],
+    buckets: LATE_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #pollSeconds = new Histogram({
+    name: `${PREFIX}poll_duration_seconds`,
+    help: 'How long polls of this instance took, with all their gateway calls',
+    labelNames: ['task_type', 'result'],
+    buckets: CALL_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #callSeconds = new Histogram({
+    name: `${PREFIX}gateway_call_duration_seconds`,
+    help: 'How long gateway calls of this instance took',
+    labelNames: ['interface', 'result'],
+    buckets: CALL_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #webhooks = new Counter({
+    name: `${PREFIX}webhook_attempts_total`,
+    help: 'Attempts of this instance to deliver a webhook, by what became of them',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+
+  readonly #changes = new Counter({
+    name: `${PREFIX}audit_entries_total`,
+    help: 'Entries of the audit trail this instance wrote, by action',
+    labelNames: ['action'],
+    registers: [this.registry],
+  });
+
+  constructor() {
+    for (const result of RESULTS) {
+      for (const task_type of TASK_TYPES) this.#pollSeconds.zero({ task_type, result });
+      for (const name of INTERFACE_NAMES) this.#callSeconds.zero({ interface: name, result });
+    }
+    for (const task_type of TASK_TYPES) this.#lateSeconds.zero({ task_type });
+    for (const outcome of WEBHOOK_OUTCOMES) this.#webhooks.inc({ outcome }, 0);
+  }
+
+  claimedLate(taskType: string, lateMs: number): void {
+    this.#lateSeconds.observe({ task_type: taskType }, lateMs / 1000);
+  }
+
+  poll(taskType: string, result: Result, durationMs: number): void {
+    this.#pollSeconds.observe({ task_type: taskType, result }, durationMs / 1000);
+  }
+
+  gatewayCall(interfaceName: string, result: Result, durationMs: number): void {
+    this.#callSeconds.observe({ interface: interfaceName, result }, durationMs / 1000);
+  }
+
+  webhookAttempt(outcome: WebhookOutcome): void {
+    this.#webhooks.inc({ outcome });
+  }
+
+  audited(action: string): void {
+    this.#changes.inc({ action });
+  }
+
+  /** @param route its pattern, `/api/admin/cards/:card`; null: nobody serves the path. */
+  request(method: string, route: string | null, status: number, durationMs: number): void {
+    const labels = route === null ? NOWHERE : { method, route };
+    this.#requests.inc({ ...labels, status });
+    this.#requestSeconds.observe(labels, durationMs / 1000);
+  }
+}

@@ -1,0 +1,237 @@
+// Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
+// Used by routes/metrics.ts. What a number means stands in operations/; labels are words of which there are few, never a
+// card and never an instance, whose name changes with every start.
+//
+// Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
+// cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
+import { Registry } from 'prom-client';
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { InitOperations, ReconciliationReport } from '../../operations/schedule/init.ts';
+import type { FailureOperations, TaskFailures } from '../../operations/stats/failures.ts';
+import type { Overview, StatsOperations } from '../../operations/stats/stats.ts';
+import type { TaskStats } from '../../operations/stats/task-stats.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
+import type { Instruments } from './instruments.ts';
+import { Page } from './metrics-page.ts';
+import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
+import { type InstanceState, OwnNumbers } from './own-numbers.ts';
+
+interface MetricsSources extends UpkeepSources {
+  readonly stats: StatsOperations;
+  readonly init: InitOperations;
+  readonly failures: FailureOperations;
+  readonly instance: () => InstanceState;
+  readonly instruments: Instruments;
+  readonly refusals: Refusals;
+  readonly version: string;
+  /** Where this is one of several processes. */
+  readonly siblings?: Siblings;
+}
+
+/** The other processes of a daemon, as the one that serves knows them. */
+export interface Siblings {
+  /** Of this process among them. */
+  readonly number: number;
+  readonly others: { readonly problems: readonly string[]; readonly numbers: readonly (readonly object[])[] };
+}
+
+const INIT_STATUSES = ['pending', 'running', 'completed', 'stuck'] as const;
+const BREAKER_STATES = ['open', 'half_open'] as const;
+const PAUSE_SOURCES = ['gateway', 'operator'] as const;
+
+/** What all instances have in common. */
+interface Fleet {
+  readonly overview: Overview;
+  readonly reconciliation: ReconciliationReport;
+  readonly upkeep: Upkeep;
+  readonly failures: readonly TaskFailures[];
+}
+
+export class Metrics {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #own: OwnNumbers;
+
+  constructor(private readonly sources: MetricsSources) {
+    const { instance, instruments, siblings } = sources;
+    this.#own = new OwnNumbers(instance, instruments, siblings?.number ?? null);
+  }
+
+  /** The exposition text. While a store is away the fleet's numbers are missing and cardpoll_stores_up is 0. */
+  async text(): Promise<string> {
+    const fleet = await this.#fleet();
+    const parts = [this.#instance(fleet !== null)];
+    if (fleet !== null) parts.push(fleetMetrics(fleet));
+    const own = this.#own.text(this.sources.siblings?.others.numbers ?? []);
+    return (await Promise.all([own, ...parts.map((registry) => registry.metrics())])).join('\n');
+  }
+
+  async #fleet(): Promise<Fleet | null> {
+    const { stats, init, failures } = this.sources;
+    try {
+      const [overview, { reconciliation }, failing, upkeep] = await Promise.all([
+        stats.overview(),
+        init.progress(),
+        failures.list(),
+        readUpkeep(this.sources),
+      ]);
+      return { overview, reconciliation, failures: failing, upkeep };
+    } catch (error) {
+      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+      throw error;
+    }
+  }
+
+  #instance(storesUp: boolean): Registry {
+    const page = new Page();
+    page
+      .gauge('build_info', 'Version of this instance', ['version'])
+      .set({ version: this.sources.version }, 1);
+    page.gauge('stores_up', '1 while the shared stores answer this instance').set(storesUp ? 1 : 0);
+    const refused = page.counter('http_refused_total', 'Connections and requests this instance turned away', [
+      'reason',
+    ]);
+    for (const reason of REFUSAL_REASONS) refused.inc({ reason }, this.sources.refusals.count(reason));
+    return page.registry;
+  }
+}
+
+function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Registry {
+  const page = new Page();
+  const perTask = (name: string, help: string, read: (task: TaskStats) => number | null) => {
+    const gauge = page.gauge(name, help, ['task_type']);
+    for (const task of overview.tasks) {
+      const value = read(task);
+      if (value !== null) gauge.set({ task_type: task.taskType }, value);
+    }
+  };
+  perTask('queue_length', 'Cards due and running', (task) => task.queueLength);
+  perTask('queue_backoff', 'Cards whose last poll failed and that wait for a retry', (task) => task.backoff);
+  perTask('queue_due', 'Cards whose time has come and which nobody polls yet', (task) => task.due);
+  perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
+  perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);
+  perTask('schedule_lag_seconds', 'How far the schedule is behind', (task) => task.scheduleLagSeconds);
+  perTask(
+    'interval_seconds',
+    'Configured interval of the ring that is worst off',
+    (task) => task.intervalSeconds,
+  );
+  perTask(
+    'interval_achieved_seconds',
+    'How often the cards of that ring are polled',
+    (task) => task.achievedIntervalSeconds,
+  );
+  perTask('demand_polls_per_second', 'Polls the enabled configs ask for', (task) => task.demandPerSecond);
+  perTask(
+    'capacity_polls_per_second',
+    'Polls the limit in force lets through',
+    (task) => task.capacity.capacityPerSecond,
+  );
+  const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings left out', ['task_type']);
+  for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
+  perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
+  perTask('concurrency_limit', 'Gateway calls allowed in flight', (task) => task.concurrency.max);
+  perTask(
+    'concurrency_effective',
+    'Gateway calls allowed in flight just now, at most the limit',
+    (task) => task.effectiveConcurrency,
+  );
+  perTask(
+    'concurrency_usage_ratio',
+    'Share of the limit in use',
+    (task) => task.concurrency.usagePercent / 100,
+  );
+  perTask('poll_success_ratio', 'Share of polls of the last five minutes that succeeded', (task) =>
+    scaled(task.successRate, 1 / 100),
+  );
+  perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
+    scaled(task.avgDurationMs, 1 / 1000),
+  );
+  const quantile = page.gauge(
+    'poll_duration_quantile_seconds',
+    'Duration that this share of the polls of the last five minutes took at most',
+    ['task_type', 'quantile'],
+  );
+  for (const { taskType, p50Ms, p95Ms } of overview.tasks) {
+    if (p50Ms !== null) quantile.set({ task_type: taskType, quantile: '0.5' }, p50Ms / 1000);
+    if (p95Ms !== null) quantile.set({ task_type: taskType, quantile: '0.95' }, p95Ms / 1000);
+  }
+  const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
+  for (const { taskType, succeeded, failed } of overview.tasks) {
+    polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
+    polls.inc({ task_type: taskType, result: 'failed' }, failed);
+  }
+  page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
+  addRestraints(page, overview);
+  addInstances(page, overview);
+  addStops(page, overview);
+  addInit(page, overview);
+  addRepairs(page, reconciliation);
+  addUpkeep(page, upkeep);
+  addFailures(page, failures);
+  return page.registry;
+}
+
+function addFailures(page: Page, failures: readonly TaskFailures[]): void {
+  const cards = page.gauge('failing_cards', 'Cards whose last scheduled poll failed', ['task_type']);
+  const recent = page.gauge('recent_failures', 'Polls of the last five minutes that failed', [
+    'task_type',
+    'reason',
+  ]);
+  for (const { taskType, failingCards, reasons } of failures) {
+    cards.set({ task_type: taskType }, failingCards);
+    for (const { reason, count } of reasons) recent.set({ task_type: taskType, reason }, count);
+  }
+}
+
+/** What holds polling back: breakers and pauses. */
+function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): void {
+  const breaker = page.gauge('breaker_instances', 'Instances whose breaker holds calls back', [
+    'interface',
+    'state',
+  ]);
+  for (const { interface: name, breaker: state, instances } of gateway.interfaces) {
+    for (const one of BREAKER_STATES)
+      breaker.set({ interface: name, state: one }, one === state ? instances : 0);
+  }
+  const pause = page.gauge('pause_seconds', 'How long a pause of polling still lasts', [
+    'task_type',
+    'source',
+  ]);
+  for (const taskType of TASK_TYPES) {
+    for (const source of PAUSE_SOURCES) pause.set({ task_type: taskType, source }, 0);
+  }
+  for (const { taskType, source, until } of pauses) {
+    pause.set({ task_type: taskType, source }, Math.max(0, (until.getTime() - generatedAt.getTime()) / 1000));
+  }
+}
+
+function addInstances(page: Page, { workers }: Overview): void {
+  page.gauge('workers', 'Live instances').set(workers.length);
+}
+
+function addStops(page: Page, { stops }: Overview): void {
+  if (stops.unconfirmed === null) return;
+  page
+    .gauge('stops_unconfirmed', 'Cards that run on although the gateway acknowledged their stop')
+    .set(stops.unconfirmed);
+}
+
+function addRepairs(page: Page, { healedMissing, healedForeign, healedDouble }: ReconciliationReport): void {
+  const repairs = page.counter('ring_repairs_total', 'Cards whose place in the rings was repaired', ['kind']);
+  repairs.inc({ kind: 'missing' }, healedMissing);
+  repairs.inc({ kind: 'foreign' }, healedForeign);
+  repairs.inc({ kind: 'double' }, healedDouble);
+}
+
+function addInit(page: Page, { init }: Overview): void {
+  const status = page.gauge('init_status', '1 for the present status of the initialisation', ['status']);
+  for (const one of INIT_STATUSES) status.set({ status: one }, one === init.status ? 1 : 0);
+  page.gauge('init_progress_ratio', 'Share of the cards that are loaded').set(init.percent / 100);
+  page.gauge('init_cards', 'Cards to load').set(init.total);
+  page.gauge('init_loaded_cards', 'Cards loaded').set(init.loaded);
+}
+
+function scaled(value: number | null, factor: number): number | null {
+  return value === null ? null : value * factor;
+}

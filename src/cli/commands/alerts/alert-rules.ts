@@ -1,0 +1,290 @@
+// `cardpoll alerts rules`: list, show, create, update and delete alert rules.
+import type { AlertRuleBody, AlertRuleRequest } from '../../../api/client/client-bodies.ts';
+import { duration, fraction, oneOf, text } from '../../../config/kinds.ts';
+import {
+  COMPARISONS,
+  COOLDOWN_SECONDS_BOUNDS,
+  type Comparison,
+  DEFAULT_COOLDOWN_SECONDS,
+  RULE_TYPE_FACTS,
+  RULE_TYPES,
+  type RuleType,
+} from '../../../domain/alerts/alert-rule.ts';
+import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../../domain/page.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { findAlertRule } from '../../named.ts';
+import { type Change, tellChange } from '../../output/change.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
+import { span } from '../../output/style.ts';
+import { pageOptions } from '../../page-options.ts';
+import { readSecretFile } from '../../secret-file.ts';
+
+export const RULE: ArgumentSpec = {
+  name: '<rule>',
+  doc: 'number or name of the alert rule, from `cardpoll alerts rules`',
+  kind: text('number or name'),
+  names: 'alert_rules',
+};
+const EXAMPLES = [
+  ['cardpoll alerts rules', 'all alert rules'],
+  ['cardpoll alerts rules show 3', 'one rule in full'],
+  ['cardpoll alerts rules update 3 --threshold 80000', 'the rest stays as it is'],
+] as const;
+
+interface RuleOptions {
+  readonly name?: string;
+  readonly ruleType?: RuleType;
+  readonly task?: TaskType;
+  readonly comparison?: Comparison;
+  readonly threshold?: number;
+  readonly webhookUrl?: string;
+  readonly webhookSecretFile?: string;
+  readonly cooldownSeconds?: number;
+}
+
+function ruleOptions(required: boolean): readonly OptionSpec[] {
+  const recommended = required ? ' (default: the recommended one)' : '';
+  return [
+    { flags: '--name <text>', doc: 'what to call it', kind: text('name'), required },
+    { flags: '--rule-type <type>', doc: RULE_TYPES.join(', '), kind: oneOf(RULE_TYPES), required },
+    { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
+    { flags: '--comparison <operator>', doc: `">" or "<"${recommended}`, kind: oneOf(COMPARISONS) },
+    {
+      flags: '--threshold <n>',
+      doc: `cards, percent, milliseconds or stops${recommended}`,
+      kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    },
+    {
+      flags: '--webhook-url <url>',
+      doc: 'tell this webhook when it fires and when it is over',
+      kind: text('URL'),
+    },
+    {
+      flags: '--webhook-secret-file <path>',
+      doc: 'file with the key that signs its webhooks; two with a comma while it is changed',
+      kind: text('path'),
+    },
+    {
+      flags: '--cooldown-seconds <n>',
+      doc: `after firing, quiet for so long${required ? ` (default: ${DEFAULT_COOLDOWN_SECONDS})` : ''}`,
+      kind: duration('s', COOLDOWN_SECONDS_BOUNDS),
+    },
+  ];
+}
+
+async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
+  const answer = await ask(context, 'reading alert rules', (client) => client.alertRules(page, pageSize));
+  await printList(context, answer, {
+    table: ruleTable,
+    noun: 'rules',
+    empty: 'no rules yet: cardpoll alerts recommended --apply',
+  });
+  return EXIT_OK;
+}
+
+function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
+  return ask(context, 'reading the alert rule', (client) => findAlertRule(client, given));
+}
+
+export const show = defineCommand<[string], unknown>({
+  name: 'show',
+  summary: 'Show one rule in full',
+  examples: EXAMPLES,
+  arguments: [RULE],
+  run: async (context, { args: [given] }) => {
+    const { id } = await find(context, given);
+    const answer = await ask(context, 'reading the alert rule', (client) => client.alertRule(id));
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+type CreateOptions = RuleOptions & Required<Pick<RuleOptions, 'name' | 'ruleType' | 'task'>>;
+
+const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }>({
+  name: 'create',
+  summary: 'Create an alert rule',
+  examples: [
+    [
+      'cardpoll alerts rules create --name Backlog --rule-type queue_backlog --task realname',
+      'as recommended',
+    ],
+    [
+      'cardpoll alerts rules create --name Slow --rule-type avg_duration --task package --threshold 800',
+      'own threshold, milliseconds',
+    ],
+    [
+      'cardpoll alerts rules create --name Ok --rule-type success_rate --task package --webhook-url https://h.example',
+      'with a webhook',
+    ],
+  ],
+  options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it without switching it on' }],
+  run: async (context, { options }) => {
+    const rule = {
+      ...RULE_TYPE_FACTS[options.ruleType].usual,
+      notify_channels: [],
+      ...(await requestOf(options)),
+      name: options.name,
+      rule_type: options.ruleType,
+      task_type: options.task,
+      is_enabled: options.disabled !== true,
+    };
+    const answer = await ask(context, 'creating the alert rule', (client) => client.createAlertRule(rule));
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+interface Switches {
+  readonly enable?: boolean;
+  readonly disable?: boolean;
+  readonly withoutWebhook?: boolean;
+  readonly withoutWebhookSecret?: boolean;
+}
+
+const update = defineCommand<[string], RuleOptions & Switches>({
+  name: 'update',
+  summary: 'Change an alert rule; what is not named stays as it is',
+  examples: [
+    ['cardpoll alerts rules update 3 --threshold 80000', 'another threshold'],
+    ['cardpoll alerts rules update 3 --disable', 'switch it off'],
+    ['cardpoll alerts rules update 3 --without-webhook', 'history and log only'],
+  ],
+  arguments: [RULE],
+  options: [
+    ...ruleOptions(false),
+    { flags: '--enable', doc: 'switch it on' },
+    { flags: '--disable', doc: 'switch it off' },
+    { flags: '--without-webhook', doc: 'tell no webhook' },
+    { flags: '--without-webhook-secret', doc: 'sign with the key of the daemon again' },
+  ],
+  run: async (context, { args: [given], options }) => {
+    const patch = { ...(await requestOf(options)), ...switchesOf(options) };
+    if (Object.keys(patch).length === 0) {
+      throw new CardpollError(
+        'usage',
+        'nothing_to_change',
+        'say what to change, for example --threshold 80000',
+      );
+    }
+    const before = await find(context, given);
+    const answer = await ask(context, 'changing the alert rule', (client) =>
+      client.updateAlertRule(before.id, patch),
+    );
+    tellChange(
+      context.io,
+      `alert rule ${before.id} "${before.name}"`,
+      changesBetween(before, answer.body),
+      null,
+    );
+    await printAnswer(context, answer, ruleFields);
+    return EXIT_OK;
+  },
+});
+
+const remove = defineCommand<[string], ConfirmOptions>({
+  name: 'delete',
+  summary: 'Delete an alert rule; its history stays',
+  examples: [
+    ['cardpoll alerts rules delete 3', 'asks first'],
+    ['cardpoll alerts rules delete 3 --dry-run', 'shows what would happen'],
+    ['cardpoll alerts rules delete 3 --yes', 'for scripts'],
+  ],
+  arguments: [RULE],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given], options }) => {
+    const rule = await find(context, given);
+    const { id } = rule;
+    const plan = deletionPlan(rule);
+    if (!(await confirm(context, plan, options))) return declined(options);
+    await ask(context, 'deleting the alert rule', (client) => client.deleteAlertRule(id));
+    context.io.stderr.write(`alert rule ${id} is deleted\n`);
+    return EXIT_OK;
+  },
+});
+
+function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
+  return [
+    ['name', before.name, after.name],
+    ['task', before.task_type, after.task_type],
+    ['fires when', conditionText(before), conditionText(after)],
+    ['cooldown', span(before.cooldown_seconds), span(after.cooldown_seconds)],
+    ['notifies', before.notify_channels.join(',') || null, after.notify_channels.join(',') || null],
+    ['webhook URL', before.webhook_url, after.webhook_url],
+    ['own webhook secret', before.has_webhook_secret, after.has_webhook_secret],
+    ['enabled', before.is_enabled, after.is_enabled],
+  ];
+}
+
+function deletionPlan(rule: AlertRuleBody): string[] {
+  return [
+    `Delete alert rule ${rule.id} "${rule.name}": ${rule.task_type} ${conditionText(rule)}.`,
+    'What it fired stays in the history; an alert that is open is resolved.',
+  ];
+}
+
+async function requestOf(options: RuleOptions): Promise<Partial<AlertRuleRequest>> {
+  const { name, ruleType, task, comparison, threshold, webhookUrl, cooldownSeconds } = options;
+  const { webhookSecretFile: secretFile } = options;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(ruleType === undefined ? {} : { rule_type: ruleType }),
+    ...(task === undefined ? {} : { task_type: task }),
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(threshold === undefined ? {} : { threshold }),
+    ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl, notify_channels: ['webhook'] }),
+    ...(secretFile === undefined ? {} : { webhook_secret: await readSecretFile(secretFile) }),
+    ...(cooldownSeconds === undefined ? {} : { cooldown_seconds: cooldownSeconds }),
+  };
+}
+
+function switchesOf({
+  enable,
+  disable,
+  withoutWebhook,
+  withoutWebhookSecret,
+  webhookUrl,
+  webhookSecretFile,
+}: Switches & RuleOptions): Partial<AlertRuleRequest> {
+  if (enable === true && disable === true) throw contradiction('--enable and --disable');
+  if (withoutWebhook === true && webhookUrl !== undefined)
+    throw contradiction('--webhook-url and --without-webhook');
+  if (withoutWebhookSecret === true && webhookSecretFile !== undefined)
+    throw contradiction('--webhook-secret-file and --without-webhook-secret');
+  return {
+    ...(enable === true ? { is_enabled: true } : {}),
+    ...(disable === true ? { is_enabled: false } : {}),
+    ...(withoutWebhookSecret === true ? { webhook_secret: null } : {}),
+    ...(withoutWebhook === true ? { notify_channels: [], webhook_url: null } : {}),
+  };
+}
+
+function contradiction(flags: string): CardpollError {
+  return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
+}
+
+export const rules = defineCommand<[], Partial<PageRequest>>({
+  name: 'rules',
+  summary: 'Show and change the alert rules (default: list)',
+  examples: EXAMPLES,
+  subcommands: [
+    defineCommand<[], PageRequest>({
+      name: 'list',
+      summary: 'Show all alert rules',
+      examples: EXAMPLES,
+      options: pageOptions(PAGE_SIZE_BOUNDS.max),
+      run: (context, { options }) => list(context, options),
+    }),
+    show,
+    create,
+    update,
+    remove,
+  ],
+  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
+});

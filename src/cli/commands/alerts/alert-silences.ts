@@ -1,0 +1,108 @@
+// `cardpoll alerts silence | silences | unsilence`: alerts nobody is told of for a time.
+import type { SilenceBody } from '../../../api/client/client-bodies.ts';
+import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
+import { RULE_TYPES, type RuleType } from '../../../domain/alerts/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../../domain/alerts/alert-silence.ts';
+import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { defineCommand } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { findAlertRule } from '../../named.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { type Style, span } from '../../output/style.ts';
+import { renderTable } from '../../output/table.ts';
+import { RULE } from './alert-rules.ts';
+
+const DEFAULT_SECONDS = 3_600;
+const EXAMPLES = [
+  ['cardpoll alerts silence 3 --for 2h --reason "import runs"', 'one rule, by number or name'],
+  ['cardpoll alerts silence --type avg_duration --for 30m', 'every rule of a type'],
+  ['cardpoll alerts silences', 'those that last'],
+] as const;
+
+interface SilenceOptions {
+  readonly type?: RuleType;
+  readonly task?: TaskType;
+  readonly for: number;
+  readonly reason: string;
+}
+
+export const silence = defineCommand<[string?], SilenceOptions>({
+  name: 'silence',
+  summary: 'Tell nobody of alerts for a time; they stay in the history',
+  examples: EXAMPLES,
+  arguments: [{ ...RULE, name: '[rule]' }],
+  options: [
+    { flags: '--type <rule_type>', doc: 'every rule of this type', kind: oneOf(RULE_TYPES) },
+    { flags: '--task <task_type>', doc: 'every rule of this task type', kind: oneOf(TASK_TYPES) },
+    {
+      flags: '--for <duration>',
+      doc: `how long: 90s, 10m, 2h (default: ${span(DEFAULT_SECONDS)})`,
+      kind: duration('s', SILENCE_SECONDS_BOUNDS),
+      default: DEFAULT_SECONDS,
+    },
+    { flags: '--reason <text>', doc: 'shown wherever the silence is', kind: text('reason'), default: '' },
+  ],
+  run: async (context, { args: [given], options: { type, task, for: seconds, reason } }) => {
+    if (given === undefined && type === undefined && task === undefined) {
+      throw new CardpollError('usage', 'nothing_to_silence', 'say what to silence: a rule, --type or --task');
+    }
+    const answer = await ask(context, 'silencing', async (client) =>
+      client.createSilence({
+        ...(given === undefined ? {} : { rule_id: (await findAlertRule(client, given)).id }),
+        ...(type === undefined ? {} : { rule_type: type }),
+        ...(task === undefined ? {} : { task_type: task }),
+        ...{ seconds, reason },
+      }),
+    );
+    await printAnswer(context, answer, (made, style) => silenceTable([made], style));
+    return EXIT_OK;
+  },
+});
+
+export const silences = defineCommand({
+  name: 'silences',
+  summary: 'Show the silences that last',
+  examples: EXAMPLES,
+  run: async (context) => {
+    const answer = await ask(context, 'reading the silences', (client) => client.silences());
+    await printList(context, answer, {
+      table: silenceTable,
+      noun: 'silences',
+      empty: 'nothing is silenced: cardpoll alerts silence --help',
+    });
+    return EXIT_OK;
+  },
+});
+
+export const unsilence = defineCommand<[number], unknown>({
+  name: 'unsilence',
+  summary: 'End a silence; alerts that still fire are told of now',
+  examples: [
+    ['cardpoll alerts unsilence 5', 'number from `cardpoll alerts silences`'],
+    ['cardpoll alerts silences', 'those that last'],
+    ['cardpoll alerts history --state firing', 'what fires'],
+  ],
+  arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
+  run: async (context, { args: [id] }) => {
+    const answer = await ask(context, 'ending the silence', (client) => client.deleteSilence(id));
+    await printAnswer(context, answer, (ended, style) => silenceTable([ended], style));
+    return EXIT_OK;
+  },
+});
+
+function silenceTable(items: readonly SilenceBody[], style: Style): string {
+  const columns = [
+    { header: 'ID', cell: (row: SilenceBody) => style.id(row.id) },
+    { header: 'RULE', cell: (row: SilenceBody) => style.id(row.rule_id) },
+    { header: 'TYPE', cell: (row: SilenceBody) => style.text(row.rule_type), drop: 4 },
+    { header: 'TASK', cell: (row: SilenceBody) => style.text(row.task_type), drop: 5 },
+    { header: 'BY', cell: (row: SilenceBody) => style.text(row.by), least: 8, drop: 2 },
+    { header: 'SINCE', cell: (row: SilenceBody) => style.time(row.since), drop: 1 },
+    { header: 'UNTIL', cell: (row: SilenceBody) => style.time(row.until) },
+    { header: 'REASON', cell: (row: SilenceBody) => style.text(row.reason), least: 12, drop: 3 },
+  ];
+  return renderTable(items, columns, style);
+}

@@ -1,0 +1,64 @@
+// `cardpoll alerts`: rules, what they fired, what to do about it, and the recommended rules.
+import { integer, oneOf } from '../../../config/kinds.ts';
+import { ALERT_STATES, type AlertState } from '../../../domain/alerts/alert-rule.ts';
+import { type PageRequest, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
+import { ask } from '../../ask.ts';
+import { type CommandSpec, defineCommand } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { printList } from '../../output/print.ts';
+import { historyTable } from '../../output/reports/alert-tables.ts';
+import { pageOptions } from '../../page-options.ts';
+import { acknowledge, redeliver, test } from './alert-care.ts';
+import { rules, show } from './alert-rules.ts';
+import { silence, silences, unsilence } from './alert-silences.ts';
+import { recommended } from './alerts-recommended.ts';
+
+type HistoryOptions = PageRequest & { readonly ruleId?: number; readonly state?: AlertState };
+
+const history = defineCommand<[], HistoryOptions>({
+  name: 'history',
+  summary: 'Show what fired, newest first, and how its notifications went',
+  examples: [
+    ['cardpoll alerts history', 'the latest 20'],
+    ['cardpoll alerts history --state firing', 'what fires now'],
+    ['cardpoll alerts history --rule-id 3 --page 2', 'of one rule, further back'],
+  ],
+  options: [
+    {
+      flags: '--rule-id <id>',
+      doc: 'only alerts of this rule, also of a deleted one',
+      kind: integer(RECORD_ID_BOUNDS),
+    },
+    { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
+    ...pageOptions(20),
+  ],
+  run: async (context, { options: { ruleId, state, page, pageSize } }) => {
+    const filter = {
+      ...(ruleId === undefined ? {} : { rule_id: ruleId }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const answer = await ask(context, 'reading the alert history', (client) =>
+      client.alertHistory(filter, page, pageSize),
+    );
+    await printList(context, answer, {
+      table: historyTable,
+      noun: 'alerts',
+      empty: 'no alert has fired yet; what fires when: cardpoll alerts rules',
+    });
+    return EXIT_OK;
+  },
+});
+
+export const alerts: CommandSpec = {
+  name: 'alerts',
+  summary: 'Show and change alert rules, what they fired, and what is done about it',
+  examples: [
+    ['cardpoll alerts rules', 'all alert rules'],
+    ['cardpoll alerts history', 'what fired lately'],
+    ['cardpoll alerts recommended --apply', 'create the recommended rules'],
+  ],
+  subcommands: [
+    ...[rules, show, history, acknowledge, silence, silences, unsilence],
+    ...[test, redeliver, recommended],
+  ],
+};

@@ -1,0 +1,94 @@
+// `cardpoll cards import`: bring cards in from a file or standard input. Ctrl-C ends the file behind the row that is
+// being sent, so that the daemon can still tell what it has kept.
+
+import type { ImportBody } from '../../../api/client/client-bodies.ts';
+import type { Answer } from '../../../api/client/client-calls.ts';
+import { text } from '../../../config/kinds.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
+import { type ImportSource, openImportSource, WholeLines } from '../../import-source.ts';
+import { printAnswer } from '../../output/print.ts';
+import { ProgressBar } from '../../output/progress-bar.ts';
+import { plainText, type Style } from '../../output/style.ts';
+import { renderFields } from '../../output/table.ts';
+
+interface ImportOptions {
+  readonly dryRun?: boolean;
+}
+
+export const importCards = defineCommand<[string], ImportOptions>({
+  name: 'import',
+  summary: 'Import cards from a CSV or NDJSON file; good rows are kept, bad ones listed (then exit code 65)',
+  examples: [
+    ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
+    ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object a line, same names; checked only'],
+    ['cardpoll cards import - < cards.csv', 'from standard input'],
+  ],
+  arguments: [{ name: '<file>', doc: 'file with one card a line; - for standard input', kind: text('path') }],
+  options: [{ flags: '--dry-run', doc: 'check every row and say what would be done, and do nothing' }],
+  run: async (context, { args: [file], options: { dryRun = false } }) => {
+    const source = await openImportSource(context.io, file);
+    const answer = await upload(context, file, source, dryRun);
+    await printAnswer(context, answer, importFields);
+    listRejected(context, answer.body);
+    if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
+    tellInterruption(context, answer.body, dryRun);
+    return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
+  },
+});
+
+async function upload(
+  context: CommandContext,
+  file: string,
+  { stream, format, bytes }: ImportSource,
+  dryRun: boolean,
+): Promise<Answer<ImportBody>> {
+  const { io } = context;
+  const bar = new ProgressBar(io, `${dryRun ? 'checking' : 'sending'} ${plainText(file)}`, bytes);
+  const lines = new WholeLines(({ bytes: sent, rows }) =>
+    bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
+  );
+  const interrupted = io.onInterrupt();
+  const stop = () => lines.stop(stream);
+  interrupted.addEventListener('abort', stop, { once: true });
+  stream.once('error', (error) => lines.destroy(error));
+  try {
+    // The interruption ends the file, not the exchange.
+    const client = await context.client(new AbortController().signal);
+    if (interrupted.aborted) throw interrupted.reason;
+    return await client.importCards(stream.pipe(lines), format, dryRun);
+  } catch (error) {
+    throw interrupted.aborted ? interrupted.reason : error;
+  } finally {
+    interrupted.removeEventListener('abort', stop);
+    bar.clear();
+    stream.destroy();
+  }
+}
+
+function tellInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {
+  const interrupted = io.onInterrupt();
+  if (!interrupted.aborted) return;
+  const done = dryRun ? 'were checked' : 'are kept, as shown; the same command again brings in the rest';
+  io.stderr.write(`interrupted: the first ${received.toLocaleString('en-US')} rows ${done}\n`);
+  throw interrupted.reason;
+}
+
+function importFields(body: ImportBody, style: Style): string {
+  const names = ['received', 'inserted', 'updated', 'unchanged', 'rejected'] as const;
+  return renderFields(
+    names.map((name) => [name, style.number(body[name])] as const),
+    style,
+  );
+}
+
+/** Rejected rows are not the result but what is wrong with the file, so they go to stderr. */
+function listRejected(
+  { io, format }: CommandContext,
+  { rejected, errors, errors_truncated: more }: ImportBody,
+): void {
+  if (rejected === 0 || format !== 'table') return;
+  const lines = errors.map(({ line, message }) => `line ${line}: ${plainText(message)}`);
+  if (more) lines.push(`and ${rejected - errors.length} more`);
+  io.stderr.write(`${lines.join('\n')}\n`);
+}

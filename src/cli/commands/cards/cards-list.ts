@@ -1,0 +1,134 @@
+// `cardpoll cards list` and `export`: cards in id order, a page of them or all.
+import type { CardListBody, CardQuery } from '../../../api/client/client-bodies.ts';
+import { integer, oneOf } from '../../../config/kinds.ts';
+import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
+import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { printAnswer } from '../../output/print.ts';
+import type { Style } from '../../output/style.ts';
+import { type Column, renderTable } from '../../output/table.ts';
+import { writeAllAsync } from '../../output/write-all.ts';
+
+const YES_NO = ['yes', 'no'] as const;
+const EXPORT_FORMATS = ['csv', 'jsonl'] as const;
+
+interface FilterOptions {
+  readonly carrierId?: number;
+  readonly status?: number;
+  readonly stopped?: (typeof YES_NO)[number];
+}
+
+const FILTER_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
+  { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
+  { flags: '--stopped <yes|no>', doc: 'only cards that are stopped, or are not', kind: oneOf(YES_NO) },
+];
+
+function queryOf({ carrierId, status, stopped }: FilterOptions): CardQuery {
+  return {
+    carrier_id: carrierId ?? null,
+    status: status ?? null,
+    stopped: stopped === undefined ? null : stopped === 'yes',
+  };
+}
+
+interface ListOptions extends FilterOptions {
+  readonly afterId: number;
+  readonly limit: number;
+}
+
+export const list = defineCommand<[], ListOptions>({
+  name: 'list',
+  summary: 'Show cards in id order',
+  examples: [
+    ['cardpoll cards list --carrier-id 7', 'the first of a carrier'],
+    ['cardpoll cards list --stopped yes --after-id 4711', 'stopped ones, from there on'],
+    ['cardpoll cards list --status 2 --limit 1000 -o jsonl', 'for programs'],
+  ],
+  options: [
+    ...FILTER_OPTIONS,
+    {
+      flags: '--after-id <n>',
+      doc: 'only cards with a higher card id (default: from the first)',
+      kind: integer({ min: 0, max: CARD_ID_BOUNDS.max }),
+      default: 0,
+    },
+    {
+      flags: '--limit <n>',
+      doc: `most cards to show, 1 to ${LIST_LIMIT_BOUNDS.max}`,
+      kind: integer(LIST_LIMIT_BOUNDS),
+      default: 20,
+    },
+  ],
+  run: async (context, { options }) => {
+    const body = await matching(context, queryOf(options), options);
+    await printAnswer(context, { body, text: JSON.stringify(body) }, listText);
+    return EXIT_OK;
+  },
+});
+
+/** The daemon looks at some cards a call, however few match: it is asked until there are enough. */
+async function matching(
+  context: CommandContext,
+  query: CardQuery,
+  { afterId, limit }: ListOptions,
+): Promise<CardListBody> {
+  return ask(context, 'looking for cards', async (client) => {
+    const items: CardListBody['items'][number][] = [];
+    let next: number | null = afterId;
+    while (next !== null && items.length < limit) {
+      const { body }: { body: CardListBody } = await client.cards(query, next, limit - items.length);
+      items.push(...body.items);
+      next = body.next_after_id;
+    }
+    return { items, next_after_id: next };
+  });
+}
+
+function listText({ items, next_after_id: next }: CardListBody, style: Style): string {
+  if (!style.forPeople) return cardTable(items, style);
+  if (items.length === 0) return 'no card matches; to bring some in: cardpoll cards import FILE\n';
+  const more = next === null ? '' : `${style.paint(`more: --after-id ${next}`, 'dim')}\n`;
+  return `${cardTable(items, style)}${more}`;
+}
+
+function cardTable(items: CardListBody['items'], style: Style): string {
+  const columns: Column<CardListBody['items'][number]>[] = [
+    { header: 'CARD', cell: (card) => style.id(card.card_id) },
+    { header: 'ICCID', cell: (card) => style.text(card.iccid), least: 22 },
+    { header: 'CARRIER', cell: (card) => style.id(card.carrier_id), drop: 2 },
+    { header: 'STATUS', cell: (card) => style.id(card.status), drop: 3 },
+    { header: 'ALLOWANCE MB', cell: (card) => style.number(card.allowance_mb), drop: 1 },
+    { header: 'VERIFIED', cell: (card) => style.yesNo(card.real_name_verified), drop: 4 },
+    {
+      header: 'STOPPED',
+      cell: (card) => style.text(card.stopped ? 'yes' : 'no', card.stopped ? 'yellow' : undefined),
+    },
+  ];
+  return renderTable(items, columns, style);
+}
+
+interface ExportOptions extends FilterOptions {
+  readonly output?: (typeof EXPORT_FORMATS)[number];
+  readonly json?: boolean;
+}
+
+export const exportCards = defineCommand<[], ExportOptions>({
+  name: 'export',
+  summary: 'Print all cards, or some, as an import takes them',
+  examples: [
+    ['cardpoll cards export > cards.csv', 'the whole fleet'],
+    ['cardpoll cards export --carrier-id 7 -o jsonl', 'one JSON object a line'],
+    ['cardpoll cards export --stopped yes | cut -d, -f2', 'iccids of stopped cards'],
+  ],
+  options: FILTER_OPTIONS,
+  formats: EXPORT_FORMATS,
+  run: async (context, { options }) => {
+    const client = await context.client();
+    const format = options.output === 'jsonl' || options.json === true ? 'ndjson' : 'csv';
+    await writeAllAsync(context.io, client.exportCards(queryOf(options), format));
+    return EXIT_OK;
+  },
+});

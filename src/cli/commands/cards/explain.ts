@@ -1,0 +1,30 @@
+// `cardpoll explain`: why a card is or is not polled. `cards show -v` says the same.
+import { text } from '../../../config/kinds.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
+import { printAnswer } from '../../output/print.ts';
+import { explanationText } from '../../output/reports/explanation.ts';
+
+export const CARD_ARGUMENT: ArgumentSpec = {
+  name: '<card>',
+  doc: 'card id, or iccid (18 to 22 digits)',
+  kind: text('card id or iccid'),
+};
+
+export async function explainCard(context: CommandContext, card: string): Promise<number> {
+  const answer = await ask(context, 'looking the card up', (client) => client.explain(card));
+  await printAnswer(context, answer, explanationText);
+  return 0;
+}
+
+export const explain = defineCommand<[string], unknown>({
+  name: 'explain',
+  summary: 'Tell why a card is or is not polled, for each task type',
+  examples: [
+    ['cardpoll explain 42', 'by card id'],
+    ['cardpoll explain 89860012345678901234', 'by iccid'],
+    ['cardpoll explain 42 -o json', 'everything that was looked up'],
+  ],
+  arguments: [CARD_ARGUMENT],
+  run: (context, { args: [card] }) => explainCard(context, card),
+});

@@ -1,0 +1,114 @@
+// `cardpoll cleanup preview` and `run`: what a cleanup would remove, and removing it. For cron: silent when all went
+// well, 75 while another run is at it, 1 when the run failed.
+
+import type { CleanupProgressBody } from '../../../api/client/client-bodies.ts';
+import type { Answer } from '../../../api/client/client-calls.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { follow } from '../../follow.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { ProgressBar } from '../../output/progress-bar.ts';
+import { previewTable, progressTable } from '../../output/reports/cleanup-tables.ts';
+
+export const preview = defineCommand({
+  name: 'preview',
+  summary: 'Show what a cleanup would remove now',
+  examples: [
+    ['cardpoll cleanup preview', 'rows by target; ~ where the database estimates'],
+    ['cardpoll cleanup preview -o json', 'what the API says'],
+    ['cardpoll cleanup run --dry-run', 'the same as a plan'],
+  ],
+  run: async (context) => {
+    const answer = await ask(context, 'counting', (client) => client.cleanupPreview());
+    await printList(context, answer, {
+      table: previewTable,
+      noun: 'targets',
+      empty: 'every cleanup config is disabled: cardpoll cleanup configs',
+    });
+    return EXIT_OK;
+  },
+});
+
+interface RunOptions extends ConfirmOptions {
+  readonly wait?: boolean;
+  readonly verbose?: boolean;
+}
+
+export const cleanupRun = defineCommand<[], RunOptions>({
+  name: 'run',
+  summary: 'Remove what has expired, in small batches',
+  examples: [
+    ['cardpoll cleanup run --wait', 'shows the plan, asks, and follows the run'],
+    ['cardpoll cleanup run --dry-run', 'shows the plan only'],
+    ['cardpoll cleanup run --yes --wait', 'for cron: silent when all is well, 75 while another run is at it'],
+  ],
+  options: [
+    ...CONFIRM_OPTIONS,
+    { flags: '--wait', doc: 'wait until the run has ended; exit code 1 when it failed' },
+    { flags: '-v, --verbose', doc: 'print the result also where nobody watches' },
+  ],
+  run: async (context, { options }) => {
+    const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
+    if (!(await confirm(context, plan, options))) return declined(options);
+    const begun = await ask(context, 'starting the cleanup', (client) => client.triggerCleanup());
+    if (options.wait !== true) {
+      await printAnswer(context, begun, ({ run_id }) => `${run_id}\n`);
+      return EXIT_OK;
+    }
+    const runId = begun.body.run_id;
+    return tell(context, runId, await waitFor(context, runId), options);
+  },
+});
+
+async function planOf(context: CommandContext): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.cleanupPreview());
+  const lines = body.items.map(
+    ({ target, retention_days: days, rows, estimated }) =>
+      `  ${target}: ${estimated ? 'about ' : ''}${rows.toLocaleString('en-US')} rows older than ${days} days`,
+  );
+  return [`Remove ${body.total_rows.toLocaleString('en-US')} expired rows, for good:`, ...lines];
+}
+
+async function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
+  let bar: ProgressBar | null = null;
+  try {
+    return await follow(context, {
+      read: (client) => client.cleanupProgress(),
+      isDone: ({ run_id: current, status, items, deleted }) => {
+        const total = items.reduce((sum, item) => sum + item.total, 0);
+        bar ??= new ProgressBar(context.io, 'cleaning', total);
+        bar.update(deleted);
+        // A later run can only have begun after this one ended.
+        return current !== runId || status !== 'running';
+      },
+      goesOn:
+        `cleanup ${runId} goes on without you: \`cardpoll cleanup progress\` shows how far it is, ` +
+        '`cardpoll cleanup cancel` ends it',
+    });
+  } finally {
+    (bar as ProgressBar | null)?.clear();
+  }
+}
+
+async function tell(
+  context: CommandContext,
+  runId: string,
+  answer: Answer<CleanupProgressBody>,
+  { verbose }: RunOptions,
+): Promise<number> {
+  const { io, format } = context;
+  const { run_id: current, status, items } = answer.body;
+  if (current !== runId) {
+    io.stderr.write('cardpoll: another cleanup has begun since; how this one ended stands in worker.log\n');
+    return EXIT_NEGATIVE;
+  }
+  if (format !== 'table' || verbose === true || io.stdout.isTTY === true) {
+    await printAnswer(context, answer, progressTable);
+  }
+  if (status !== 'failed') return EXIT_OK;
+  const failures = items.filter((item) => item.error !== null).map((item) => `${item.target}: ${item.error}`);
+  io.stderr.write(`cardpoll: the cleanup failed: ${failures.join('; ')}\n`);
+  return EXIT_NEGATIVE;
+}

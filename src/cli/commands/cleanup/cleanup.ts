@@ -1,0 +1,157 @@
+// `cardpoll cleanup`: how long data is kept, and the runs that remove what has expired.
+import type { RetentionBody } from '../../../api/client/client-bodies.ts';
+import { integer, text } from '../../../config/kinds.ts';
+import { RETENTION_DAYS_BOUNDS } from '../../../domain/cleanup.ts';
+import { ask, saidNo } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { findRetention } from '../../named.ts';
+import { type Change, tellChange } from '../../output/change.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { configTable, progressTable } from '../../output/reports/cleanup-tables.ts';
+import { cleanupRun, preview } from './cleanup-run.ts';
+
+const EXAMPLES = [
+  ['cardpoll cleanup configs', 'what is kept how long'],
+  ['cardpoll cleanup set-retention usage_records 365', 'keep usage records for a year'],
+  ['cardpoll cleanup run --wait', 'remove now what has expired, after asking'],
+] as const;
+
+const SWITCHING = [
+  ['cardpoll cleanup configs', 'the ids'],
+  ['cardpoll cleanup disable 1', 'usage records are kept whatever their age'],
+  ['cardpoll cleanup enable 1', 'they are cleaned again'],
+] as const;
+
+const CONFIG: ArgumentSpec = {
+  name: '<config>',
+  doc: 'number or target of the cleanup config, from `cardpoll cleanup configs`',
+  kind: text('number or target'),
+  names: 'cleanup_configs',
+};
+
+const configs = defineCommand({
+  name: 'configs',
+  summary: 'Show what is kept how long',
+  examples: EXAMPLES,
+  run: async (context) => {
+    const answer = await ask(context, 'reading cleanup configs', (client) => client.cleanupConfigs());
+    await printList(context, answer, {
+      table: configTable,
+      noun: 'cleanup configs',
+      empty: 'no cleanup configs',
+    });
+    return 0;
+  },
+});
+
+function find(context: CommandContext, given: string): Promise<RetentionBody> {
+  return ask(context, 'reading cleanup configs', (client) => findRetention(client, given));
+}
+
+async function update(
+  context: CommandContext,
+  before: RetentionBody,
+  patch: { readonly retention_days?: number; readonly enabled?: boolean },
+): Promise<number> {
+  const answer = await ask(context, 'changing the cleanup config', (client) =>
+    client.updateCleanupConfig(before.id, patch),
+  );
+  const changes: Change[] = [
+    ['days', before.retention_days, answer.body.retention_days],
+    ['enabled', before.enabled, answer.body.enabled],
+  ];
+  tellChange(context.io, before.target, changes, null);
+  await printAnswer(context, answer, (body, style) => configTable([body], style));
+  return 0;
+}
+
+const setRetention = defineCommand<[string, number], ConfirmOptions>({
+  name: 'set-retention',
+  summary: 'Change how long data is kept; in force from the next run on; asks when it gets shorter',
+  examples: [
+    ['cardpoll cleanup set-retention usage_records 365', 'keep it longer'],
+    ['cardpoll cleanup set-retention 1 90', 'keep it shorter; asks first'],
+    ['cardpoll cleanup set-retention 1 90 --yes', 'for scripts'],
+  ],
+  arguments: [
+    CONFIG,
+    {
+      name: '<days>',
+      doc: `days, ${RETENTION_DAYS_BOUNDS.min} to ${RETENTION_DAYS_BOUNDS.max}`,
+      kind: integer(RETENTION_DAYS_BOUNDS),
+    },
+  ],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given, days], options }) => {
+    const config = await find(context, given);
+    const asks = days < config.retention_days || options.dryRun === true;
+    if (asks && !(await confirm(context, retentionPlan(config, days), options))) return declined(options);
+    return update(context, config, { retention_days: days });
+  },
+});
+
+function retentionPlan({ target, retention_days: before, enabled }: RetentionBody, days: number): string[] {
+  const change = `Keep ${target} for ${days} days instead of ${before}.`;
+  if (days >= before) return [change];
+  const loss = `The next cleanup removes what is older than ${days} days, for good.`;
+  return [change, enabled ? loss : `${loss} It is switched off for ${target} at present.`];
+}
+
+const enable = defineCommand<[string], unknown>({
+  name: 'enable',
+  summary: 'Let cleanups remove the expired data of a config',
+  examples: SWITCHING,
+  arguments: [CONFIG],
+  run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: true }),
+});
+
+const disable = defineCommand<[string], unknown>({
+  name: 'disable',
+  summary: 'Keep the data of a config whatever its age',
+  examples: SWITCHING,
+  arguments: [CONFIG],
+  run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: false }),
+});
+
+const progress = defineCommand({
+  name: 'progress',
+  summary: 'Show how far the running cleanup is, or how the last one ended',
+  examples: [
+    ['cardpoll cleanup progress', 'counts by target'],
+    ['cardpoll cleanup progress -o json', 'what the API says'],
+    ['cardpoll cleanup run --wait', 'begin a run and follow it'],
+  ],
+  run: async (context) => {
+    const answer = await ask(context, 'reading cleanup progress', (client) => client.cleanupProgress());
+    await printAnswer(context, answer, progressTable);
+    return 0;
+  },
+});
+
+const cancel = defineCommand<[], unknown>({
+  name: 'cancel',
+  summary: 'End the running cleanup; what it has removed stays removed; exit code 1 when none runs',
+  examples: [
+    ['cardpoll cleanup cancel', 'the batch under way is its last'],
+    ['cardpoll cleanup progress', 'how far it had come'],
+    ['cardpoll cleanup cancel -o json', 'what the API says'],
+  ],
+  run: async (context) => {
+    try {
+      const answer = await ask(context, 'cancelling', (client) => client.cancelCleanup());
+      await printAnswer(context, answer, progressTable);
+      return EXIT_OK;
+    } catch (error) {
+      return saidNo(context, error);
+    }
+  },
+});
+
+export const cleanup: CommandSpec = {
+  name: 'cleanup',
+  summary: 'Remove data that has expired, and say how long it is kept',
+  examples: EXAMPLES,
+  subcommands: [configs, setRetention, enable, disable, preview, cleanupRun, progress, cancel],
+};

@@ -1,0 +1,137 @@
+// `cardpoll concurrency`: limits per task type, what is in force of them, and advice (output/concurrency-advice.ts).
+import type { ConcurrencyBody } from '../../../api/client/client-bodies.ts';
+import { integer, oneOf } from '../../../config/kinds.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/health.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { tellChange } from '../../output/change.ts';
+import { printAnswer } from '../../output/print.ts';
+import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
+import type { Style } from '../../output/style.ts';
+import { renderTable } from '../../output/table.ts';
+
+const TASK_TYPE: ArgumentSpec = {
+  name: '<task_type>',
+  doc: TASK_TYPES.join(', '),
+  kind: oneOf(TASK_TYPES),
+  choices: TASK_TYPES,
+};
+const EXAMPLES = [
+  ['cardpoll concurrency', 'limits and what runs'],
+  ['cardpoll concurrency set realname 150', 'in force everywhere within a second'],
+  ['cardpoll concurrency advise', 'limits that fit the measured response times'],
+] as const;
+
+async function list(context: CommandContext): Promise<number> {
+  const answer = await ask(context, 'reading limits', (client) => client.concurrency());
+  await printAnswer(context, answer, ({ items }, style) => limitTable(items, style));
+  return 0;
+}
+
+const set = defineCommand<[TaskType, number], unknown>({
+  name: 'set',
+  summary: 'Set the limit of a task type for the whole fleet',
+  examples: EXAMPLES,
+  arguments: [
+    TASK_TYPE,
+    {
+      name: '<n>',
+      doc: `tasks at a time, ${MAX_CONCURRENCY_BOUNDS.min} to ${MAX_CONCURRENCY_BOUNDS.max}`,
+      kind: integer(MAX_CONCURRENCY_BOUNDS),
+    },
+  ],
+  run: async (context, { args: [taskType, limit] }) => {
+    const before = await ask(context, 'reading the queues', (client) => client.queues());
+    const queue = before.body.items.find((item) => item.task_type === taskType);
+    const answer = await ask(context, 'setting the limit', (client) =>
+      client.setConcurrency(taskType, limit),
+    );
+    const change = ['limit', queue?.concurrency.max ?? null, answer.body.max_concurrency] as const;
+    tellChange(context.io, taskType, [change], queue?.scheduled_cards ?? null);
+    await printAnswer(context, answer, (body, style) => limitTable([body], style));
+    return 0;
+  },
+});
+
+const reset = defineCommand<[TaskType], ConfirmOptions>({
+  name: 'reset',
+  summary: 'Clear the running count of a task type when it stays high and nothing runs',
+  examples: [
+    ['cardpoll concurrency reset realname', 'asks first'],
+    ['cardpoll concurrency reset realname --dry-run', 'shows what would happen'],
+    ['cardpoll concurrency reset realname --yes', 'for scripts'],
+  ],
+  arguments: [TASK_TYPE],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [taskType], options }) => {
+    const plan = options.yes === true && options.dryRun !== true ? [] : await resetPlan(context, taskType);
+    if (!(await confirm(context, plan, options))) return declined(options);
+    const answer = await ask(context, 'resetting', (client) => client.resetConcurrency(taskType));
+    await printAnswer(context, answer, (body, style) =>
+      renderTable(
+        [body],
+        [
+          { header: 'TASK', cell: (row) => style.text(row.task_type) },
+          { header: 'BEFORE', cell: (row) => style.number(row.previous) },
+          { header: 'NOW', cell: (row) => style.number(row.current) },
+        ],
+        style,
+      ),
+    );
+    return 0;
+  },
+});
+
+async function resetPlan(context: CommandContext, taskType: TaskType): Promise<string[]> {
+  const { body } = await ask(context, 'reading limits', (client) => client.concurrency());
+  const running = body.items.find((item) => item.task_type === taskType)?.current ?? 0;
+  return [
+    `Reset the running count of ${taskType}: ${running} -> 0.`,
+    'Workers that still run one of these tasks lose their claim: its result is dropped and the card is polled again.',
+  ];
+}
+
+const advise = defineCommand({
+  name: 'advise',
+  summary: 'Recommend limits for the measured response times, and show what was measured',
+  examples: EXAMPLES,
+  run: async (context) => {
+    const { body } = await ask(context, 'reading statistics', (client) => client.overview());
+    const limits = await ask(context, 'reading limits', (client) => client.concurrency());
+    const items = body.tasks.map((task) =>
+      adviceFor(
+        task,
+        limits.body.items.find((item) => item.task_type === task.task_type),
+      ),
+    );
+    const text = JSON.stringify({ items });
+    await printAnswer(context, { body: { items }, text }, (advice, style) => adviceText(advice.items, style));
+    return 0;
+  },
+});
+
+function limitTable(items: readonly ConcurrencyBody[], style: Style): string {
+  const columns = [
+    { header: 'TASK', cell: (row: ConcurrencyBody) => style.text(row.task_type) },
+    { header: 'LIMIT', cell: (row: ConcurrencyBody) => style.number(row.max_concurrency) },
+    { header: 'RUNNING', cell: (row: ConcurrencyBody) => style.number(row.current) },
+    { header: 'EFFECTIVE', cell: (row: ConcurrencyBody) => style.number(row.effective_concurrency) },
+    { header: 'REASON', cell: (row: ConcurrencyBody) => style.text(row.reason), least: 12 },
+  ];
+  return renderTable(items, columns, style);
+}
+
+export const concurrency = defineCommand({
+  name: 'concurrency',
+  summary: 'Show and change how many tasks run at a time (default: list)',
+  examples: EXAMPLES,
+  subcommands: [
+    defineCommand({ name: 'list', summary: 'Show limits and what runs', examples: EXAMPLES, run: list }),
+    set,
+    reset,
+    advise,
+  ],
+  run: list,
+});

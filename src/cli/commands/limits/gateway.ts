@@ -1,0 +1,57 @@
+// `cardpoll gateway simulate`: a gateway to test against.
+import { fraction, hostPort, integer } from '../../../config/kinds.ts';
+import { type CommandSpec, defineCommand } from '../../command.ts';
+import type { SimulateOptions } from '../../launchers.ts';
+
+const simulate = defineCommand<[], SimulateOptions>({
+  name: 'simulate',
+  summary: 'Serve the gateway profile with made-up cards; GET /stats counts the calls',
+  examples: [
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'takes its time'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
+    [
+      'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
+      'slows down under load',
+    ],
+  ],
+  options: [
+    { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
+    {
+      flags: '--cards <n>',
+      doc: 'different cards that exist (default: any number)',
+      kind: integer({ min: 1, max: 100_000_000 }),
+    },
+    {
+      flags: '--latency-ms <n>',
+      doc: 'time one call takes (default: 0; 20 with --capacity)',
+      kind: integer({ min: 0, max: 600_000 }),
+    },
+    {
+      flags: '--failure-rate <share>',
+      doc: 'share of calls that fail, 0 to 1 (default: 0)',
+      kind: fraction({ min: 0, max: 1 }),
+    },
+    {
+      flags: '--max-concurrency <n>',
+      doc: 'calls served at a time, more are refused (default: no limit)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+    {
+      flags: '--capacity <n>',
+      doc: 'calls borne at a time: beyond it all take longer, beyond twice of it more are refused (default: any number)',
+      kind: integer({ min: 1, max: 1_000_000 }),
+    },
+  ],
+  run: ({ io, launchers }, { options }) =>
+    launchers.simulate(options, (url) => {
+      io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
+    }),
+});
+
+export const gateway: CommandSpec = {
+  name: 'gateway',
+  summary: 'Simulate an upstream gateway',
+  examples: simulate.examples,
+  subcommands: [simulate],
+};

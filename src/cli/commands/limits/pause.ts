@@ -1,0 +1,81 @@
+// `cardpoll pause` and `cardpoll resume`: hold polling back while the gateway's owner works on it, and let it go on.
+import type { PauseBody } from '../../../api/client/client-bodies.ts';
+import { duration, oneOf, text } from '../../../config/kinds.ts';
+import {
+  DEFAULT_PAUSE_SECONDS,
+  PAUSABLE,
+  PAUSE_SECONDS_BOUNDS,
+  type Pausable,
+} from '../../../domain/limits/pause.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, defineCommand } from '../../command.ts';
+import { printAnswer } from '../../output/print.ts';
+import { type Style, span } from '../../output/style.ts';
+import { renderTable } from '../../output/table.ts';
+
+const TASK_TYPE: ArgumentSpec = {
+  name: '[task_type]',
+  doc: `${PAUSABLE.join(', ')} (default: all)`,
+  kind: oneOf(PAUSABLE),
+  choices: PAUSABLE,
+};
+
+export const pause = defineCommand<[Pausable?], { readonly for: number; readonly reason: string }>({
+  name: 'pause',
+  summary: 'Hold back polling for a time, for instance while the gateway is maintained',
+  examples: [
+    ['cardpoll pause --for 30m --reason "gateway maintenance"', 'all task types'],
+    ['cardpoll pause realname --for 5m', 'one task type'],
+    ['cardpoll resume', 'go on before the time is over'],
+  ],
+  arguments: [TASK_TYPE],
+  options: [
+    {
+      flags: '--for <duration>',
+      doc: `how long: 90s, 10m, 2h (default: ${span(DEFAULT_PAUSE_SECONDS)})`,
+      kind: duration('s', PAUSE_SECONDS_BOUNDS),
+      default: DEFAULT_PAUSE_SECONDS,
+    },
+    { flags: '--reason <text>', doc: 'shown wherever the pause is', kind: text('reason'), default: '' },
+  ],
+  run: async (context, { args: [taskType = 'all'], options }) => {
+    const answer = await ask(context, 'pausing', (client) =>
+      client.pause(taskType, options.for, options.reason),
+    );
+    await printAnswer(context, answer, ({ items }, style) => pauseTable(items, style));
+    return 0;
+  },
+});
+
+export const resume = defineCommand<[Pausable?], unknown>({
+  name: 'resume',
+  summary: 'End pauses of polling, also those the gateway asked for',
+  examples: [
+    ['cardpoll resume', 'all task types'],
+    ['cardpoll resume realname', 'one task type'],
+    ['cardpoll stats', 'what is paused'],
+  ],
+  arguments: [TASK_TYPE],
+  run: async (context, { args: [taskType = 'all'] }) => {
+    const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
+    if (answer.body.items.length === 0) context.io.stderr.write('nothing was paused\n');
+    await printAnswer(context, answer, ({ items }, style) => pauseTable(items, style));
+    return 0;
+  },
+});
+
+function pauseTable(items: readonly PauseBody[], style: Style): string {
+  const columns = [
+    { header: 'TASK', cell: (row: PauseBody) => style.text(row.task_type) },
+    {
+      header: 'ASKED FOR BY',
+      cell: (row: PauseBody) => style.text(`${row.source} (${row.by})`),
+      least: 12,
+      drop: 2,
+    },
+    { header: 'SINCE', cell: (row: PauseBody) => style.time(row.since), drop: 1 },
+    { header: 'UNTIL', cell: (row: PauseBody) => style.time(row.until) },
+    { header: 'REASON', cell: (row: PauseBody) => style.text(row.reason), least: 12 },
+  ];
+  return renderTable(items, columns, style);
+}

@@ -1,0 +1,273 @@
+// `cardpoll configs`: which cards are polled how often.
+import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
+import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
+import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
+import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../../domain/page.ts';
+import {
+  CARD_CONDITIONS,
+  type CardCondition,
+  INTERVAL_SECONDS_BOUNDS,
+  PRIORITY_BOUNDS,
+} from '../../../domain/schedule/polling-config.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { findConfig } from '../../named.ts';
+import { type Change, cardCount, tellChange } from '../../output/change.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { configTable, selectionText } from '../../output/reports/config-tables.ts';
+import { span } from '../../output/style.ts';
+import { pageOptions } from '../../page-options.ts';
+
+const CONFIG: ArgumentSpec = {
+  name: '<config>',
+  doc: 'number or name of the polling config, from `cardpoll configs`',
+  kind: text('number or name'),
+  names: 'configs',
+};
+const EXAMPLES = [
+  ['cardpoll configs', 'all polling configs'],
+  ['cardpoll configs disable "Package check"', 'stop polling its cards; asks first'],
+  ['cardpoll configs set 3 --interval-seconds 900', 'poll them every 15 minutes'],
+  [
+    'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
+    'new',
+  ],
+  ['cardpoll configs delete 5', 'asks first'],
+] as const;
+
+async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
+  const answer = await ask(context, 'reading polling configs', (client) => client.configs(page, pageSize));
+  await printList(context, answer, {
+    table: configTable,
+    noun: 'configs',
+    empty:
+      'no polling configs, so nothing is polled: cardpoll configs create --name All --task carddata --interval-seconds 1h',
+  });
+  return EXIT_OK;
+}
+
+function find(context: CommandContext, given: string): Promise<ConfigBody> {
+  return ask(context, 'reading the polling config', (client) => findConfig(client, given));
+}
+
+async function update(
+  context: CommandContext,
+  before: ConfigBody,
+  patch: Partial<ConfigRequest>,
+): Promise<number> {
+  const answer = await ask(context, 'changing the polling config', (client) =>
+    client.updateConfig(before.id, patch),
+  );
+  const what = `config ${before.id} "${before.name}"`;
+  tellChange(context.io, what, changesBetween(before, answer.body), before.members);
+  await printAnswer(context, answer, (body, style) => configTable([body], style));
+  return EXIT_OK;
+}
+
+function changesBetween(before: ConfigBody, after: ConfigBody): Change[] {
+  return [
+    ['name', before.name, after.name],
+    ['task', before.task_type, after.task_type],
+    ['cards', before.card_condition, after.card_condition],
+    ['carrier', before.carrier_id ?? 'all', after.carrier_id ?? 'all'],
+    ['interval', span(before.interval_seconds), span(after.interval_seconds)],
+    ['priority', before.priority, after.priority],
+    ['status', wordFor(before.status), wordFor(after.status)],
+  ];
+}
+
+function wordFor(status: ConfigBody['status']): string {
+  return status === 1 ? 'enabled' : 'disabled';
+}
+
+const enable = defineCommand<[string], unknown>({
+  name: 'enable',
+  summary: 'Poll the cards of a config',
+  examples: EXAMPLES,
+  arguments: [CONFIG],
+  run: async (context, { args: [given] }) => update(context, await find(context, given), { status: 1 }),
+});
+
+const disable = defineCommand<[string], ConfirmOptions>({
+  name: 'disable',
+  summary: 'Stop polling the cards of a config',
+  examples: [
+    ['cardpoll configs disable 3', 'asks first'],
+    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it concerns'],
+    ['cardpoll configs disable 3 --yes', 'for scripts'],
+  ],
+  arguments: [CONFIG],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given], options }) => {
+    const config = await find(context, given);
+    if (!(await confirm(context, disablingPlan(config), options))) return declined(options);
+    return update(context, config, { status: 0 });
+  },
+});
+
+function disablingPlan(config: ConfigBody): string[] {
+  const { id, name, task_type: task, members } = config;
+  const cards =
+    members === null ? 'Its cards are' : `Its ${cardCount(members)} ${members === 1 ? 'is' : 'are'}`;
+  return [
+    `Disable polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
+    `${cards} polled for ${task} no more until it is enabled again.`,
+  ];
+}
+
+interface ConfigOptions {
+  readonly name?: string;
+  readonly task?: TaskType;
+  readonly cards?: CardCondition;
+  readonly carrierId?: number;
+  readonly allCarriers?: boolean;
+  readonly intervalSeconds?: number;
+  readonly priority?: number;
+}
+
+function configOptions(required: boolean): readonly OptionSpec[] {
+  return [
+    { flags: '--name <text>', doc: 'what to call it', kind: text('name'), required },
+    { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
+    {
+      flags: '--cards <condition>',
+      doc: `${CARD_CONDITIONS.join(', ')}${required ? ' (default: any)' : ''}`,
+      kind: oneOf(CARD_CONDITIONS),
+    },
+    {
+      flags: '--carrier-id <n>',
+      doc: `cards of this carrier only${required ? ' (default: of all)' : ''}`,
+      kind: integer(SELECTION_BOUNDS),
+    },
+    {
+      flags: '--interval-seconds <n>',
+      doc: 'seconds between two polls of a card',
+      kind: duration('s', INTERVAL_SECONDS_BOUNDS),
+      required,
+    },
+    {
+      flags: '--priority <n>',
+      doc: `of two configs that match a card the higher polls it, then the lower id${required ? ' (default: 0)' : ''}`,
+      kind: integer(PRIORITY_BOUNDS),
+    },
+  ];
+}
+
+const set = defineCommand<[string], ConfigOptions>({
+  name: 'set',
+  summary: 'Change a config; what is not named stays as it is',
+  examples: [
+    ['cardpoll configs set 3 --interval-seconds 900', 'poll its cards every 15 minutes'],
+    ['cardpoll configs set 3 --carrier-id 7', 'only those of one carrier'],
+    ['cardpoll configs set 3 --all-carriers', 'those of all carriers again'],
+  ],
+  arguments: [CONFIG],
+  options: [...configOptions(false), { flags: '--all-carriers', doc: 'cards of all carriers' }],
+  run: async (context, { args: [given], options }) => {
+    const patch = requestOf(options);
+    if (Object.keys(patch).length === 0) {
+      throw new CardpollError(
+        'usage',
+        'nothing_to_change',
+        'say what to change, for example --interval-seconds 900',
+      );
+    }
+    return update(context, await find(context, given), patch);
+  },
+});
+
+const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }>({
+  name: 'create',
+  summary: 'Poll cards by a new config',
+  examples: [
+    ['cardpoll configs create --name Night --task package --interval-seconds 24h', 'every card once a day'],
+    [
+      'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
+      'wins over configs of lower priority',
+    ],
+    ['cardpoll configs create --name Later --task package --interval-seconds 1h --disabled', 'not yet'],
+  ],
+  options: [...configOptions(true), { flags: '--disabled', doc: 'create it without polling' }],
+  run: async (context, { options }) => {
+    const config: Partial<ConfigRequest> = {
+      card_condition: 'any',
+      ...requestOf(options),
+      ...(options.disabled === true ? { status: 0 } : {}),
+    };
+    const answer = await ask(context, 'creating the polling config', (client) => client.createConfig(config));
+    await printAnswer(context, answer, (body, style) => configTable([body], style));
+    return EXIT_OK;
+  },
+});
+
+const remove = defineCommand<[string], ConfirmOptions>({
+  name: 'delete',
+  summary: 'Delete a config; its cards go to the next one that matches them',
+  examples: [
+    ['cardpoll configs delete 5', 'asks first'],
+    ['cardpoll configs delete 5 --dry-run', 'shows what would happen'],
+    ['cardpoll configs delete 5 --yes', 'for scripts'],
+  ],
+  arguments: [CONFIG],
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given], options }) => {
+    const config = await find(context, given);
+    if (!(await confirm(context, deletionPlan(config), options))) return declined(options);
+    const { id } = config;
+    const answer = await ask(context, 'deleting the polling config', (client) => client.deleteConfig(id));
+    context.io.stderr.write(`polling config ${id} is deleted\n`);
+    await printAnswer(context, answer, (body, style) => configTable([body], style));
+    return EXIT_OK;
+  },
+});
+
+function deletionPlan(config: ConfigBody): string[] {
+  const { id, name, task_type: task, members } = config;
+  const cards = members === null ? 'its cards' : cardCount(members);
+  return [
+    `Delete polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
+    `The next config that matches polls ${cards}; without one they are polled for ${task} no more.`,
+  ];
+}
+
+function requestOf(options: ConfigOptions): Partial<ConfigRequest> {
+  const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
+  if (carrierId !== undefined && allCarriers === true) {
+    const message = '--carrier-id and --all-carriers contradict each other: keep one';
+    throw new CardpollError('usage', 'contradiction', message);
+  }
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(task === undefined ? {} : { task_type: task }),
+    ...(cards === undefined ? {} : { card_condition: cards }),
+    ...(carrierId === undefined ? {} : { carrier_id: carrierId }),
+    ...(allCarriers === true ? { carrier_id: null } : {}),
+    ...(intervalSeconds === undefined ? {} : { interval_seconds: intervalSeconds }),
+    ...(priority === undefined ? {} : { priority }),
+  };
+}
+
+export const configs = defineCommand({
+  name: 'configs',
+  summary: 'Show and change the polling configs (default: list)',
+  examples: EXAMPLES,
+  subcommands: [
+    defineCommand<[], PageRequest>({
+      name: 'list',
+      summary: 'Show all polling configs',
+      examples: EXAMPLES,
+      options: pageOptions(PAGE_SIZE_BOUNDS.max),
+      run: (context, { options }) => list(context, options),
+    }),
+    enable,
+    disable,
+    set,
+    create,
+    remove,
+  ],
+  run: (context) => list(context, { page: 1, pageSize: PAGE_SIZE_BOUNDS.max }),
+});

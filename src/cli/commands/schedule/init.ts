@@ -1,0 +1,90 @@
+// `cardpoll init`: how far the rings are loaded, and comparing them with the cards anew. `adopt` opens the stores itself.
+import type { InitStateBody } from '../../../api/client/client-bodies.ts';
+import { loadAdoptConfig } from '../../../config/load-config.ts';
+import { SETTINGS } from '../../../config/settings/settings.ts';
+import { fleetText } from '../../../domain/fleet.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import type { AdoptionPlan } from '../../launchers.ts';
+import { printAnswer } from '../../output/print.ts';
+import { initStateFields } from '../../output/reports/stats-tables.ts';
+
+const EXAMPLES = [
+  ['cardpoll init', 'how far it is, and what was repaired'],
+  ['cardpoll init rebuild', 'compare every ring with the cards and repair what differs; asks first'],
+  ['cardpoll init rebuild --yes', 'for scripts'],
+  [
+    'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml',
+    'give a Redis that another fleet used to this one',
+  ],
+] as const;
+
+async function show(context: CommandContext): Promise<number> {
+  const answer = await ask(context, 'reading the progress', (client) => client.initProgress());
+  await printAnswer(context, answer, initStateFields);
+  return EXIT_OK;
+}
+
+const rebuild = defineCommand<[], ConfirmOptions>({
+  name: 'rebuild',
+  summary: 'Compare every ring with the cards and repair what differs',
+  examples: EXAMPLES,
+  options: CONFIRM_OPTIONS,
+  run: async (context, { options }) => {
+    const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
+    if (!(await confirm(context, plan, options))) return declined(options);
+    const answer = await ask(context, 'asking the leader', (client) => client.rebuildInit());
+    await printAnswer(context, answer, initStateFields);
+    return EXIT_OK;
+  },
+});
+
+async function planOf(context: CommandContext): Promise<string[]> {
+  const { body } = await ask(context, 'reading the progress', (client) => client.initProgress());
+  return [
+    `Compare every ring with the cards, about ${cardsOf(body)} of them, 100,000 at a time, and repair what differs.`,
+    'Polling goes on meanwhile; the database reads every card once.',
+  ];
+}
+
+function cardsOf(body: InitStateBody): string {
+  return body.total.toLocaleString('en-US');
+}
+
+const adopt = defineCommand<[], ConfirmOptions>({
+  name: 'adopt',
+  summary: 'Give the Redis of another fleet to the fleet of this database',
+  examples: EXAMPLES,
+  options: CONFIRM_OPTIONS,
+  settings: [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl],
+  run: async (context, { options }) => {
+    const config = await loadAdoptConfig(context.configInputs);
+    const goAhead = (plan: AdoptionPlan) => confirm(context, adoptionText(plan), options);
+    const done = await context.launchers.adopt(config, goAhead);
+    if (done === null) return declined(options);
+    const body = { fleet: done.fleet, before: done.holder };
+    await printAnswer(
+      context,
+      { body, text: JSON.stringify(body) },
+      (_, style) => `${style.text(`The Redis belongs to the fleet ${fleetText(done.fleet)}.`)}\n`,
+    );
+    return EXIT_OK;
+  },
+});
+
+function adoptionText({ fleet, holder }: AdoptionPlan): string[] {
+  return [
+    `Give the Redis of ${holder === null ? 'no fleet' : fleetText(holder)} to the fleet ${fleetText(fleet)}.`,
+    'All that it holds of polling is removed: schedule, queues, pauses, statistics. The next daemon builds it anew.',
+  ];
+}
+
+export const init = defineCommand({
+  name: 'init',
+  summary: 'Show initialisation and reconciliation; compare anew; take over a Redis',
+  examples: EXAMPLES,
+  subcommands: [rebuild, adopt],
+  run: show,
+});

@@ -1,0 +1,220 @@
+// `cardpoll trigger single`, `batch` and `by-condition`: have cards polled now.
+import { readFile } from 'node:fs/promises';
+import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
+import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';
+import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError, messageOf } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
+import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
+import { selectionText } from '../../output/reports/trigger-tables.ts';
+import type { FieldsOf } from '../../output/table.ts';
+
+const TASK: OptionSpec = {
+  flags: '--task <task_type>',
+  doc: TASK_TYPES.join(', '),
+  kind: oneOf(TASK_TYPES),
+  required: true,
+};
+const CARD_ID = integer(CARD_ID_BOUNDS);
+
+interface SingleOptions extends WaitOptions {
+  readonly cardId?: number;
+  readonly iccid?: string;
+  readonly task: TaskType;
+}
+
+export const single = defineCommand<[], SingleOptions>({
+  name: 'single',
+  summary: 'Poll one card now',
+  examples: [
+    ['cardpoll trigger single --card-id 42 --task realname', 'check its verification now'],
+    [
+      'cardpoll trigger single --iccid 89860012345678901234 --task carddata --wait',
+      'and wait for the answer',
+    ],
+    ['cardpoll trigger single --card-id 42 --task package -o json', 'the trigger for programs'],
+  ],
+  options: [
+    { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
+    { flags: '--iccid <digits>', doc: 'or its iccid, 18 to 22 digits', kind: text('iccid') },
+    TASK,
+    WAIT_OPTION,
+  ],
+  run: async (context, { options }) => {
+    const cardId = await cardIdOf(context, options);
+    const trigger = await ask(context, 'queueing the card', (client) =>
+      client.triggerSingle(options.task, cardId),
+    );
+    return showTrigger(context, trigger, options, (body) => outcomeIfKnown(context, cardId, body));
+  },
+});
+
+async function cardIdOf(context: CommandContext, { cardId, iccid }: SingleOptions): Promise<number> {
+  if ((cardId === undefined) === (iccid === undefined)) {
+    throw new CardpollError('usage', 'card_missing', 'give either --card-id or --iccid');
+  }
+  if (cardId !== undefined) return cardId;
+  const { body } = await ask(context, 'reading the card', (client) => client.card(iccid ?? ''));
+  return body.card_id;
+}
+
+/** The poll is over whatever becomes of this question: then the trigger is all there is to show. */
+async function outcomeIfKnown(
+  context: CommandContext,
+  cardId: number,
+  trigger: TriggerBody,
+): Promise<FieldsOf> {
+  try {
+    return await outcomeOf(context, cardId, trigger);
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    context.io.stderr.write(`cardpoll: what came of the poll cannot be told: ${error.message}\n`);
+    return () => [];
+  }
+}
+
+/** What the gateway said of the card, or why the poll failed. */
+async function outcomeOf(
+  context: CommandContext,
+  cardId: number,
+  { task_type: task, failed, succeeded }: TriggerBody,
+): Promise<FieldsOf> {
+  if (succeeded > 0) {
+    const { body } = await ask(context, 'reading the card', (client) => client.card(String(cardId)));
+    return (style) => answerFields(task, body, style);
+  }
+  if (failed === 0) return () => [];
+  const { body } = await ask(context, 'reading the failure', (client) => client.explain(String(cardId)));
+  const failure = body.tasks.find((one) => one.task_type === task)?.last_failure ?? null;
+  return (style) => failureFields(failure, style);
+}
+
+interface BatchOptions extends WaitOptions {
+  readonly task: TaskType;
+  readonly cardIds?: readonly number[];
+  readonly file?: string;
+}
+
+export const batch = defineCommand<[], BatchOptions>({
+  name: 'batch',
+  summary: `Poll several cards now, ${MAX_BATCH_CARDS} at most`,
+  examples: [
+    ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
+    ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
+    [
+      'cardpoll trigger batch --file ids.txt --task package --wait',
+      'and wait: exit code 1 when a poll failed',
+    ],
+  ],
+  options: [
+    { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
+    { flags: '--file <path>', doc: 'file with card ids, one a line or comma separated', kind: text('path') },
+    TASK,
+    WAIT_OPTION,
+  ],
+  run: async (context, { options }) => {
+    const cardIds = await cardIdsOf(options);
+    const answer = await ask(context, 'queueing the cards', (client) =>
+      client.triggerBatch(options.task, cardIds),
+    );
+    tellUnknown(context, answer.body);
+    return showTrigger(context, answer, options);
+  },
+});
+
+async function cardIdsOf({ cardIds, file }: BatchOptions): Promise<readonly number[]> {
+  if ((cardIds === undefined) === (file === undefined)) {
+    throw new CardpollError('usage', 'card_ids_missing', 'give either --card-ids or --file');
+  }
+  const ids = cardIds ?? (await readIds(file ?? ''));
+  if (ids.length > MAX_BATCH_CARDS) {
+    throw new CardpollError(
+      'bad_data',
+      'too_many_cards',
+      `${ids.length} card ids are more than ${MAX_BATCH_CARDS}`,
+      {
+        hint: 'split the list, or select the cards with `cardpoll trigger by-condition`',
+      },
+    );
+  }
+  return ids;
+}
+
+async function readIds(file: string): Promise<number[]> {
+  let content: string;
+  try {
+    content = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CardpollError('input_missing', 'file_unreadable', `cannot read ${file}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  const ids = new Set<number>();
+  for (const [index, line] of content
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    for (const word of line.split(/[\s,;]+/).filter((part) => part !== '')) {
+      const id = CARD_ID.parse(word);
+      if (!id.ok)
+        throw new CardpollError('bad_data', 'bad_card_id', `${file}, line ${index + 1}: ${id.problem}`);
+      ids.add(id.value);
+    }
+  }
+  if (ids.size === 0) throw new CardpollError('bad_data', 'no_card_ids', `there are no card ids in ${file}`);
+  return [...ids];
+}
+
+/** What the daemon does not know is no part of the result, so it goes to stderr. */
+function tellUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, 20).join(', ');
+  const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
+  io.stderr.write(`cardpoll: there is no card ${shown}${more}\n`);
+}
+
+interface ConditionOptions extends WaitOptions, ConfirmOptions {
+  readonly task: TaskType;
+  readonly carrierId?: number;
+  readonly status?: number;
+}
+
+export const byCondition = defineCommand<[], ConditionOptions>({
+  name: 'by-condition',
+  summary: 'Poll all cards of a carrier, a status or both now; without a condition the whole fleet',
+  examples: [
+    ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'shows how many cards, then asks'],
+    ['cardpoll trigger by-condition --task carddata --status 1 --dry-run', 'shows how many cards'],
+    ['cardpoll trigger by-condition --task realname --carrier-id 7 --status 1 --yes --wait', 'for scripts'],
+  ],
+  options: [
+    TASK,
+    { flags: '--carrier-id <n>', doc: 'cards of this carrier', kind: integer(SELECTION_BOUNDS) },
+    { flags: '--status <n>', doc: 'cards with this status', kind: integer(SELECTION_BOUNDS) },
+    ...CONFIRM_OPTIONS,
+    WAIT_OPTION,
+  ],
+  run: async (context, { options }) => {
+    const selection = { carrier_id: options.carrierId ?? null, status: options.status ?? null };
+    const asks = options.yes !== true || options.dryRun === true;
+    const plan = asks ? await planOf(context, options.task, selection) : [];
+    if (!(await confirm(context, plan, options))) return declined(options);
+    const trigger = await ask(context, 'queueing the cards', (client) =>
+      client.triggerByCondition(options.task, selection),
+    );
+    return showTrigger(context, trigger, options);
+  },
+});
+
+async function planOf(context: CommandContext, task: TaskType, selection: Selection): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.countSelected(selection));
+  const count = `${body.estimated ? 'about ' : ''}${body.matching.toLocaleString('en-US')}`;
+  return [
+    `Poll ${task} of ${selectionText(selection)} now: ${count} ${body.matching === 1 ? 'card' : 'cards'}.`,
+    'They share the concurrency limit of the task type with the schedule, half and half.',
+  ];
+}

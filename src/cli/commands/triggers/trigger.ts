@@ -1,0 +1,87 @@
+// `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
+import { text } from '../../../config/kinds.ts';
+import type { PageRequest } from '../../../domain/page.ts';
+import { ask, saidNo } from '../../ask.ts';
+import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
+import { printAnswer, printList } from '../../output/print.ts';
+import { triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
+import { pageOptions } from '../../page-options.ts';
+import { batch, byCondition, single } from './trigger-make.ts';
+
+const EXAMPLES = [
+  ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
+  ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier, after asking'],
+  ['cardpoll trigger list', 'what was triggered lately, and how far it is'],
+] as const;
+
+const TRIGGER_ID: ArgumentSpec = {
+  name: '<trigger_id>',
+  doc: 'id of the trigger, from `cardpoll trigger list`',
+  kind: text('trigger id'),
+  names: 'triggers',
+};
+
+const cancel = defineCommand<[string], unknown>({
+  name: 'cancel',
+  summary: 'Cancel a trigger: waiting cards are not polled any more; exit code 1 when it is over already',
+  examples: [
+    ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
+    ['cardpoll trigger cancel 5f0c2a9be17d4c33 -o json', 'the counts so far, for programs'],
+    ['cardpoll trigger list', 'shows the ids'],
+  ],
+  arguments: [TRIGGER_ID],
+  run: async (context, { args: [triggerId] }) => {
+    try {
+      const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
+      await printAnswer(context, answer, (body, style) => triggerFields(body, style));
+      return EXIT_OK;
+    } catch (error) {
+      return saidNo(context, error);
+    }
+  },
+});
+
+const status = defineCommand<[string], WaitOptions>({
+  name: 'status',
+  summary: 'Show how far a trigger is',
+  examples: [
+    ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'until it is over'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
+  ],
+  arguments: [TRIGGER_ID],
+  options: [WAIT_OPTION],
+  run: async (context, { args: [triggerId], options }) => {
+    const trigger = await ask(context, 'reading the trigger', (client) => client.trigger(triggerId));
+    return showTrigger(context, trigger, options);
+  },
+});
+
+const list = defineCommand<[], PageRequest>({
+  name: 'list',
+  summary: 'Show manual triggers, newest first',
+  examples: [
+    ['cardpoll trigger list', 'the latest 20'],
+    ['cardpoll trigger list --page 2', 'the 20 before them'],
+    ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
+  ],
+  options: pageOptions(20),
+  run: async (context, { options: { page, pageSize } }) => {
+    const answer = await ask(context, 'reading triggers', (client) => client.triggers(page, pageSize));
+    await printList(context, answer, {
+      table: triggerTable,
+      noun: 'triggers',
+      empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
+    });
+    return EXIT_OK;
+  },
+});
+
+export const trigger: CommandSpec = {
+  name: 'trigger',
+  summary: 'Have cards polled now, whatever the schedule says',
+  examples: EXAMPLES,
+  subcommands: [single, batch, byCondition, cancel, status, list],
+};

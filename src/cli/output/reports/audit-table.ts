@@ -1,0 +1,41 @@
+// The audit trail as a table. Used by the audit command. Shows what the API says.
+import { isDeepStrictEqual } from 'node:util';
+import type { AuditBody } from '../../../api/client/client-bodies.ts';
+import type { Style } from '../style.ts';
+import { renderTable } from '../table.ts';
+
+export function auditTable(items: readonly AuditBody[], style: Style): string {
+  const columns = [
+    { header: 'AT', cell: (row: AuditBody) => style.time(row.at) },
+    { header: 'WHO', cell: (row: AuditBody) => style.text(row.actor), least: 8 },
+    { header: 'ROLE', cell: (row: AuditBody) => style.text(row.role), drop: 2 },
+    { header: 'FROM', cell: (row: AuditBody) => style.text(row.address), drop: 3 },
+    { header: 'ACTION', cell: (row: AuditBody) => style.text(row.action), least: 17, drop: 4 },
+    { header: 'OBJECT', cell: (row: AuditBody) => style.text(row.object), least: 18, drop: 5 },
+    { header: 'CHANGE', cell: (row: AuditBody) => style.text(changeText(row)), least: 28 },
+    { header: 'REQUEST', cell: (row: AuditBody) => style.text(row.request_id), drop: 1 },
+  ];
+  return renderTable(items, columns, style);
+}
+
+/** `max_concurrency 100 -> 150`: the fields that differ, or all of what came or went. */
+export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
+  const [from, to] = [fieldsOf(before), fieldsOf(after)];
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(from[name], to[name]))
+    .map((name) => {
+      if (!(name in from)) return `${name} ${shown(to[name])}`;
+      if (!(name in to)) return `was ${name} ${shown(from[name])}`;
+      return `${name} ${shown(from[name])} -> ${shown(to[name])}`;
+    })
+    .join(', ');
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}

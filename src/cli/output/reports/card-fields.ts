@@ -1,0 +1,67 @@
+// One card as fields: all that is known, and what a single poll has found out. Used by the cards and trigger commands.
+import type { CardBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import type { Cell, Style } from '../style.ts';
+import { type Field, renderFields } from '../table.ts';
+
+export function cardFields(card: CardBody, style: Style): string {
+  const times = TASK_TYPES.flatMap((taskType): Field[] => [
+    [`${taskType} polled`, style.time(card.last_polled_at[taskType])],
+    [`${taskType} next`, style.time(card.next_due_at[taskType])],
+  ]);
+  return renderFields(
+    [
+      ['card id', style.text(card.card_id)],
+      ['iccid', style.text(card.iccid)],
+      ['carrier', style.text(card.carrier_id)],
+      ['status', style.text(card.status)],
+      verifiedField(card, style),
+      stoppedField(card, style),
+      allowanceField(card, style),
+      usedField(card, style),
+      ...times,
+    ],
+    style,
+  );
+}
+
+/** What a poll of this task type asks the gateway. */
+export function answerFields(taskType: TaskType, card: CardBody, style: Style): Field[] {
+  switch (taskType) {
+    case 'realname':
+      return [verifiedField(card, style)];
+    case 'carddata':
+      return [usedField(card, style)];
+    case 'package':
+      return [stoppedField(card, style), usedField(card, style), allowanceField(card, style)];
+  }
+}
+
+type Failure = NonNullable<ExplanationBody['tasks'][number]['last_failure']>;
+
+/** @param failure null: nothing more is known of it. */
+export function failureFields(failure: Failure | null, style: Style): Field[] {
+  if (failure === null) return [];
+  return [
+    ['reason', style.text(failure.reason, 'red')],
+    ['message', style.text(failure.message)],
+    ['took', style.text(`${style.number(failure.duration_ms).text} ms`)],
+  ];
+}
+
+function verifiedField(card: CardBody, style: Style): Field {
+  return ['real name verified', style.yesNo(card.real_name_verified)];
+}
+
+function stoppedField(card: CardBody, style: Style): Field {
+  return ['stopped', card.stopped ? style.text('yes', 'yellow') : style.yesNo(false)];
+}
+
+function allowanceField({ allowance_mb: allowance }: CardBody, style: Style): Field {
+  const cell: Cell = allowance === null ? style.text('unlimited') : style.text(`${allowance} MB`);
+  return ['allowance', cell];
+}
+
+function usedField(card: CardBody, style: Style): Field {
+  return [`used ${card.usage_month}`, style.text(`${card.used_mb_month} MB`)];
+}

@@ -1,0 +1,98 @@
+// What `cardpoll concurrency advise` says: the limit recommended (operations interface, section 8) for the measured
+// response time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
+import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
+import { recommendedConcurrency } from '../../../domain/health.ts';
+import { sentenceLines } from '../sentence.ts';
+import type { Style } from '../style.ts';
+import { type Column, renderTable } from '../table.ts';
+
+interface Advice {
+  readonly task_type: string;
+  readonly avg_duration_ms: number | null;
+  readonly max_concurrency: number;
+  readonly effective_concurrency: number;
+  /** null while nothing was measured. */
+  readonly recommended: { readonly min: number; readonly max: number } | null;
+  readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
+  /** What the measured curve says to it. */
+  readonly explanation: string;
+  readonly curve: ConcurrencyBody['curve'];
+}
+
+/** @param limit absent when the daemon does not know the type. */
+export function adviceFor(task: TaskBody, limit: ConcurrencyBody | undefined): Advice {
+  const { task_type, avg_duration_ms, effective_concurrency } = task;
+  const { max } = task.concurrency;
+  const recommended = avg_duration_ms === null ? null : recommendedConcurrency(avg_duration_ms);
+  return {
+    task_type,
+    avg_duration_ms,
+    max_concurrency: max,
+    effective_concurrency,
+    recommended,
+    verdict: verdictOn(max, recommended),
+    explanation: explain(limit),
+    curve: limit?.curve ?? [],
+  };
+}
+
+function verdictOn(max: number, recommended: Advice['recommended']): Advice['verdict'] {
+  if (recommended === null) return 'unknown';
+  if (max < recommended.min) return 'raise';
+  return max > recommended.max ? 'lower' : 'keep';
+}
+
+function explain(limit: ConcurrencyBody | undefined): string {
+  const parts = limit === undefined ? [] : [measured(limit)];
+  if (typeof limit?.reason === 'string')
+    parts.push(`reduced to ${limit.effective_concurrency}: ${limit.reason}`);
+  return parts.join('; ');
+}
+
+function measured({ curve, knee }: ConcurrencyBody): string {
+  const top = curve.at(-1);
+  if (top === undefined) return 'the limit was never reached: no curve yet';
+  if (knee === null) return `measured at one level: ${point(top)}`;
+  if (top.concurrency <= knee.concurrency) return `measured up to ${point(top)}: the rate still grew`;
+  return `more than ${knee.concurrency} gains nothing: ${point(knee)}, ${point(top)}`;
+}
+
+function point(level: ConcurrencyBody['curve'][number]): string {
+  const refused = level.backpressure_percent > 0 ? `, ${round(level.backpressure_percent)} % refused` : '';
+  return `${round(level.rate_per_second)}/s in ${round(level.avg_duration_ms)} ms at ${level.concurrency}${refused}`;
+}
+
+/** Two digits tell enough of what is small. */
+function round(value: number): number {
+  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+}
+
+/** On a terminal the explanations stand under the table, whole. */
+export function adviceText(items: readonly Advice[], style: Style): string {
+  const table = renderTable(items, adviceColumns(style), style);
+  if (!style.forPeople) return table;
+  const told = items.filter(({ explanation }) => explanation !== '');
+  const lines = told.flatMap(({ task_type, explanation }) =>
+    sentenceLines(`${task_type}: ${explanation}`, style),
+  );
+  return `${table}${lines.length === 0 ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+function adviceColumns(style: Style): Column<Advice>[] {
+  const columns: Column<Advice>[] = [
+    { header: 'TASK', cell: (row) => style.text(row.task_type) },
+    { header: 'AVG MS', cell: (row) => style.number(row.avg_duration_ms) },
+    { header: 'LIMIT', cell: (row) => style.number(row.max_concurrency) },
+    {
+      header: 'RECOMMENDED',
+      cell: ({ recommended }) => style.text(recommended && `${recommended.min}-${recommended.max}`),
+    },
+    {
+      header: 'VERDICT',
+      cell: ({ verdict }) =>
+        style.text(verdict, verdict === 'raise' || verdict === 'lower' ? 'yellow' : undefined),
+    },
+  ];
+  const measured: Column<Advice> = { header: 'MEASURED', cell: (row) => style.text(row.explanation) };
+  return style.forPeople ? columns : [...columns, measured];
+}

@@ -1,0 +1,107 @@
+// Why a card is or is not polled, as text. Used by the commands explain and cards show -v. Shows what the API says.
+import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
+import { sentenceLines } from '../sentence.ts';
+import { type Colour, type Style, span } from '../style.ts';
+
+type TaskBody = ExplanationBody['tasks'][number];
+
+const INDENT = '  ';
+
+const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colour]> = {
+  scheduled: ['●', 'green'],
+  running: ['●', 'green'],
+  due: ['▲', 'yellow'],
+  backoff: ['▲', 'yellow'],
+  not_loaded: ['▲', 'yellow'],
+  paused: ['▲', 'yellow'],
+  disabled: ['▲', 'yellow'],
+  unmatched: ['▲', 'yellow'],
+  held: ['✖', 'red'],
+};
+
+/** Behind a pipe one line a task type; -o json has the rest. */
+export function explanationText(body: ExplanationBody, style: Style): string {
+  if (!style.forPeople) return body.tasks.map((task) => pipedLine(task, style)).join('');
+  const parts = [
+    cardLines(body, style),
+    ...body.tasks.map((task) => taskLines(task, style)),
+    historyLines(body, style),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function pipedLine(task: TaskBody, style: Style): string {
+  const { task_type, state, text, command, next_due_at, last_succeeded_at } = task;
+  const values = [task_type, state, text, command, next_due_at, last_succeeded_at];
+  return `${values.map((value) => style.text(value).text).join('\t')}\n`;
+}
+
+function cardLines({ card }: ExplanationBody, style: Style): string {
+  const allowance = card.allowance_mb === null ? 'unlimited' : `${card.allowance_mb} MB`;
+  const facts = [
+    `iccid ${card.iccid}`,
+    `carrier ${card.carrier_id}`,
+    `status ${card.status}`,
+    card.real_name_verified ? 'verified' : 'not verified',
+    card.stopped ? 'STOPPED' : 'not stopped',
+    `used ${card.used_mb_month} of ${allowance} in ${card.usage_month}`,
+  ];
+  const heading = style.paint(`card ${card.card_id}`, 'bold');
+  return textOf([heading, ...sentenceLines(facts.join(', '), style, INDENT)]);
+}
+
+function taskLines(task: TaskBody, style: Style): string {
+  const [symbol, colour] = SYMBOLS[task.state];
+  const details = [scheduleWords(task), pollWords(task, style), failureWords(task, style)];
+  const others = task.other_configs.map(({ id, name, reason }) => `not by config ${id} (${name}): ${reason}`);
+  const lines = [...details, ...others].filter((line) => line !== '');
+  const [first = '', ...more] = sentenceLines(`${task.task_type} ${task.text}`, style, `${symbol} `);
+  return textOf([
+    style.paint(first, colour),
+    ...more,
+    ...lines.flatMap((line) => sentenceLines(line, style, INDENT)),
+    ...(task.command === null ? [] : [`${INDENT}${commandText(task.command, style)}`]),
+  ]);
+}
+
+function scheduleWords({ config, ring, next_due_at: due }: TaskBody): string {
+  if (config === null) return '';
+  const place = ring === null ? 'no ring yet' : `bucket ${ring.bucket} of ${ring.buckets} of its ring`;
+  const when = due === null ? '' : `, due at ${due}`;
+  return `config ${config.id} (${config.name}), every ${span(config.interval_seconds)}, ${place}${when}`;
+}
+
+function pollWords({ last_succeeded_at: at }: TaskBody, style: Style): string {
+  return at === null ? 'never polled successfully' : `last success ${style.time(at).text}`;
+}
+
+function failureWords({ last_failure: failure }: TaskBody, style: Style): string {
+  if (failure === null) return '';
+  const { at, reason, message, duration_ms, attempts } = failure;
+  const times = attempts === 1 ? '' : `, ${attempts} in a row`;
+  return `last failure ${style.time(at).text}${times}: ${reason} after ${Math.round(duration_ms)} ms, ${message}`;
+}
+
+function historyLines(body: ExplanationBody, style: Style): string {
+  const usage = body.usage.map(({ month, used_mb }) => `${month} ${used_mb} MB`).join(', ');
+  const stops = body.stops.map(({ at, action, detail }) => `${action} ${style.time(at).text}: ${detail}`);
+  const triggers = body.open_triggers.map(
+    ({ trigger_id, kind, task_type, created_at }) =>
+      `open trigger ${trigger_id} (${kind}, ${task_type}) of ${style.time(created_at).text}`,
+  );
+  const lines = [...(usage === '' ? [] : [`usage: ${usage}`]), ...stops, ...triggers];
+  return textOf([
+    ...lines.flatMap((line) => sentenceLines(line, style)),
+    'log lines:',
+    `${INDENT}${commandText(body.logs_command, style)}`,
+  ]);
+}
+
+/** Whole on one line: it is there to be copied. */
+function commandText(command: string, style: Style): string {
+  return style.paint(style.text(command).text, 'bold');
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}

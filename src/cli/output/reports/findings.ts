@@ -1,0 +1,45 @@
+// What the doctor found, as text. Used by the doctor command. Behind a pipe one line a finding: check, status, detail, what
+// to do, what to type.
+import type { Finding } from '../../../domain/finding.ts';
+import { sentenceLines } from '../sentence.ts';
+import type { Colour, Style } from '../style.ts';
+
+const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]> = {
+  ok: ['●', 'green'],
+  warning: ['▲', 'yellow'],
+  failed: ['✖', 'red'],
+  unknown: ['?', 'yellow'],
+  skipped: ['-', 'dim'],
+};
+const STATUS_COLUMNS = 8;
+const INDENT = '  ';
+
+export function findingText(items: readonly Finding[], style: Style): string {
+  if (!style.forPeople) return items.map((item) => pipedLine(item, style)).join('');
+  const lines = [...items.flatMap((item) => findingLines(item, style)), summaryOf(items)];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function pipedLine({ check, status, detail, hint, command }: Finding, style: Style): string {
+  return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
+}
+
+function findingLines({ check, status, detail, hint, command }: Finding, style: Style): string[] {
+  const [symbol, colour] = LOOKS[status];
+  const label = `${symbol} ${status}`;
+  const lines = sentenceLines(`${check}: ${detail}`, style, `${label.padEnd(STATUS_COLUMNS + 2)} `);
+  const painted = lines.map((line, index) =>
+    index === 0 ? `${style.paint(label, colour)}${line.slice(label.length)}` : line,
+  );
+  const advice = hint === null ? [] : sentenceLines(hint, style, INDENT);
+  // Whole on one line: it is there to be copied.
+  const typed = command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'bold')}`];
+  return [...painted, ...advice, ...typed];
+}
+
+function summaryOf(items: readonly Finding[]): string {
+  const counts = Object.keys(LOOKS).map(
+    (status) => [items.filter((item) => item.status === status).length, status] as const,
+  );
+  return counts.flatMap(([count, status]) => (count === 0 ? [] : `${count} ${status}`)).join(', ');
+}

@@ -1,0 +1,107 @@
+// The fleet at a glance: health with its causes and what to type, the gateway's first, then capacity and the task
+// types. Used by the stats command. Shows what the API says; computes nothing.
+import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
+import { sentenceLines } from '../sentence.ts';
+import type { Style } from '../style.ts';
+import { flow } from '../text-width.ts';
+import { taskTable } from './stats-tables.ts';
+
+type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
+type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
+
+const INDENT = '  ';
+const GAP = '   ';
+
+/** On a terminal heading, causes and a table; behind a pipe the task lines alone. */
+export function overviewText(overview: OverviewBody, style: Style): string {
+  const table = taskTable(overview.tasks, style);
+  if (!style.forPeople) return table;
+  const { columns, widthOf } = style.layout;
+  const facts = [factsOf(overview, style), capacityFacts(overview, style)].flatMap((parts) =>
+    flow(parts, GAP, columns, widthOf),
+  );
+  return `${[...causeLines(overview, style), ...facts].join('\n')}\n\n${table}`;
+}
+
+/** The first line is the health of the whole fleet with the worst cause. */
+function causeLines(overview: OverviewBody, style: Style): string[] {
+  const { text, colour } = style.health(overview.health);
+  const [worst, ...others] = causesOf(overview, style);
+  const head = style.paint(text, colour);
+  if (worst === undefined) return [head];
+  const first = sentenceLines(worst.text, style, `${text}: `).map((line, index) =>
+    index === 0 ? `${head}${line.slice(text.length)}` : line,
+  );
+  return [...first, ...commandLine(worst, style), ...others.flatMap((cause) => linesOf(cause, style))];
+}
+
+/** What the gateway does is said once, not for each task type that suffers from it. */
+function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
+  const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
+  const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
+  return [
+    ...down.map((one) => gatewayCause(one, style)),
+    ...rest.map((reason) => reasonCause(reason, style)),
+  ];
+}
+
+function reasonCause({ severity, text, command, since }: HealthReasonBody, style: Style): Cause {
+  const began = since ? ` (since ${style.clockTime(since)})` : '';
+  return { severity, text: `${text}${began}`, command };
+}
+
+function gatewayCause(one: InterfaceBody, style: Style): Cause {
+  const { breaker, since, reason, next_probe_at: next, instances } = one;
+  const name = one.interface === 'gateway' ? 'gateway' : `gateway interface ${one.interface}`;
+  const parts = [
+    `${breaker === 'open' ? 'open' : 'half open'}${since === null ? '' : ` since ${style.clockTime(since)}`}`,
+    ...(reason === null ? [] : [reason]),
+    ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
+    ...(instances > 1 ? [`on ${instances} instances`] : []),
+  ];
+  const severity = breaker === 'open' ? 'alert' : 'warning';
+  return { severity, text: `${name}: ${parts.join(', ')}`, command: 'cardpoll doctor' };
+}
+
+function linesOf(cause: Cause, style: Style): string[] {
+  const { text, colour } = style.health(cause.severity);
+  const symbol = text.split(' ')[0] ?? '';
+  const lines = sentenceLines(cause.text, style, `${symbol} `);
+  const painted = lines.map((line, index) =>
+    index === 0 ? `${style.paint(symbol, colour)}${line.slice(symbol.length)}` : line,
+  );
+  return [...painted, ...commandLine(cause, style)];
+}
+
+/** Whole on one line: it is there to be copied. */
+function commandLine({ command }: Cause, style: Style): string[] {
+  return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'dim')}`];
+}
+
+function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): string[] {
+  const eta = init.eta_seconds === null ? '' : `, ${style.seconds(init.eta_seconds).text} left`;
+  const loaded = init.status === 'completed' ? 'completed' : `${init.status}, ${init.percent} %${eta}`;
+  return [
+    `${style.number(cards_total).text} cards`,
+    `${style.number(workers.length).text} ${workers.length === 1 ? 'instance' : 'instances'}`,
+    `initialisation ${loaded}`,
+  ];
+}
+
+function capacityFacts({ capacity }: OverviewBody, style: Style): string[] {
+  const { demand_per_second, capacity_per_second, headroom_percent, drain_seconds, advice } = capacity;
+  const demand = `demand ${style.number(demand_per_second).text}/s`;
+  if (capacity_per_second === null) return [demand, 'capacity not measured yet'];
+  return [
+    demand,
+    `capacity ${style.number(capacity_per_second).text}/s`,
+    `headroom ${style.number(headroom_percent).text} %`,
+    backlogFact(drain_seconds, advice, style),
+  ];
+}
+
+function backlogFact(drainSeconds: number | null, advice: string | null, style: Style): string {
+  if (drainSeconds === 0) return 'no backlog';
+  if (drainSeconds !== null) return `backlog gone in ${style.seconds(drainSeconds).text}`;
+  return advice === null ? 'backlog: not known yet' : `backlog gone: never, ${style.text(advice).text}`;
+}

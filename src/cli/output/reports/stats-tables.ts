@@ -1,0 +1,145 @@
+// Statistics as tables. Used by the stats command. Shows what the API says; computes nothing.
+import type {
+  InitBody,
+  InitStateBody,
+  OverviewBody,
+  QueueBody,
+  TaskBody,
+} from '../../../api/client/client-bodies.ts';
+import type { Cell, Style } from '../style.ts';
+import { type Column, renderFields, renderTable } from '../table.ts';
+
+export function taskTable(tasks: readonly TaskBody[], style: Style): string {
+  return renderTable(tasks, taskColumns(style), style);
+}
+
+export function queueTable(queues: readonly QueueBody[], style: Style): string {
+  return renderTable(queues, queueColumns(style), style);
+}
+
+/** Initialisation with what reconciliation repaired. */
+export function initStateFields(init: InitStateBody, style: Style): string {
+  const { reconciliation: state } = init;
+  const fields: [string, Cell][] = [
+    ...initCells(init, style),
+    [
+      'comparison',
+      style.text(state.requested_at === null ? state.reason : 'requested, waits for the leader'),
+    ],
+    ['last whole pass', style.time(state.swept_at)],
+    ['missing cards repaired', style.number(state.healed_missing)],
+    ['foreign cards repaired', style.number(state.healed_foreign)],
+    ['double cards repaired', style.number(state.healed_double)],
+  ];
+  return renderFields(fields, style);
+}
+
+export function initFields(init: InitBody, style: Style): string {
+  return renderFields(initCells(init, style), style);
+}
+
+function initCells(init: InitBody, style: Style): [string, Cell][] {
+  return [
+    ['status', style.text(init.status, init.status === 'stuck' ? 'red' : undefined)],
+    ['reason', style.text(init.reason)],
+    ['loaded', style.text(`${style.number(init.loaded).text} of ${style.number(init.total).text}`)],
+    ['percent', style.text(init.percent)],
+    ['batch', style.text(`${init.batch} of ${init.batches}`)],
+    ['started', style.time(init.started_at)],
+    ['updated', style.time(init.updated_at)],
+    ['finished', style.time(init.finished_at)],
+    ['time left', style.seconds(init.eta_seconds)],
+  ];
+}
+
+function queueColumns(style: Style): Column<QueueBody>[] {
+  return [
+    { header: 'TASK', cell: (queue) => style.text(queue.task_type) },
+    { header: 'QUEUE', cell: (queue) => style.number(queue.queue_length) },
+    { header: 'DUE', cell: (queue) => style.number(queue.due), drop: 3 },
+    { header: 'MANUAL', cell: (queue) => style.number(queue.manual_length), drop: 6 },
+    { header: 'RUNNING', cell: (queue) => style.number(queue.concurrency.current) },
+    { header: 'LIMIT', cell: (queue) => style.number(queue.concurrency.max), drop: 2 },
+    { header: 'SCHEDULED', cell: (queue) => style.number(queue.scheduled_cards), drop: 1 },
+    { header: 'LAG', cell: (queue) => style.seconds(queue.schedule_lag_seconds), drop: 4 },
+    { header: 'BACKOFF', cell: (queue) => style.number(queue.backoff), drop: 5 },
+  ];
+}
+
+/** Behind a pipe columns keep their places: new ones stand last. */
+function taskColumns(style: Style): Column<TaskBody>[] {
+  return style.forPeople ? peoplesTaskColumns(style) : recordTaskColumns(style);
+}
+
+function peoplesTaskColumns(style: Style): Column<TaskBody>[] {
+  return [
+    { header: 'TASK', cell: (task) => style.text(task.task_type) },
+    { header: 'HEALTH', cell: (task) => style.health(task.health) },
+    { header: 'QUEUE', cell: (task) => style.number(task.queue_length) },
+    { header: 'MANUAL', cell: (task) => style.number(task.manual_length), drop: 8 },
+    { header: 'BACKOFF', cell: (task) => style.number(task.backoff), drop: 7 },
+    { header: 'RUNNING', cell: (task) => runningCell(task, style), drop: 9 },
+    { header: '/S 10S', cell: (task) => style.number(task.rate_per_second_10s, 1), drop: 10 },
+    { header: '/S 5MIN', cell: (task) => style.number(task.rate_per_second, 1), drop: 6 },
+    { header: 'OK %', cell: (task) => style.number(task.success_rate, 1), drop: 11 },
+    { header: 'P50/P95 MS', cell: (task) => percentilesCell(task, style), drop: 5 },
+    { header: 'AVG MS', cell: (task) => style.number(task.avg_duration_ms), drop: 4 },
+    { header: 'LAG', cell: (task) => style.seconds(task.schedule_lag_seconds), drop: 3 },
+    { header: 'SUCCEEDED', cell: (task) => style.number(task.succeeded), drop: 1 },
+    { header: 'FAILED', cell: (task) => style.number(task.failed), drop: 2 },
+  ];
+}
+
+function recordTaskColumns(style: Style): Column<TaskBody>[] {
+  return [
+    { header: 'TASK', cell: (task) => style.text(task.task_type) },
+    { header: 'HEALTH', cell: (task) => style.health(task.health) },
+    { header: 'QUEUE', cell: (task) => style.number(task.queue_length) },
+    { header: 'RUNNING', cell: (task) => style.number(task.concurrency.current) },
+    { header: 'LIMIT', cell: (task) => style.number(task.concurrency.max) },
+    { header: 'RATE_5MIN', cell: (task) => style.number(task.rate_per_second) },
+    { header: 'SUCCESS_PERCENT', cell: (task) => style.number(task.success_rate) },
+    { header: 'AVG_MS', cell: (task) => style.number(task.avg_duration_ms) },
+    { header: 'SUCCEEDED', cell: (task) => style.number(task.succeeded) },
+    { header: 'FAILED', cell: (task) => style.number(task.failed) },
+    { header: 'LAG_SECONDS', cell: (task) => style.seconds(task.schedule_lag_seconds) },
+    { header: 'RATE_10S', cell: (task) => style.number(task.rate_per_second_10s) },
+    { header: 'MANUAL', cell: (task) => style.number(task.manual_length) },
+    { header: 'BACKOFF', cell: (task) => style.number(task.backoff) },
+    { header: 'P50_MS', cell: (task) => style.number(task.p50_ms) },
+    { header: 'P95_MS', cell: (task) => style.number(task.p95_ms) },
+  ];
+}
+
+function percentilesCell({ p50_ms: half, p95_ms: nearly }: TaskBody, style: Style): Cell {
+  return { text: [half, nearly].map((ms) => style.number(ms).text).join('/'), align: 'right' };
+}
+
+/** `60/84 of 100`: what runs, the limit in force, and the configured one where that is another. */
+function runningCell({ concurrency, effective_concurrency: effective }: TaskBody, style: Style): Cell {
+  const [running, limit] = [concurrency.current, effective].map((value) => style.number(value).text);
+  const configured = effective === concurrency.max ? '' : ` of ${style.number(concurrency.max).text}`;
+  return { text: `${running}/${limit}${configured}`, align: 'right' };
+}
+
+type InstanceBody = OverviewBody['workers'][number];
+
+export function instanceTable(instances: readonly InstanceBody[], style: Style): string {
+  const columns: Column<InstanceBody>[] = [
+    { header: 'HOST', cell: (row) => style.text(row.hostname), least: 8 },
+    { header: 'PID', cell: (row) => style.id(row.pid), drop: 6 },
+    { header: 'ROLES', cell: (row) => style.text(row.roles.join(',')), least: 8, drop: 5 },
+    { header: 'VERSION', cell: (row) => style.text(row.version), least: 7, drop: 7 },
+    { header: 'RUNNING', cell: (row) => style.number(row.in_flight) },
+    { header: 'STARTED', cell: (row) => style.time(row.started_at), drop: 4 },
+    { header: 'HEARTBEAT', cell: (row) => style.time(row.heartbeat_at) },
+    { header: 'CACHE %', cell: (row) => style.number(percent(row.cache_hit_ratio), 1), drop: 2 },
+    { header: 'PROBES', cell: (row) => style.text(row.probe_address), least: 10, drop: 3 },
+    { header: 'ID', cell: (row) => style.text(row.worker_id), least: 8, drop: 1 },
+  ];
+  return renderTable(instances, columns, style);
+}
+
+function percent(ratio: number | null): number | null {
+  return ratio === null ? null : Math.round(ratio * 10_000) / 100;
+}

@@ -1,0 +1,65 @@
+// Manual triggers as tables. Used by the trigger commands. Shows what the API says.
+import type { TriggerBody } from '../../../api/client/client-bodies.ts';
+import type { Cell, Colour, Style } from '../style.ts';
+import { type Column, type Field, renderFields, renderTable } from '../table.ts';
+
+const COLOURS: Partial<Record<TriggerBody['status'], Colour>> = { completed: 'green', cancelled: 'yellow' };
+
+export function triggerTable(items: readonly TriggerBody[], style: Style): string {
+  const columns: Column<TriggerBody>[] = [
+    { header: 'TRIGGER', cell: (row) => style.text(row.trigger_id), least: 16 },
+    { header: 'KIND', cell: (row) => style.text(row.kind), drop: 2 },
+    { header: 'TASK', cell: (row) => style.text(row.task_type), drop: 6 },
+    { header: 'STATUS', cell: (row) => style.text(row.status, COLOURS[row.status]) },
+    { header: 'TOTAL', cell: (row) => totalOf(row, style), drop: 7 },
+    { header: 'WAITING', cell: (row) => style.number(row.waiting), drop: 3 },
+    { header: 'SUCCEEDED', cell: (row) => style.number(row.succeeded), drop: 4 },
+    { header: 'FAILED', cell: (row) => failedOf(row, style), drop: 8 },
+    { header: 'CREATED', cell: (row) => style.time(row.created_at), drop: 5 },
+    { header: 'FINISHED', cell: (row) => style.time(row.finished_at), drop: 1 },
+  ];
+  return renderTable(items, columns, style);
+}
+
+/** @param outcome what came of it, once that is known. */
+export function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
+  return renderFields(
+    [
+      ['trigger', style.text(trigger.trigger_id)],
+      ['kind', style.text(trigger.kind)],
+      ['task', style.text(trigger.task_type)],
+      ...(trigger.selection === null
+        ? []
+        : [['cards', style.text(selectionText(trigger.selection))] as const]),
+      ['status', style.text(trigger.status, COLOURS[trigger.status])],
+      ['total', totalOf(trigger, style)],
+      ['waiting', style.number(trigger.waiting)],
+      ['running', style.number(trigger.running)],
+      ['succeeded', style.number(trigger.succeeded)],
+      ['failed', failedOf(trigger, style)],
+      ['created', style.time(trigger.created_at)],
+      ['finished', style.time(trigger.finished_at)],
+      ...outcome,
+    ],
+    style,
+  );
+}
+
+/** What is selected by, in words. */
+export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
+  const parts = [
+    ...(selection.carrier_id === null ? [] : [`carrier ${selection.carrier_id}`]),
+    ...(selection.status === null ? [] : [`status ${selection.status}`]),
+  ];
+  return parts.length === 0 ? 'the whole fleet' : `every card with ${parts.join(' and ')}`;
+}
+
+function totalOf({ total, total_estimated: estimated }: TriggerBody, style: Style): Cell {
+  const cell = style.number(total);
+  return estimated && style.forPeople ? { ...cell, text: `~${cell.text}` } : cell;
+}
+
+function failedOf({ failed }: TriggerBody, style: Style): Cell {
+  const cell = style.number(failed);
+  return failed > 0 ? { ...cell, colour: 'red' } : cell;
+}

@@ -1,0 +1,39 @@
+// Settings about alerts and the webhooks they call. Part of the settings table (settings.ts).
+import type { AddressRange } from '../../platform/ssrf-guard.ts';
+import { duration, listOf } from '../kinds.ts';
+import { addressRange, webhookSecrets } from '../webhook-kinds.ts';
+import { withDefault } from './setting.ts';
+
+const daemon = ['daemon'] as const;
+
+export const ALERTS = {
+  intervalMs: withDefault({
+    env: 'CARDPOLL_ALERTS_INTERVAL_MS',
+    yaml: 'alerts.interval_ms',
+    kind: duration('ms', { min: 100, max: 600_000 }),
+    default: 5_000,
+    doc: 'Pause between two evaluations of the alert rules.',
+    scopes: daemon,
+  }),
+} as const;
+
+export const WEBHOOKS = {
+  allowCidrs: withDefault<readonly AddressRange[]>({
+    env: 'CARDPOLL_WEBHOOKS_ALLOW_CIDRS',
+    yaml: 'webhooks.allow_cidrs',
+    kind: listOf(addressRange()),
+    default: [],
+    defaultText: 'none',
+    doc: 'Address ranges that webhooks may call although they are not public.',
+    scopes: daemon,
+  }),
+  secrets: withDefault<readonly string[]>({
+    env: 'CARDPOLL_WEBHOOKS_SECRET',
+    file: { flag: null, env: 'CARDPOLL_WEBHOOKS_SECRET_FILE', credential: 'webhooks.secret' },
+    kind: webhookSecrets(),
+    default: [],
+    defaultText: 'none',
+    doc: 'Key with which webhooks of rules without their own are signed (Standard Webhooks); two while it is changed.',
+    scopes: daemon,
+  }),
+} as const;

@@ -1,0 +1,25 @@
+// Settings of the cleanup. Part of the settings table (settings.ts).
+import { cronSchedule } from '../cron-schedule.ts';
+import { duration } from '../kinds.ts';
+import { withDefault } from './setting.ts';
+
+const daemon = ['daemon'] as const;
+
+export const CLEANUP = {
+  schedule: withDefault({
+    env: 'CARDPOLL_CLEANUP_SCHEDULE',
+    yaml: 'cleanup.schedule',
+    kind: cronSchedule(),
+    default: '30 3 * * *',
+    doc: 'When expired data is removed, in the configured time zone. A time at which no instance runs is not made up for.',
+    scopes: daemon,
+  }),
+  pauseMs: withDefault({
+    env: 'CARDPOLL_CLEANUP_PAUSE_MS',
+    yaml: 'cleanup.pause_ms',
+    kind: duration('ms', { min: 0, max: 60_000 }),
+    default: 50,
+    doc: 'Least pause between two batches of a cleanup; it grows to four times what a batch took. 0: none at all.',
+    scopes: daemon,
+  }),
+} as const;

@@ -1,0 +1,89 @@
+// Settings of polling: leases, queues, retries, initialisation. Part of the settings table (settings.ts).
+import { duration, integer, onOff } from '../kinds.ts';
+import { withDefault } from './setting.ts';
+
+const daemon = ['daemon'] as const;
+
+export const POLLING = {
+  leaseMs: withDefault({
+    env: 'CARDPOLL_LEASE_MS',
+    yaml: 'polling.lease_ms',
+    kind: duration('ms', { min: 1_000, max: 600_000 }),
+    default: 15_000,
+    doc: 'How long a claimed card belongs to a worker; at least twice the gateway timeout and a second.',
+    scopes: daemon,
+  }),
+  claimBatch: withDefault({
+    env: 'CARDPOLL_CLAIM_BATCH',
+    yaml: 'polling.claim_batch',
+    kind: integer({ min: 1, max: 2_000 }),
+    default: 200,
+    doc: 'Most cards claimed in one step.',
+    scopes: daemon,
+  }),
+  queueCap: withDefault({
+    env: 'CARDPOLL_QUEUE_CAP',
+    yaml: 'polling.queue_cap',
+    kind: integer({ min: 1_000, max: 10_000_000 }),
+    default: 200_000,
+    doc: 'Queue length per task type at which no more due cards are added; the schedule then lags.',
+    scopes: daemon,
+  }),
+  adaptiveConcurrency: withDefault({
+    env: 'CARDPOLL_ADAPTIVE_CONCURRENCY',
+    yaml: 'polling.adaptive_concurrency',
+    kind: onOff(),
+    default: true,
+    defaultText: 'on',
+    doc: 'Whether the limits of the task types are lowered while the gateway refuses calls or slows down under them.',
+    scopes: daemon,
+  }),
+  writeBuffer: withDefault({
+    env: 'CARDPOLL_WRITE_BUFFER',
+    yaml: 'polling.write_buffer',
+    kind: integer({ min: 100, max: 1_000_000 }),
+    default: 20_000,
+    doc: 'Most results waiting for the database; claiming stops when it is full.',
+    scopes: daemon,
+  }),
+  retryBaseMs: withDefault({
+    env: 'CARDPOLL_RETRY_BASE_MS',
+    yaml: 'polling.retry_base_ms',
+    kind: duration('ms', { min: 10, max: 600_000 }),
+    default: 1_000,
+    doc: 'Pause before the first retry of a failed poll; it doubles with every further failure.',
+    scopes: daemon,
+  }),
+  cardCacheTtlSeconds: withDefault({
+    env: 'CARDPOLL_CARD_CACHE_TTL_SECONDS',
+    yaml: 'polling.card_cache_ttl_seconds',
+    kind: duration('s', { min: 1, max: 86_400 }),
+    default: 300,
+    doc: 'How long card information stays cached.',
+    scopes: daemon,
+  }),
+  initBatch: withDefault({
+    env: 'CARDPOLL_INIT_BATCH',
+    yaml: 'polling.init_batch',
+    kind: integer({ min: 100, max: 1_000_000 }),
+    default: 100_000,
+    doc: 'Cards per batch of the progressive initialisation.',
+    scopes: daemon,
+  }),
+  initPauseMs: withDefault({
+    env: 'CARDPOLL_INIT_PAUSE_MS',
+    yaml: 'polling.init_pause_ms',
+    kind: duration('ms', { min: 0, max: 600_000 }),
+    default: 1_000,
+    doc: 'Pause between two batches of the progressive initialisation.',
+    scopes: daemon,
+  }),
+  drainTimeoutMs: withDefault({
+    env: 'CARDPOLL_DRAIN_TIMEOUT_MS',
+    yaml: 'polling.drain_timeout_ms',
+    kind: duration('ms', { min: 0, max: 600_000 }),
+    default: 30_000,
+    doc: 'How long a stopping daemon waits for the work it has begun.',
+    scopes: daemon,
+  }),
+} as const;

@@ -1,0 +1,89 @@
+// Settings of the stores. Part of the settings table (settings.ts).
+import { DATABASE_CONNECTIONS } from '../../platform/connection-bounds.ts';
+import { secretText } from '../admin-tokens.ts';
+import { connectionUrl, integer, text, url } from '../kinds.ts';
+import { optional, withDefault } from './setting.ts';
+
+const daemon = ['daemon'] as const;
+
+export const STORES = {
+  redisUrl: optional({
+    flag: '--redis-url',
+    env: 'CARDPOLL_REDIS_URL',
+    yaml: 'redis_url',
+    file: { flag: null, env: 'CARDPOLL_REDIS_URL_FILE', credential: 'redis_url' },
+    kind: connectionUrl(
+      'redis',
+      'rediss',
+      'redis-sentinel',
+      'rediss-sentinel',
+      'redis-cluster',
+      'rediss-cluster',
+    ),
+    defaultText: 'embedded, when neither store is set',
+    doc: 'Redis that coordinates the instances; several hosts with commas for Sentinel (then /master) and Cluster; rediss...: over TLS. Needs the database URL too.',
+    scopes: daemon,
+  }),
+  redisTlsCa: optional({
+    env: 'CARDPOLL_REDIS_TLS_CA',
+    yaml: 'redis_tls_ca',
+    kind: text('path'),
+    defaultText: 'what Node trusts',
+    doc: 'PEM file with the authorities that may have signed the certificates of Redis and its sentinels.',
+    scopes: daemon,
+  }),
+  redisTlsCert: optional({
+    env: 'CARDPOLL_REDIS_TLS_CERT',
+    yaml: 'redis_tls_cert',
+    kind: text('path'),
+    defaultText: 'none is shown',
+    doc: 'PEM file with the client certificate, and its chain, to show Redis and its sentinels. Needs the key too.',
+    scopes: daemon,
+  }),
+  redisTlsKey: optional({
+    env: 'CARDPOLL_REDIS_TLS_KEY',
+    yaml: 'redis_tls_key',
+    kind: text('path'),
+    defaultText: 'none is shown',
+    doc: 'PEM file with the private key of that certificate, which not everybody may read.',
+    scopes: daemon,
+  }),
+  redisSentinelPassword: optional({
+    env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD',
+    file: {
+      flag: null,
+      env: 'CARDPOLL_REDIS_SENTINEL_PASSWORD_FILE',
+      credential: 'redis_sentinel_password',
+    },
+    kind: secretText(),
+    doc: 'Password of the sentinels. That of the Redis servers stands in the Redis URL.',
+    scopes: daemon,
+  }),
+  databaseUrl: optional({
+    flag: '--database-url',
+    env: 'CARDPOLL_DATABASE_URL',
+    yaml: 'database_url',
+    file: { flag: null, env: 'CARDPOLL_DATABASE_URL_FILE', credential: 'database_url' },
+    kind: url('postgres', 'postgresql'),
+    defaultText: 'embedded, when neither store is set',
+    doc: 'PostgreSQL that keeps cards, usage and history. Needs the Redis URL too.',
+    scopes: ['daemon', 'migrate'],
+  }),
+  databaseMaxConnections: withDefault({
+    env: 'CARDPOLL_DATABASE_MAX_CONNECTIONS',
+    yaml: 'database_max_connections',
+    kind: integer(DATABASE_CONNECTIONS),
+    default: DATABASE_CONNECTIONS.usual,
+    doc: 'Most connections of this instance to PostgreSQL.',
+    scopes: daemon,
+  }),
+  dataDir: optional({
+    flag: '--data-dir',
+    env: 'CARDPOLL_DATA_DIR',
+    yaml: 'data_dir',
+    kind: text('path'),
+    defaultText: '$XDG_STATE_HOME/cardpoll',
+    doc: 'Directory of the embedded stores; :memory: keeps nothing.',
+    scopes: ['daemon', 'migrate'],
+  }),
+} as const;

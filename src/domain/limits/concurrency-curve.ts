@@ -1,0 +1,72 @@
+// The measured curve of a task type: polls a second and latency at the limits it worked at. The leader adds to it
+// (engine/limits/concurrency-controller.ts), the API shows it, `concurrency advise` explains its advice with it. Pure.
+
+export interface CurvePoint {
+  /** The limit, and as it was reached, the calls in flight. */
+  readonly concurrency: number;
+  readonly ratePerSecond: number;
+  /** Of the polls that succeeded. */
+  readonly avgDurationMs: number;
+  /** Calls answered 429 or 503. */
+  readonly backpressurePercent: number;
+  /** When it was measured last. */
+  readonly atMs: number;
+}
+
+/** Levels lie this factor apart; what is measured within a level is smoothed into one point. */
+const LEVEL_FACTOR = 1.25;
+const MOST_LEVELS = 20;
+/** Weight of a new measurement. */
+const FRESH_WEIGHT = 0.3;
+/** More than this is not gained by going higher. */
+const WORTHWHILE = 0.95;
+const MOST_BACKPRESSURE_PERCENT = 1;
+
+/** @returns the curve with the measurement in it, by concurrency; the levels measured longest ago go first. */
+export function withPoint(curve: readonly CurvePoint[], point: CurvePoint): CurvePoint[] {
+  const before = curve.find((one) => levelOf(one.concurrency) === levelOf(point.concurrency));
+  const rest = curve.filter((one) => one !== before);
+  const kept = rest.sort((a, b) => b.atMs - a.atMs).slice(0, MOST_LEVELS - 1);
+  return [...kept, before === undefined ? rounded(point) : smoothed(before, point)].sort(
+    (a, b) => a.concurrency - b.concurrency,
+  );
+}
+
+/**
+ * The smallest measured concurrency that reaches nearly the best rate without being refused: going higher gains
+ * nothing. null with less than two levels: one point is no curve.
+ */
+export function kneeOf(curve: readonly CurvePoint[]): CurvePoint | null {
+  const sound = curve.filter((point) => point.backpressurePercent <= MOST_BACKPRESSURE_PERCENT);
+  if (sound.length < 2) return null;
+  const best = Math.max(...sound.map((point) => point.ratePerSecond));
+  return sound.find((point) => point.ratePerSecond >= WORTHWHILE * best) ?? null;
+}
+
+function levelOf(concurrency: number): number {
+  return Math.round(Math.log(concurrency) / Math.log(LEVEL_FACTOR));
+}
+
+function smoothed(before: CurvePoint, fresh: CurvePoint): CurvePoint {
+  const mix = (read: (point: CurvePoint) => number) =>
+    (1 - FRESH_WEIGHT) * read(before) + FRESH_WEIGHT * read(fresh);
+  return rounded({
+    concurrency: fresh.concurrency,
+    ratePerSecond: mix((point) => point.ratePerSecond),
+    avgDurationMs: mix((point) => point.avgDurationMs),
+    backpressurePercent: mix((point) => point.backpressurePercent),
+    atMs: fresh.atMs,
+  });
+}
+
+/** Two decimals: it travels as JSON once a second. */
+function rounded(point: CurvePoint): CurvePoint {
+  const two = (value: number) => Math.round(value * 100) / 100;
+  return {
+    concurrency: point.concurrency,
+    ratePerSecond: two(point.ratePerSecond),
+    avgDurationMs: two(point.avgDurationMs),
+    backpressurePercent: two(point.backpressurePercent),
+    atMs: point.atMs,
+  };
+}

@@ -1,0 +1,300 @@
+// The effective limit of one task type: how much of the configured concurrency the gateway bears just now. Used by the
+// leader (engine/limits/concurrency-controller.ts), which feeds it one tick a second. Pure: time is passed in. Why the rules are
+// these: docs/decisions/0028-flow-control.md.
+//
+// Lowered for calls that are refused (strain-trials.ts finds out whether load is the reason), for latency, and by half
+// while nothing succeeds. Per window (one tick, or several until enough calls were seen):
+//   latency > 1.8 x normal    a trial: cut to 70 %, look again
+//   latency <= 1.4 x normal   grow, if the limit was reached: by half while the gateway is at ease (1.15), by a tenth near
+//                             the load that strained it last
+// Between 1.4 and 1.8 times the limits of the types that use theirs up come nearer to each other. A limit that was not used
+// up for a minute is lifted.
+//
+// NORMAL is the latency that does not depend on our load, and only a TRIAL can find it: cut the load to 70 %. Where
+// latency falls by a fifth or more, load is the reason: the cut stays, and is repeated while normal is not known. Where
+// it does not, or the rate falls with it, this latency is normal, and the limit is what it was.
+import { type FleetTick, pooled, type Situation } from './fleet-tick.ts';
+import type { LimitVerdict } from './strain-trials.ts';
+
+/** What is worth keeping when another instance takes the lead. */
+export interface LimitMemory {
+  /** null: not reduced, the configured limit counts. */
+  readonly limit: number | null;
+  /** Latency of a gateway that is not overloaded; null while unknown. */
+  readonly normalMs: number | null;
+}
+
+interface Trial {
+  readonly limitBefore: number | null;
+  readonly latencyMs: number;
+  /** Polls a second that succeeded before the first cut. */
+  readonly rate: number;
+}
+
+const ENOUGH_CALLS = 20;
+const POOL_SECONDS = 60;
+const GROW_BAND = 1.4;
+const SLOW_BAND = 1.8;
+const GROWTH = 0.1;
+/** A gateway this close to its normal latency is far from its capacity. */
+const EASE_BAND = 1.15;
+const EASE_GROWTH = 0.5;
+const FAIR = 0.1;
+/** A second, less what a tick may come early. */
+const GROW_EVERY_MS = 900;
+const CUT = 0.7;
+const COLLAPSE_CUT = 0.5;
+/** So many of the failures are timeouts. A gateway that answers with errors is not overloaded, or refuses. */
+const COLLAPSED = 0.5;
+/** A trial's cut to 70 % makes an overloaded gateway faster by 30 %, an idle one not at all. */
+const FELL = 0.8;
+/** ... and an overloaded one does as much as before. A cut that costs more of the rate is not kept. */
+const KEPT = 0.9;
+/** Normal follows a faster gateway in steps: the luckiest second is not what is normal. */
+const LEARN_WEIGHT = 0.2;
+const SLOW_WINDOWS = 2;
+/** Trials within this time follow each other; cut to this share in vain, load was not the reason after all. */
+const SERIES_MS = 60_000;
+const IN_VAIN = 0.6;
+/** What a trial found holds for so long, unless it is seen again. */
+const BELIEVED_MS = 300_000;
+/** For so long the limit stays 10 % below the load that strained the gateway. */
+const WARY_MS = 10_000;
+const WARY_SHARE = 0.9;
+const UNUSED_MS = 60_000;
+/** Counts arrive half a second late; with this every call counted began after the change. */
+const SETTLE_MS = 1_000;
+const FRESH_MS = 3_000;
+
+export class EffectiveLimit {
+  #limit: number | null;
+  #normalMs: number | null;
+  #normalSeenAtMs: number;
+  #pool: FleetTick | null = null;
+  #settledAtMs = Number.NEGATIVE_INFINITY;
+  #usedUpAtMs: number;
+  #slowWindows = 0;
+  #trial: Trial | null = null;
+  /** The limit before the trial of strain-trials.ts that runs; undefined while none does. */
+  #beforeStrainTrial: number | null | undefined;
+  /** The load that strained the gateway last. */
+  #strained: { readonly load: number; readonly atMs: number } | null = null;
+  /** The last latency seen at the limit: what a trial compares with. */
+  #atLimit: { readonly latencyMs: number; readonly rate: number; readonly atMs: number } | null = null;
+  #wantsTrial = false;
+  /** The first of the trials that followed each other. */
+  #first: { readonly trial: Trial; readonly inForce: number; readonly atMs: number } | null = null;
+
+  constructor(memory: LimitMemory, nowMs: number) {
+    this.#limit = memory.limit;
+    this.#normalMs = memory.normalMs;
+    this.#normalSeenAtMs = nowMs;
+    this.#usedUpAtMs = nowMs;
+  }
+
+  get memory(): LimitMemory {
+    return { limit: this.#limit, normalMs: this.#normalMs };
+  }
+
+  /** The limit, at most the configured one. */
+  under(configured: number): number {
+    return Math.min(configured, this.#limit ?? configured);
+  }
+
+  /** A trial should begin. It tells more when all task types join in, because the gateway serves them together. */
+  get wantsTrial(): boolean {
+    return this.#wantsTrial;
+  }
+
+  /** Takes one tick in. @returns why the limit changed, null when it did not. */
+  observe(tick: FleetTick, situation: Situation): string | null {
+    const { configured, inForce, nowMs } = situation;
+    this.#wantsTrial = false;
+    if (this.#limit !== null && this.#limit >= configured) this.#limit = null;
+    if (tick.limitReached) this.#usedUpAtMs = nowMs;
+    if (nowMs < this.#settledAtMs) {
+      this.#pool = null;
+      return null;
+    }
+    const seen = pooled(this.#pool, tick);
+    const calls = seen.succeeded + seen.failed;
+    if (calls === 0 || calls < (seen.succeeded === 0 ? ENOUGH_CALLS : Math.min(ENOUGH_CALLS, inForce))) {
+      this.#pool = seen.seconds < POOL_SECONDS ? seen : null;
+      return this.#liftUnused(nowMs);
+    }
+    this.#pool = null;
+    return this.#decide(seen, situation) ?? this.#liftUnused(nowMs);
+  }
+
+  /** Does what a trial about strain came to. */
+  obey({ kind, limit, load }: LimitVerdict, nowMs: number): void {
+    const limitBefore = this.#trial === null ? this.#limit : this.#trial.limitBefore;
+    this.#pool = null;
+    this.#trial = null;
+    this.#first = null;
+    this.#wantsTrial = false;
+    this.#settledAtMs = nowMs + SETTLE_MS;
+    if (kind === 'trial') {
+      if (this.#beforeStrainTrial === undefined) this.#beforeStrainTrial = limitBefore;
+      this.#limit = limit;
+      return;
+    }
+    if (kind === 'restored' && this.#beforeStrainTrial !== undefined) this.#limit = this.#beforeStrainTrial;
+    this.#beforeStrainTrial = undefined;
+    if (kind === 'strained') this.#strained = { load, atMs: nowMs };
+  }
+
+  /** Begins a trial where this type works at its limit; see `wantsTrial`. @returns why the limit changed. */
+  joinTrial(situation: Situation): string | null {
+    const { nowMs } = situation;
+    const seen = this.#atLimit;
+    if (this.#trial !== null || nowMs < this.#settledAtMs) return null;
+    if (seen === null || nowMs - seen.atMs > FRESH_MS) return null;
+    const { latencyMs, rate } = seen;
+    const reason =
+      this.#normalMs === null
+        ? `trial: is ${ms(latencyMs)} normal, or load?`
+        : `trial: ${ms(latencyMs)} a call, normal were ${ms(this.#normalMs)}`;
+    if (this.#inVain(latencyMs, situation)) return `${ms(latencyMs)} a call whatever the load: restored`;
+    const limitBefore = this.#limit;
+    if (!this.#cut(CUT, latencyMs, situation)) {
+      this.#believe(latencyMs, nowMs);
+      return null;
+    }
+    this.#trial = { limitBefore, latencyMs, rate };
+    this.#first ??= { trial: this.#trial, inForce: situation.inForce, atMs: nowMs };
+    return reason;
+  }
+
+  /** Trials blamed load again and again, and with half of it calls are as slow as ever: they were wrong. Restores. */
+  #inVain(latencyMs: number, { inForce, nowMs }: Situation): boolean {
+    const first = this.#first;
+    if (first === null) return false;
+    const over = nowMs - first.atMs > SERIES_MS || inForce >= WARY_SHARE * first.inForce;
+    if (over) this.#first = null;
+    if (over || inForce > IN_VAIN * first.inForce || latencyMs < FELL * first.trial.latencyMs) return false;
+    this.#first = null;
+    this.#believe(latencyMs, nowMs);
+    this.#restore(first.trial, latencyMs, nowMs);
+    return true;
+  }
+
+  #decide(seen: FleetTick, situation: Situation): string | null {
+    const { nowMs } = situation;
+    if (seen.succeeded === 0) return this.#collapse(seen, situation);
+    const latencyMs = seen.succeededMs / seen.succeeded;
+    const rate = seen.succeeded / seen.seconds;
+    if (this.#trial !== null) return this.#judge(this.#trial, latencyMs, rate, situation);
+    this.#learn(latencyMs, nowMs);
+    this.#atLimit = seen.limitReached ? { latencyMs, rate, atMs: nowMs } : null;
+    if (!seen.limitReached) return null;
+    // The least limit cannot be cut to find out whether load is the reason, so it is raised from time to time.
+    const isStrained = situation.strained && this.#limit !== 1;
+    if (this.#normalMs === null || nowMs - this.#normalSeenAtMs > BELIEVED_MS) {
+      this.#normalMs = null;
+      // Where much is refused, what is accepted may take as long whatever the load.
+      this.#wantsTrial = !isStrained;
+      return null;
+    }
+    this.#slowWindows = latencyMs > SLOW_BAND * this.#normalMs ? this.#slowWindows + 1 : 0;
+    if (this.#slowWindows >= SLOW_WINDOWS) this.#wantsTrial = true;
+    if (this.#slowWindows > 0) return null;
+    const isLoaded = isStrained || latencyMs > GROW_BAND * this.#normalMs;
+    return isLoaded ? this.#share(latencyMs, situation) : this.#grow(latencyMs, situation);
+  }
+
+  /** An overloaded gateway may answer nothing in time. One that is down for another reason is soon at its limit again. */
+  #collapse(seen: FleetTick, situation: Situation): string | null {
+    const { inForce, nowMs } = situation;
+    if (seen.failed < ENOUGH_CALLS || seen.timeouts < COLLAPSED * seen.failed) return null;
+    this.#trial = null;
+    if (!this.#cut(COLLAPSE_CUT, 0, situation)) return null;
+    this.#strained = { load: Math.max(inForce, this.#strained?.load ?? 0), atMs: nowMs };
+    return `none of ${seen.failed} calls succeeded, ${seen.timeouts} timed out`;
+  }
+
+  /** The cut of a trial has settled: was load the reason? */
+  #judge(trial: Trial, latencyMs: number, rate: number, { nowMs }: Situation): string | null {
+    this.#trial = null;
+    if (latencyMs >= FELL * trial.latencyMs || rate < KEPT * trial.rate) {
+      this.#believe(latencyMs, nowMs);
+      this.#restore(trial, latencyMs, nowMs);
+      return `less load gains nothing, ${ms(latencyMs)} a call is normal: restored`;
+    }
+    this.#atLimit = { latencyMs, rate: trial.rate, atMs: nowMs };
+    this.#wantsTrial = this.#normalMs === null || latencyMs > GROW_BAND * this.#normalMs;
+    return null;
+  }
+
+  /** Comes nearer to the limits of the other types, in sum as much as before: load is as high as it should be. */
+  #share(latencyMs: number, { inForce, nowMs, fairLimit }: Situation): string | null {
+    if (this.#limit === null || inForce !== this.#limit || isFair(inForce, fairLimit)) return null;
+    const step = stepOf(fairLimit);
+    this.#limit =
+      inForce > fairLimit
+        ? Math.max(Math.ceil(fairLimit), inForce - step)
+        : Math.min(Math.floor(fairLimit), inForce + step);
+    this.#settledAtMs = nowMs + GROW_EVERY_MS + latencyMs;
+    return 'task types share what the gateway bears';
+  }
+
+  #grow(latencyMs: number, { configured, inForce, nowMs, fairLimit }: Situation): string | null {
+    // With a lower limit in force than this one, reaching it says nothing about this one.
+    if (this.#limit === null || inForce < this.#limit) return null;
+    const to = this.#nextLimit(this.#limit, latencyMs, fairLimit, nowMs);
+    if (to <= this.#limit) return null;
+    this.#limit = to >= configured ? null : to;
+    this.#settledAtMs = nowMs + Math.max(GROW_EVERY_MS, latencyMs + GROW_EVERY_MS / 2);
+    return `the limit was reached and a call takes ${ms(latencyMs)}: growing`;
+  }
+
+  #nextLimit(limit: number, latencyMs: number, fairLimit: number, nowMs: number): number {
+    const isAtEase = this.#normalMs !== null && latencyMs <= EASE_BAND * this.#normalMs;
+    const slow = limit + stepOf(fairLimit);
+    const quick = isAtEase ? limit + Math.max(1, Math.floor(EASE_GROWTH * limit)) : slow;
+    const { load = 0, atMs = 0 } = this.#strained ?? {};
+    if (limit > load || nowMs - atMs > BELIEVED_MS) this.#strained = null;
+    if (this.#strained === null) return quick;
+    const wary = Math.max(1, Math.floor(WARY_SHARE * load));
+    if (limit < wary) return Math.min(wary, quick);
+    return nowMs - atMs < WARY_MS ? limit : slow;
+  }
+
+  #liftUnused(nowMs: number): string | null {
+    if (this.#limit === null || this.#trial !== null || nowMs - this.#usedUpAtMs < UNUSED_MS) return null;
+    this.#limit = null;
+    return 'the lower limit was not used up for a minute: lifted';
+  }
+
+  /** @returns false where no lower limit is left. */
+  #cut(factor: number, latencyMs: number, { inForce, nowMs }: Situation): boolean {
+    const to = Math.max(1, Math.floor(factor * inForce));
+    this.#slowWindows = 0;
+    this.#settledAtMs = nowMs + SETTLE_MS + latencyMs;
+    if (to >= inForce) return false;
+    this.#limit = to;
+    return true;
+  }
+
+  #restore(trial: Trial, latencyMs: number, nowMs: number): void {
+    this.#trial = null;
+    this.#limit = trial.limitBefore;
+    this.#settledAtMs = nowMs + SETTLE_MS + latencyMs;
+  }
+
+  #believe(latencyMs: number, nowMs: number): void {
+    this.#normalMs = latencyMs;
+    this.#normalSeenAtMs = nowMs;
+  }
+
+  #learn(latencyMs: number, nowMs: number): void {
+    if (this.#normalMs === null) return;
+    if (latencyMs <= 1.1 * this.#normalMs) this.#normalSeenAtMs = nowMs;
+    if (latencyMs < this.#normalMs) this.#normalMs += LEARN_WEIGHT * (latencyMs - this.#normalMs);
+  }
+}
+
+/** All types take the same step, so that those that share a gateway come to equal limits. */
+const stepOf = (fairLimit: number): number => Math.max(1, Math.floor(GROWTH * fairLimit));
+const isFair = (limit: number, fairLimit: number): boolean => Math.abs(limit - fairLimit) <= FAIR * fairLimit;
+const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;

@@ -1,0 +1,262 @@
+// Finds out whether the gateway is strained by our load. Used by the leader (engine/limits/concurrency-controller.ts), which
+// feeds it what every task type counted, once a second. Pure: time is passed in. Why the rules are these:
+// docs/decisions/0028-flow-control.md.
+//
+// STRAIN is the share of the calls that are refused (429, 503). That alone says little: a gateway may refuse some cards,
+// or one call in fifty, whatever the load. So a type that is strained with confidence begins a TRIAL. All types of which
+// calls are refused take part, because one gateway serves them: their load is cut to equal limits, and when the calls that were
+// under way have ended, strain is compared.
+//   It went with the load: the lower limits stay. If the gateway is strained still, the next trial begins.
+//   It did not: load is not the reason. The limits are restored, and that share is tolerated for five minutes.
+//   It grew though the load fell: the gateway has changed meanwhile. The trial is repeated from there.
+// Types that are not strained keep their limits.
+
+import { BLOCK } from '../schedule/phase.ts';
+import { lowerBoundOfShare } from '../stats/share.ts';
+import type { TaskType } from '../task-type.ts';
+import { type FleetTick, pooled } from './fleet-tick.ts';
+
+/** One task type in one second. */
+interface TypeTick {
+  readonly taskType: TaskType;
+  readonly tick: FleetTick;
+  /** The limit that was in force. */
+  readonly inForce: number;
+}
+
+/** What becomes of the limit of a type. */
+export interface LimitVerdict {
+  readonly taskType: TaskType;
+  /**
+   * trial: a lower limit, until the next verdict. strained: the present limit stays, because `load` strained the gateway.
+   * restored: as before the trial.
+   */
+  readonly kind: 'trial' | 'strained' | 'restored';
+  /** The limit of a trial. */
+  readonly limit: number;
+  /** Calls in flight that strained the gateway. */
+  readonly load: number;
+  readonly reason: string;
+}
+
+interface View {
+  readonly calls: number;
+  /** 0 to 1. */
+  readonly strain: number;
+  /** Calls in flight. */
+  readonly load: number;
+  /** Calls that are under way when a limit changes take about so long to be counted. */
+  readonly settleMs: number;
+}
+
+interface Trial {
+  readonly members: ReadonlyMap<TaskType, View>;
+  readonly before: View;
+  /** What the load was cut to, as a share. */
+  readonly factor: number;
+  readonly settledAtMs: number;
+}
+
+const STRAIN = 0.03;
+/** So much more strain than is tolerated, or so much fewer calls accepted, is trouble of another kind. */
+const TOLERANCE = { times: 1.25, plus: 0.02 };
+const TOLERATED_MS = 300_000;
+const ENOUGH_CALLS = 20;
+/** Gateways that alternate from second to second are judged by the average. */
+const WINDOW_SECONDS = 2;
+const LONGEST_WINDOW_SECONDS = 60;
+/** A trial is judged once so many calls of each kind could be expected, or after so long. */
+const EXPECTED_CALLS = 40;
+const LONGEST_TRIAL_SECONDS = 10;
+/** Load is the reason when strain falls to this share of what it was before with certainty. */
+const FELL = 0.5;
+/** Strain that is this many times as much at a lower load comes from a gateway that has changed. */
+const GREW = 1.2;
+/** Calls come in bursts: where they do not fill the limit, more of them are in flight at times than on average. */
+const PEAKS = 1.25;
+const CUT = 0.7;
+const DEEPEST_CUT = 0.1;
+/** Counts arrive half a second late; with this every call counted began after the change. */
+const SETTLE_MS = 1_000;
+const LONGEST_SETTLE_MS = 10_000;
+
+export class StrainTrials {
+  readonly #pools = new Map<TaskType, FleetTick>();
+  /** Of the latest window of each type in which some calls succeeded. */
+  readonly #views = new Map<TaskType, View>();
+  /** Types whose latest window showed more strain than is tolerated. */
+  readonly #suspects = new Set<TaskType>();
+  readonly #tolerated = new Map<TaskType, { readonly strain: number; readonly untilMs: number }>();
+  #trial: Trial | null = null;
+
+  /** True while a trial runs: no limit is to be changed by anything else. */
+  get isTrying(): boolean {
+    return this.#trial !== null;
+  }
+
+  /** Whether there is more strain than is tolerated, of late: no reason for a trial yet, but none to grow either. */
+  isStrained(taskType: TaskType, nowMs: number): boolean {
+    const { succeeded = 0, failed = 0, backpressure = 0 } = this.#pools.get(taskType) ?? {};
+    const present = succeeded + failed < ENOUGH_CALLS ? 0 : backpressure / (succeeded + failed);
+    const latest = this.#views.get(taskType)?.strain ?? 0;
+    return Math.max(present, latest) > this.#bearable(taskType, nowMs);
+  }
+
+  /** Takes one second in. */
+  observe(ticks: readonly TypeTick[], nowMs: number): LimitVerdict[] {
+    return this.#trial === null ? this.#watch(ticks, nowMs) : this.#judge(this.#trial, ticks, nowMs);
+  }
+
+  #watch(ticks: readonly TypeTick[], nowMs: number): LimitVerdict[] {
+    const isTrouble = ticks.map((one) => this.#isTrouble(one, nowMs)).includes(true);
+    const strained = ticks.filter(({ taskType }) => (this.#views.get(taskType)?.strain ?? 0) > STRAIN);
+    return isTrouble ? this.#begin(strained, nowMs) : [];
+  }
+
+  /** A window in which strain begins shows a part of it only: the next one is what a trial is compared with. */
+  #isTrouble(one: TypeTick, nowMs: number): boolean {
+    const view = this.#look(one);
+    if (view === null) return false;
+    const { taskType } = one;
+    if (certain(view) <= this.#bearable(taskType, nowMs)) {
+      this.#suspects.delete(taskType);
+      return false;
+    }
+    if (this.#suspects.has(taskType)) return true;
+    this.#suspects.add(taskType);
+    return false;
+  }
+
+  /** @returns the view of a window that is complete; null before that. */
+  #look({ taskType, tick, inForce }: TypeTick): View | null {
+    const seen = pooled(this.#pools.get(taskType) ?? null, tick);
+    this.#pools.delete(taskType);
+    const calls = seen.succeeded + seen.failed;
+    if (calls < ENOUGH_CALLS || seen.seconds < WINDOW_SECONDS) {
+      if (seen.seconds < LONGEST_WINDOW_SECONDS) this.#pools.set(taskType, seen);
+      else this.#forget(taskType);
+      return null;
+    }
+    // While nothing succeeds only a trickle passes (gateway/throttle.ts), and no load says anything.
+    if (seen.succeeded === 0) {
+      this.#forget(taskType);
+      return null;
+    }
+    const view = viewOf(seen, inForce);
+    this.#views.set(taskType, view);
+    return view;
+  }
+
+  #forget(taskType: TaskType): void {
+    this.#views.delete(taskType);
+    this.#suspects.delete(taskType);
+  }
+
+  #begin(strained: readonly TypeTick[], nowMs: number): LimitVerdict[] {
+    const members = new Map(strained.map(({ taskType }) => [taskType, this.#views.get(taskType) as View]));
+    const before = together([...members.values()]);
+    // What the gateway accepted is about what it bears, if load is the reason.
+    const wanted = Math.max(DEEPEST_CUT, Math.min(CUT, 1.1 * (1 - before.strain)));
+    const limit = Math.max(1, Math.floor((wanted * before.load) / members.size));
+    const factor = (limit * members.size) / before.load;
+    // No lower limit, or no less load, is left to compare with.
+    if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
+    this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
+    this.#pools.clear();
+    this.#suspects.clear();
+    const reason = `trial: ${percent(before.strain)} of ${before.calls} calls were refused; is load the reason?`;
+    return strained.map(({ taskType, inForce }) => {
+      const { load } = members.get(taskType) as View;
+      return { taskType, kind: 'trial', limit: Math.min(limit, inForce), load, reason };
+    });
+  }
+
+  #judge(trial: Trial, ticks: readonly TypeTick[], nowMs: number): LimitVerdict[] {
+    if (nowMs < trial.settledAtMs) return [];
+    const members = ticks.filter(({ taskType }) => trial.members.has(taskType));
+    const seen = members.map(({ taskType, tick, inForce }) => {
+      const pool = pooled(this.#pools.get(taskType) ?? null, tick);
+      this.#pools.set(taskType, pool);
+      return { taskType, pool, inForce };
+    });
+    const calls = seen.reduce((sum, { pool }) => sum + pool.succeeded + pool.failed, 0);
+    const { strain } = trial.before;
+    const isEnough = calls * Math.min(strain, 1 - strain) >= EXPECTED_CALLS;
+    const seconds = Math.max(0, ...seen.map(({ pool }) => pool.seconds));
+    if (seconds < (isEnough ? WINDOW_SECONDS : LONGEST_TRIAL_SECONDS)) return [];
+    this.#pools.clear();
+    this.#trial = null;
+    // A type whose counters were lost meanwhile cannot be compared.
+    const isWhole = members.length === trial.members.size;
+    if (!isWhole || seen.every(({ pool }) => pool.succeeded === 0)) return this.#giveUp(trial);
+    for (const { taskType, pool, inForce } of seen) this.#views.set(taskType, viewOf(pool, inForce));
+    const after = together(members.map(({ taskType }) => this.#views.get(taskType) as View));
+    const grew = after.strain > GREW * strain && certain(after) > strain;
+    const again = grew ? this.#begin(members, nowMs) : [];
+    return again.length > 0 ? again : this.#conclude(trial, after, nowMs);
+  }
+
+  #giveUp({ members }: Trial): LimitVerdict[] {
+    const reason = 'no call succeeds, which says nothing about load: restored';
+    return [...members].map(([taskType, { load }]) => {
+      this.#forget(taskType);
+      return { taskType, kind: 'restored', limit: 0, load, reason };
+    });
+  }
+
+  #conclude({ members, before, factor }: Trial, after: View, nowMs: number): LimitVerdict[] {
+    // Where load is the reason, as many calls are accepted as before, of fewer: half of that way is proof enough.
+    const isAccepting = 1 - after.strain >= (1 - before.strain) / Math.sqrt(factor);
+    const isLoad = isAccepting || after.strain <= FELL * certain(before);
+    const inFlight = ({ load }: View) => Math.max(1, Math.round(load));
+    const reason = isLoad
+      ? `${percent(before.strain)} of the calls were refused with ${inFlight(before)} in flight, ${percent(after.strain)} with ${inFlight(after)}`
+      : `${percent(after.strain)} of the calls are refused whatever the load: restored`;
+    return [...members].map(([taskType, { load, strain }]) => {
+      const tolerated = Math.max(strain, before.strain, after.strain);
+      if (!isLoad) this.#tolerated.set(taskType, { strain: tolerated, untilMs: nowMs + TOLERATED_MS });
+      return { taskType, kind: isLoad ? 'strained' : 'restored', limit: 0, load, reason };
+    });
+  }
+
+  /** The share of strain that is no reason for a trial. */
+  #bearable(taskType: TaskType, nowMs: number): number {
+    const tolerated = this.#tolerated.get(taskType);
+    if (tolerated === undefined || nowMs >= tolerated.untilMs) return STRAIN;
+    const { times, plus } = TOLERANCE;
+    return Math.max(STRAIN, Math.min(times * tolerated.strain + plus, 1 - (1 - tolerated.strain) / times));
+  }
+}
+
+/** The least strain that such a view may come from. Cards of one block are polled, and may be refused, together. */
+function certain({ strain, calls }: View): number {
+  return lowerBoundOfShare(strain, calls / BLOCK);
+}
+
+function viewOf(seen: FleetTick, inForce: number): View {
+  const { succeeded, failed, durationMs, succeededMs } = seen;
+  const calls = succeeded + failed;
+  const failedMs = failed === 0 ? 0 : (durationMs - succeededMs) / failed;
+  return {
+    calls,
+    strain: calls === 0 ? 0 : seen.backpressure / calls,
+    load: Math.min(inForce, ((seen.limitReached ? 1 : PEAKS) * durationMs) / seen.seconds / 1_000),
+    settleMs: Math.min(LONGEST_SETTLE_MS, Math.max(failedMs, succeeded === 0 ? 0 : succeededMs / succeeded)),
+  };
+}
+
+function together(views: readonly View[]): View {
+  const sum = (read: (view: View) => number) => views.reduce((total, view) => total + read(view), 0);
+  const calls = sum((view) => view.calls);
+  return {
+    calls,
+    strain: calls === 0 ? 0 : sum((view) => view.strain * view.calls) / calls,
+    load: sum((view) => view.load),
+    settleMs: Math.max(0, ...views.map((view) => view.settleMs)),
+  };
+}
+
+function percent(share: number): string {
+  const value = 100 * share;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
+}

@@ -1,0 +1,52 @@
+// Which carriers fail, and which of them fail far more than the rest of the fleet. Used by the failures, the reasons of
+// health and explain. Pure.
+
+import type { PollWindow } from '../stats/task-metrics.ts';
+import type { CarrierPolls, PollsByCarrier } from './carrier-polls.ts';
+
+export interface FailingCarrier extends CarrierPolls {
+  readonly carrierId: number;
+  /** Of its polls. */
+  readonly failedPercent: number;
+}
+
+/** The share of fewer polls is chance. */
+const LEAST_POLLS = 20;
+const LEAST_FAILED_PERCENT = 20;
+/** The carrier's share over that of the rest. */
+const LEAST_RATIO = 2;
+
+/** Those with failures, the highest share first; carriers with few polls come last. */
+export function failingCarriersOf(carriers: PollsByCarrier): FailingCarrier[] {
+  return [...carriers]
+    .filter(([, { failed }]) => failed > 0)
+    .map(([carrierId, { polls, failed }]) => ({
+      carrierId,
+      polls,
+      failed,
+      failedPercent: (100 * failed) / polls,
+    }))
+    .sort(worstFirst);
+}
+
+/** Those that fail far more than the rest of the fleet, the worst first. None where one carrier has all polls. */
+export function outlyingCarriersOf(
+  window: Pick<PollWindow, 'succeeded' | 'failed'> & { readonly carriers: PollsByCarrier },
+): FailingCarrier[] {
+  const fleetPolls = window.succeeded + window.failed;
+  return failingCarriersOf(window.carriers).filter(({ polls, failed, failedPercent }) => {
+    const restPolls = fleetPolls - polls;
+    if (polls < LEAST_POLLS || failedPercent < LEAST_FAILED_PERCENT || restPolls === 0) return false;
+    return failed * restPolls >= LEAST_RATIO * (window.failed - failed) * polls;
+  });
+}
+
+/** `carrier 7: 96 % fail`. */
+export function carrierWords({ carrierId, failedPercent }: FailingCarrier): string {
+  return `carrier ${carrierId}: ${Math.round(failedPercent * 10) / 10} % fail`;
+}
+
+function worstFirst(a: FailingCarrier, b: FailingCarrier): number {
+  const judgeable = Number(b.polls >= LEAST_POLLS) - Number(a.polls >= LEAST_POLLS);
+  return judgeable || b.failedPercent - a.failedPercent || b.failed - a.failed || a.carrierId - b.carrierId;
+}

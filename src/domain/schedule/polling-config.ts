@@ -1,0 +1,85 @@
+// Polling configs and the one rule that decides which config polls a card.
+import type { CardMembership } from '../cards/card.ts';
+import type { TaskType } from '../task-type.ts';
+
+export const CARD_CONDITIONS = ['not_verified', 'verified', 'any'] as const;
+export type CardCondition = (typeof CARD_CONDITIONS)[number];
+
+/** One second to thirty days. */
+export const INTERVAL_SECONDS_BOUNDS = { min: 1, max: 2_592_000 } as const;
+
+export const PRIORITY_BOUNDS = { min: -1_000_000, max: 1_000_000 } as const;
+
+export interface PollingConfig {
+  readonly id: number;
+  readonly name: string;
+  readonly taskType: TaskType;
+  readonly cardCondition: CardCondition;
+  /** null: every carrier. */
+  readonly carrierId: number | null;
+  readonly intervalSeconds: number;
+  /** Where several configs match a card, the highest priority polls it; ties go to the lower id. */
+  readonly priority: number;
+  /** 1 enabled, 0 disabled (operations interface, section 2.1). */
+  readonly status: 0 | 1;
+}
+
+/** What of a config keeps it from matching a card; null: it matches. */
+export function misfitOf(config: PollingConfig, card: CardMembership): 'carrier' | 'condition' | null {
+  if (config.carrierId !== null && config.carrierId !== card.carrierId) return 'carrier';
+  if (config.cardCondition === 'any') return null;
+  return (config.cardCondition === 'verified') === card.realNameVerified ? null : 'condition';
+}
+
+/** True when some card could match both. */
+function overlap(a: PollingConfig, b: PollingConfig): boolean {
+  const carriers = a.carrierId === null || b.carrierId === null || a.carrierId === b.carrierId;
+  const conditions =
+    a.cardCondition === 'any' || b.cardCondition === 'any' || a.cardCondition === b.cardCondition;
+  return carriers && conditions;
+}
+
+function wordsOf({ cardCondition, carrierId }: PollingConfig): string {
+  return `${cardCondition}/${carrierId ?? '*'}`;
+}
+
+/**
+ * Answers "which config polls this card for this task type?" for one set of configs.
+ * A disabled config keeps its cards: they are not polled, rather than polled by the next best config.
+ */
+export class ConfigMatcher {
+  readonly #byType = new Map<TaskType, PollingConfig[]>();
+
+  constructor(configs: readonly PollingConfig[]) {
+    const ordered = [...configs].sort((a, b) => b.priority - a.priority || a.id - b.id);
+    for (const config of ordered) {
+      const list = this.#byType.get(config.taskType) ?? [];
+      list.push(config);
+      this.#byType.set(config.taskType, list);
+    }
+  }
+
+  /**
+   * Which cards a config polls, in words: what it matches, but for what the configs that win over it take. Configs of
+   * equal selection poll the same cards, so a ring built for another selection is to be built anew.
+   */
+  selectionOf(config: PollingConfig): string {
+    const winners = this.winnersOver(config).map(wordsOf);
+    const except = [...new Set(winners)].sort();
+    return [wordsOf(config), ...(except.length === 0 ? [] : ['except', ...except])].join(' ');
+  }
+
+  /** The configs that take cards which this one matches too, the first to win first. */
+  winnersOver(config: PollingConfig): readonly PollingConfig[] {
+    const list = this.#byType.get(config.taskType) ?? [];
+    const before = list.slice(
+      0,
+      list.findIndex(({ id }) => id === config.id),
+    );
+    return before.filter((other) => overlap(other, config));
+  }
+
+  match(taskType: TaskType, card: CardMembership): PollingConfig | null {
+    return this.#byType.get(taskType)?.find((config) => misfitOf(config, card) === null) ?? null;
+  }
+}

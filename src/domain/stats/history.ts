@@ -1,0 +1,75 @@
+// What the numbers of the task types were: the samples that charts are drawn from. Taken by the leader, kept in the live
+// store. Pure.
+
+import { perTaskType, type TaskType } from '../task-type.ts';
+import { rounded } from './rounded.ts';
+
+/** One task type over one step. */
+export interface TaskSample {
+  /** Polls that ended, and those of them that failed, a second. null: counting had just begun. */
+  readonly ratePerSecond: number | null;
+  readonly failedPerSecond: number | null;
+  /** Milliseconds, over the ten to twenty seconds before; null without a poll in them. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** Due and running. */
+  readonly queueLength: number;
+  readonly inFlight: number;
+  readonly backoff: number;
+  readonly manualLength: number;
+  readonly effectiveConcurrency: number;
+  readonly maxConcurrency: number;
+}
+
+/** All of them, in the order they are stored in. */
+export const SAMPLE_FIELDS = [
+  'ratePerSecond',
+  'failedPerSecond',
+  'p50Ms',
+  'p95Ms',
+  'queueLength',
+  'inFlight',
+  'backoff',
+  'manualLength',
+  'effectiveConcurrency',
+  'maxConcurrency',
+] as const satisfies ReadonlyArray<keyof TaskSample>;
+
+export interface HistorySample {
+  /** End of the step. */
+  readonly atMs: number;
+  readonly tasks: Readonly<Record<TaskType, TaskSample>>;
+}
+
+/** How much of each step is kept. */
+export const HISTORY_STEPS = {
+  second: { seconds: 1, samples: 900 },
+  minute: { seconds: 60, samples: 1_440 },
+} as const;
+
+export type HistoryStep = keyof typeof HISTORY_STEPS;
+
+/** Its place in the ring of its step. */
+export function slotOf(step: HistoryStep, atMs: number): number {
+  const { seconds, samples } = HISTORY_STEPS[step];
+  return Math.floor(atMs / 1000 / seconds) % samples;
+}
+
+/** The steps that ended within `minutes` before now come from here. */
+export function stepFor(minutes: number): HistoryStep {
+  const { seconds, samples } = HISTORY_STEPS.second;
+  return minutes * 60 <= seconds * samples ? 'second' : 'minute';
+}
+
+/** One sample for many: the mean of every number over those that have it, percentiles too. */
+export function meanOf(atMs: number, samples: readonly HistorySample[]): HistorySample {
+  const meanTask = (taskType: TaskType) =>
+    SAMPLE_FIELDS.map((field) => [field, mean(samples.map(({ tasks }) => tasks[taskType][field]))]);
+  return { atMs, tasks: perTaskType((taskType) => Object.fromEntries(meanTask(taskType)) as TaskSample) };
+}
+
+function mean(values: ReadonlyArray<number | null>): number | null {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return null;
+  return rounded(known.reduce((sum, value) => sum + value, 0) / known.length);
+}

@@ -1,0 +1,128 @@
+// Delivers the webhook outbox. Runs on the leader; a claim with a lease keeps a second sender away should two believe
+// they lead.
+//
+// Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
+// It is delivered at least once: who dies between call and settle leaves a claim that ends by itself, and the same
+// message id is sent again. Only a 2xx answer counts as delivered. 410 says the receiver is gone, and an address that may
+// not be called stays one: neither is tried again.
+//
+// A pass starts attempts and does not wait for them, so that a receiver that hangs holds up nobody else.
+import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import type { Meter } from '../../platform/meter.ts';
+import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import type {
+  DeliveryOutcome,
+  WebhookDelivery,
+  WebhookOutbox,
+} from '../../store/ports/records/alert-records.ts';
+import { attemptWebhook } from './webhook-attempt.ts';
+import { webhookMessage } from './webhook-message.ts';
+import { retryPauseMs } from './webhook-retry.ts';
+
+const REST_MS = 500;
+const LEASE_MS = 30_000;
+const MAX_AT_ONCE = 16;
+/** A receiver that answers nothing must not keep all others waiting. */
+const MAX_AT_ONCE_PER_URL = 4;
+
+export class WebhookSender extends LoopService {
+  readonly #attempts = new Set<Promise<void>>();
+  /** Of an attempt that could not be settled: the next pass throws it. */
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(
+    private readonly deps: {
+      readonly outbox: WebhookOutbox;
+      readonly guard: SsrfGuard;
+      /** For rules without their own, the newest first; none: not signed. */
+      readonly secrets: readonly string[];
+      readonly meter: Pick<Meter, 'webhookAttempt'>;
+      readonly fence: () => number | null;
+      readonly clock: Clock;
+      readonly random: () => number;
+      readonly log: Logger;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('webhook-sender', deps);
+  }
+
+  async runOnce(signal: AbortSignal): Promise<number> {
+    this.#throwFailure();
+    const limit = MAX_AT_ONCE - this.#attempts.size;
+    if (this.deps.fence() === null || limit === 0) return REST_MS;
+    const deliveries = await this.deps.outbox.claim({
+      limit,
+      limitPerUrl: MAX_AT_ONCE_PER_URL,
+      leaseMs: LEASE_MS,
+    });
+    for (const delivery of deliveries) this.#begin(delivery, signal);
+    return deliveries.length === 0 ? REST_MS : 0;
+  }
+
+  /** Attempts under way are broken off and given back. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.settled();
+    this.#throwFailure();
+  }
+
+  /** Resolves when the attempts begun so far are over and written down. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#attempts);
+  }
+
+  #begin(delivery: WebhookDelivery, stopped: AbortSignal): void {
+    const attempt = this.#deliver(delivery, stopped)
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#attempts.delete(attempt);
+        this.wake();
+      });
+    this.#attempts.add(attempt);
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure !== null) throw failure.error;
+  }
+
+  async #deliver(delivery: WebhookDelivery, stopped: AbortSignal): Promise<void> {
+    const outcome = await this.#attempt(delivery, stopped);
+    const { status, ...details } = outcome;
+    const retried = stopped.aborted ? 'stopped' : 'retried';
+    this.deps.meter.webhookAttempt(status === 'pending' ? retried : status);
+    if (!(await this.deps.outbox.settle(delivery, outcome))) return;
+    const fields = {
+      alert_id: delivery.alert.id,
+      event: delivery.event,
+      receiver: receiverOf(delivery.url),
+      attempt: delivery.attempt,
+      ...('error' in details ? { reason: details.error } : {}),
+      ...('retryInMs' in details ? { retry_in_ms: details.retryInMs } : {}),
+    };
+    if (status === 'delivered') this.deps.log.info(fields, 'webhook delivered');
+    else this.deps.log.warn(fields, status === 'failed' ? 'webhook given up' : 'webhook not delivered');
+  }
+
+  async #attempt(delivery: WebhookDelivery, stopped: AbortSignal): Promise<DeliveryOutcome> {
+    const { clock, guard, secrets } = this.deps;
+    const keys = delivery.secrets.length > 0 ? delivery.secrets : secrets;
+    const message = webhookMessage(delivery, keys, clock.now());
+    const { error, lasting } = await attemptWebhook(delivery.url, message, guard, stopped);
+    if (error === null) return { status: 'delivered' };
+    if (stopped.aborted) return { status: 'pending', retryInMs: 0, error };
+    return lasting ? { status: 'failed', error } : this.#again(delivery, error);
+  }
+
+  #again({ attempt }: WebhookDelivery, error: string): DeliveryOutcome {
+    const retryInMs = retryPauseMs(attempt, this.deps.random());
+    return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
+  }
+}

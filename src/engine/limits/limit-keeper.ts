@@ -1,0 +1,47 @@
+// Keeps a concurrency limit in force for every task type: a live store that lost its data would run with the built-in
+// default instead of the operator's limits. Runs on the leader; changes no limit that is set (operations/limits/concurrency.ts).
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
+
+const SEED_EVERY_MS = 1_000;
+
+export class LimitKeeper extends LoopService {
+  constructor(
+    private readonly deps: {
+      readonly work: Pick<WorkQueue, 'seedMaxConcurrency'>;
+      readonly records: Pick<ConfigRecords, 'concurrency'>;
+      readonly fence: () => number | null;
+      readonly clock: Clock;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('limit-keeper', deps);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() !== null) await seedLimits(this.deps.work, this.deps.records);
+    return SEED_EVERY_MS;
+  }
+}
+
+/** Sets the durable limit of every task type that has none in force. */
+export async function seedLimits(
+  work: Pick<WorkQueue, 'seedMaxConcurrency'>,
+  records: Pick<ConfigRecords, 'concurrency'>,
+): Promise<void> {
+  const limits = await records.concurrency();
+  for (const taskType of TASK_TYPES) await work.seedMaxConcurrency(taskType, limits[taskType]);
+}
+
+/** Holds the gateway's ceiling from the first claim on: until the leader divides it by need, everybody gets the same. */
+export async function seedCeiling(
+  work: Pick<WorkQueue, 'seedEffectiveConcurrency'>,
+  ceiling: number | null,
+): Promise<void> {
+  if (ceiling === null) return;
+  const share = Math.max(1, Math.floor(ceiling / TASK_TYPES.length));
+  for (const taskType of TASK_TYPES) await work.seedEffectiveConcurrency(taskType, share);
+}

@@ -1,0 +1,66 @@
+// Writes a line when a task type is paused and when it goes on, once for the fleet, and notes for the audit trail what the
+// gateway asked for (operators' pauses are there already): runs on the leader. A pause that is
+// prolonged is the same pause; a new leader tells of those in force again.
+
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import type { Pause, WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { AuditDigest } from '../audit-digest.ts';
+
+const LOOK_EVERY_MS = 500;
+
+export class PauseLog extends LoopService {
+  #known = new Map<string, Pause>();
+
+  constructor(
+    private readonly deps: {
+      readonly work: Pick<WorkQueue, 'pauses'>;
+      readonly fence: () => number | null;
+      readonly log: Logger;
+      readonly digest: Pick<AuditDigest, 'note'>;
+      readonly clock: Clock;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('pause-log', deps);
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.deps.fence() === null) {
+      this.#known.clear();
+      return LOOK_EVERY_MS;
+    }
+    const now = new Map((await this.deps.work.pauses()).map((pause) => [keyOf(pause), pause]));
+    for (const [key, pause] of now) if (!this.#known.has(key)) this.#tellPaused(pause);
+    for (const [key, pause] of this.#known) if (!now.has(key)) this.#tellResumed(pause);
+    this.#known = now;
+    return LOOK_EVERY_MS;
+  }
+
+  #tellPaused(pause: Pause): void {
+    const { log, digest } = this.deps;
+    const { source, taskType, reason, by, untilMs } = pause;
+    log.warn(fieldsOf(pause), 'polling paused');
+    if (source === 'operator') return;
+    const after = { source, reason, by, until: new Date(untilMs) };
+    digest.note({ action: 'pause.begin', object: `task_type ${taskType}`, before: null, after });
+  }
+
+  #tellResumed({ taskType, source, reason }: Pause): void {
+    const { log, digest } = this.deps;
+    log.info({ task_type: taskType, source }, 'polling resumed');
+    if (source === 'operator') return;
+    const before = { source, reason };
+    digest.note({ action: 'pause.end', object: `task_type ${taskType}`, before, after: null });
+  }
+}
+
+function keyOf({ taskType, source, sinceMs }: Pause): string {
+  return `${taskType} ${source} ${sinceMs}`;
+}
+
+function fieldsOf({ taskType, source, reason, by, sinceMs, untilMs }: Pause): Record<string, unknown> {
+  const seconds = Math.round((untilMs - sinceMs) / 1_000);
+  return { task_type: taskType, source, reason, by, seconds, until: new Date(untilMs).toISOString() };
+}

@@ -1,0 +1,227 @@
+// Makes results durable and then, only then, lets their cards leave the queue. Workers hand every claimed item in
+// exactly once (finish), with or without an outcome to store; the writer owns it until it is settled.
+//
+//   reserve -> [gateway call] -> finish -> write (record store, batched) -> settle (live store, batched) -> room
+//
+// Items without an outcome (failed, returned, nothing to do) skip the write and have a lane of their own, so a record
+// store that is away never keeps them; but the end of a manual trigger's card is counted there, and before it is
+// settled, so that no crash loses it. A batch the store refuses is halved until the refused value stands alone: it fails
+// its card, and the rest is written. `room` is what backpressure is made of: reserved items that are not settled yet
+// count, so workers stop claiming long before memory does. Both stages retry for ever with growing pauses; a settle that
+// comes after its lease ran out is fenced by the store and counted.
+import { type TriggerResult, triggerIdOf } from '../../domain/manual-trigger.ts';
+import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { FailureLog, FailureNote } from '../../store/ports/live/failure-log.ts';
+import type { Settlement, WorkItem, WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { ResultRecords } from '../../store/ports/records/result-records.ts';
+import type { TriggerRecords } from '../../store/ports/records/trigger-records.ts';
+import { BatchLane } from './batch-lane.ts';
+
+export interface FinishedItem {
+  readonly taskType: TaskType;
+  readonly item: WorkItem;
+  readonly verdict: Settlement['verdict'];
+  readonly outcome: PollOutcome | null;
+  /** Remembered of a card whose poll failed. */
+  readonly failure: FailureNote | null;
+  /** Backoff at which a failed card is left to its ring, milliseconds. */
+  readonly retryCapMs: number;
+  /** How long a failed card must wait at least, milliseconds. */
+  readonly waitMs: number;
+}
+
+type Stage = 'write' | 'count' | 'settle';
+
+/** Not at once, so that what can never be written does not run hot, and not only an interval later. */
+const POLL_AGAIN = { verdict: 'failed', retryCapMs: 60_000 } as const;
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_MS = 2_000;
+
+interface ResultWriterDeps {
+  readonly work: Pick<WorkQueue, 'settle'>;
+  readonly failures: Pick<FailureLog, 'note'>;
+  readonly results: Pick<ResultRecords, 'write'>;
+  readonly triggers: Pick<TriggerRecords, 'count'>;
+  /** Called with the outcomes of a written batch, and the cards whose usage somebody else wrote first. */
+  readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
+  /** Called when the record store refused an outcome for good; its card is polled again. */
+  readonly onRefused: (outcome: PollOutcome, error: CardpollError) => void;
+  readonly onFenced: (taskType: TaskType, count: number) => void;
+  readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Results that may wait for the stores before claiming stops. */
+  readonly writeBuffer: number;
+  readonly retryBaseMs: number;
+}
+
+export class ResultWriter {
+  readonly #recorded: BatchLane<FinishedItem>;
+  readonly #plain: BatchLane<FinishedItem>;
+  #reserved = 0;
+  #abandoned = false;
+  #idle: Array<() => void> = [];
+
+  constructor(private readonly deps: ResultWriterDeps) {
+    this.#recorded = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#record(batch)));
+    this.#plain = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#settle(batch)));
+  }
+
+  /** Items that may still be claimed before the writer is full. */
+  get room(): number {
+    return Math.max(0, this.deps.writeBuffer - this.#reserved);
+  }
+
+  /** Claimed items that are not settled yet. */
+  get reserved(): number {
+    return this.#reserved;
+  }
+
+  reserve(items: number): void {
+    this.#reserved += items;
+  }
+
+  finish(finished: FinishedItem): void {
+    const isPlain = finished.outcome === null && !isOfTrigger(finished);
+    (isPlain ? this.#plain : this.#recorded).add(finished);
+  }
+
+  /** Waits until every reserved item is settled. `abandon()` ends the wait. */
+  async stop(): Promise<void> {
+    this.#recorded.flush();
+    this.#plain.flush();
+    if (this.#reserved > 0 && !this.#abandoned)
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Gives up on what is not settled: leases will end by themselves and the cards are polled again. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.#recorded.close();
+    this.#plain.close();
+    this.#resolveIdle();
+  }
+
+  async #end(batch: readonly FinishedItem[], settled: Promise<void>): Promise<void> {
+    await settled;
+    this.#reserved -= batch.length;
+    if (this.#reserved === 0) this.#resolveIdle();
+  }
+
+  async #record(batch: readonly FinishedItem[]): Promise<void> {
+    const polled = batch.filter((entry) => entry.outcome !== null);
+    const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
+    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, ...POLL_AGAIN } : entry));
+    const results = ended.filter(isOfTrigger).map(triggerResultOf);
+    if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
+    await this.#settle(ended);
+  }
+
+  /** @returns the entries that must be polled again: somebody wrote newer usage first, or the store refused them. */
+  async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<FinishedItem>> {
+    const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
+    const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
+    if (result === null) return new Set();
+    if (result instanceof CardpollError) return this.#writeHalves(entries, outcomes, result);
+    await this.#persist('settle', () => this.deps.onWritten(outcomes, result.staleUsage));
+    const stale = new Set(result.staleUsage);
+    return new Set(
+      entries.filter(
+        ({ item, outcome }) =>
+          item.lane !== 'manual' && outcome?.usage !== undefined && stale.has(item.cardId),
+      ),
+    );
+  }
+
+  /** What the record store refuses for good (a value out of bounds) must not hold up everything beside it. */
+  async #writeHalves(
+    entries: readonly FinishedItem[],
+    outcomes: readonly PollOutcome[],
+    error: CardpollError,
+  ): Promise<ReadonlySet<FinishedItem>> {
+    const [outcome, ...others] = outcomes;
+    if (outcome !== undefined && others.length === 0) {
+      this.deps.onRefused(outcome, error);
+      return new Set(entries);
+    }
+    const middle = Math.ceil(entries.length / 2);
+    const first = await this.#write(entries.slice(0, middle));
+    return new Set([...first, ...(await this.#write(entries.slice(middle)))]);
+  }
+
+  /** @returns the error when the store refused a value of the batch. */
+  async #writeUnlessRefused(
+    outcomes: readonly PollOutcome[],
+  ): Promise<Awaited<ReturnType<ResultRecords['write']>> | CardpollError> {
+    try {
+      return await this.deps.results.write(outcomes);
+    } catch (error) {
+      if (error instanceof CardpollError && error.kind === 'invalid') return error;
+      throw error;
+    }
+  }
+
+  async #settle(entries: readonly FinishedItem[]): Promise<void> {
+    // A backoff cap belongs to a config, so settlements are grouped by type and cap.
+    const groups = new Map<string, FinishedItem[]>();
+    for (const entry of entries) {
+      const key = `${entry.taskType} ${entry.retryCapMs}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [entry]);
+      else group.push(entry);
+    }
+    await Promise.all([...groups.values()].map((group) => this.#settleGroup(group)));
+  }
+
+  async #settleGroup(group: readonly FinishedItem[]): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    const settlements = group.map(({ item, verdict, waitMs }) => ({
+      item,
+      verdict,
+      random: this.deps.random(),
+      waitMs,
+    }));
+    const backoff = { baseMs: this.deps.retryBaseMs, capMs: first.retryCapMs };
+    const failures = group.flatMap(({ failure }) => failure ?? []);
+    const result = await this.#persist('settle', async () => {
+      if (failures.length > 0) await this.deps.failures.note(first.taskType, failures);
+      return this.deps.work.settle(first.taskType, settlements, backoff);
+    });
+    if (result !== null && result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
+  }
+
+  /** Tries until it works; null when the writer was abandoned meanwhile. */
+  async #persist<T>(stage: Stage, attempt: () => Promise<T>): Promise<T | null> {
+    for (let failures = 0; !this.#abandoned; failures += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const retryInMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
+        this.deps.onError(stage, error, retryInMs);
+        await this.deps.clock.sleep(retryInMs);
+      }
+    }
+    return null;
+  }
+
+  #resolveIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+/** True for what ends a card of a manual trigger. */
+function isOfTrigger({ item, verdict }: FinishedItem): boolean {
+  return item.lane === 'manual' && verdict !== 'returned' && triggerIdOf(item.member) !== null;
+}
+
+function triggerResultOf({ item, verdict }: FinishedItem): TriggerResult {
+  return {
+    triggerId: triggerIdOf(item.member) as string,
+    cardId: item.cardId,
+    succeeded: verdict === 'done',
+  };
+}

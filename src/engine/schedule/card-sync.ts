@@ -1,0 +1,70 @@
+// Follows added, changed and removed cards into the rings and out of the card cache. The initialiser calls it; it
+// keeps no state: the change mark it returns is saved with the initialiser's progress.
+import type { CardMembership } from '../../domain/cards/card.ts';
+import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { OverPackage, type OverPackageDeps } from '../results/over-package.ts';
+import { groupByRing } from './ring-membership.ts';
+import { ringOf } from './scheduler.ts';
+
+const CHANGES_A_CALL = 10_000;
+/** Calls in one pass: a million changed cards must not keep the initialiser from its batches. */
+const CALLS_A_PASS = 10;
+
+export class CardSync {
+  readonly #overPackage: OverPackage;
+
+  constructor(
+    private readonly deps: OverPackageDeps & {
+      readonly live: Pick<LiveStore, 'rings'>;
+      readonly records: Pick<RecordStore, 'cards'>;
+      readonly configs: () => readonly PollingConfig[];
+      /** Throws when another instance leads by now. */
+      readonly requireLead: () => void;
+    },
+  ) {
+    this.#overPackage = new OverPackage(deps);
+  }
+
+  /** Applies what changed since `mark`. @returns the mark to go on from, and whether all changes of this instant are in. */
+  async follow(
+    mark: string,
+    rings: readonly RingState[],
+  ): Promise<{ readonly mark: string; readonly caughtUp: boolean }> {
+    let at = mark;
+    for (let call = 0; call < CALLS_A_PASS; call += 1) {
+      const changes = await this.deps.records.cards.changesSince(at, CHANGES_A_CALL);
+      this.deps.requireLead();
+      await this.#place(changes.changed);
+      for (const ring of rings) await this.#remove(ring, changes.removed);
+      if (changes.removed.length > 0) await this.deps.live.work.forgetCards(changes.removed);
+      const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];
+      if (touched.length > 0) await this.deps.live.cards.drop(touched);
+      // The allowance of any of them may have been lowered.
+      await this.#overPackage.makeDue(changes.changed.map((card) => card.cardId));
+      at = changes.mark;
+      if (touched.length === 0) return { mark: at, caughtUp: true };
+    }
+    return { mark: at, caughtUp: false };
+  }
+
+  /** Puts each card into the ring that polls it and takes it out of its type's other rings. */
+  async #place(cards: readonly CardMembership[]): Promise<void> {
+    if (cards.length === 0) return;
+    for (const [config, members] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {
+      if (members.length > 0) await this.deps.live.rings.add(ringOf(config), members);
+      const belongs = new Set(members);
+      const others = cards.filter((card) => !belongs.has(card.cardId)).map((card) => card.cardId);
+      await this.#remove(ringOf(config), others);
+    }
+  }
+
+  async #remove(
+    ring: { configId: number; taskType: RingState['taskType'] },
+    cardIds: readonly number[],
+  ): Promise<void> {
+    if (cardIds.length > 0) await this.deps.live.rings.remove(ring, cardIds);
+  }
+}

@@ -1,0 +1,204 @@
+// Compares rings and cards, in both directions, and repairs what differs: a card that is in no ring (missing), a member
+// that is no card or belongs elsewhere (foreign), a card in two rings of its type (double). The initialiser calls it in
+// its loop; where a pass stands is kept in the live store, so that whoever leads next goes on.
+//
+// A pass first takes the cards in id order, then the members ring by ring in order of phase. A step has two halves with
+// the change feed between them: look() finds suspects, then all changes committed by then are followed, then heal()
+// reads the suspects again. Only what is wrong in both halves is repaired and counted: a card that changed meanwhile is
+// the feed's business.
+import type { CardMembership } from '../../domain/cards/card.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { type Repairs, RingRepair, type RingView } from './ring-repair.ts';
+import { ringOf } from './scheduler.ts';
+
+const CARDS_A_READ = 10_000;
+/** A step of a continuous pass; one a second. */
+const SLOW_CARDS = 2_000;
+/** Buckets of a small fleet hold a card or none: a step ends with its cards or with these, whatever comes first. */
+const BUCKETS_A_STEP = 1_024;
+const BUCKETS_A_READ = 32;
+/** A small fleet is not compared again and again. */
+const MIN_PASS_MS = 60_000;
+/** So many missing cards in one step are no odd case: buckets were lost, and the rest is looked at as fast as allowed. */
+const MANY_MISSING = 16;
+
+/** What a first look found. */
+export interface Suspicion {
+  readonly state: Reconciliation;
+  /** The state when these suspects are dealt with. */
+  readonly next: Reconciliation;
+  /** Cards as they were read, null: there is no such card. */
+  readonly suspects: ReadonlyMap<number, CardMembership | null>;
+  readonly view: RingView;
+}
+
+interface ReconcilerDeps {
+  readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity'>;
+  readonly records: Pick<RecordStore, 'cards' | 'identity'>;
+  readonly clock: Clock;
+  /** Throws when another instance leads by now. */
+  readonly requireLead: () => void;
+  readonly onBegin: (reason: ReconciliationReason) => void;
+  readonly onRepair: (repairs: Repairs) => void;
+}
+
+export class Reconciler {
+  readonly #repair: RingRepair;
+
+  constructor(private readonly deps: ReconcilerDeps) {
+    this.#repair = new RingRepair(deps);
+  }
+
+  read(): Promise<Reconciliation> {
+    return this.deps.live.coordination.reconciliation();
+  }
+
+  /** A reason to compare everything now: a store that was replaced, a request. Notes the stores seen first. */
+  async reasonToBegin(
+    seen: Reconciliation,
+  ): Promise<{ readonly state: Reconciliation; readonly reason: ReconciliationReason | null }> {
+    const [liveIdentity, recordIdentity] = await this.#identities();
+    if (seen.liveIdentity !== '' && seen.recordIdentity !== recordIdentity)
+      return { state: seen, reason: 'record_store_replaced' };
+    if (seen.liveIdentity !== '' && seen.liveIdentity !== liveIdentity)
+      return { state: seen, reason: 'live_store_replaced' };
+    const state = { ...seen, liveIdentity, recordIdentity };
+    if (seen.liveIdentity === '') await this.#save(state);
+    return { state, reason: state.requestedMs > state.answeredRequestMs ? 'requested' : null };
+  }
+
+  /** Begins a fast pass; one under way begins again. */
+  async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
+    const [liveIdentity, recordIdentity] = await this.#identities();
+    const now = this.deps.clock.now();
+    const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
+    const next = { ...begun, liveIdentity, recordIdentity, answeredRequestMs: state.requestedMs };
+    await this.#save(next);
+    this.deps.onBegin(reason);
+    return next;
+  }
+
+  /** @param fastCards cards a step of any pass but the continuous one. null: nothing to do now. */
+  async look(state: Reconciliation, view: RingView, fastCards: number): Promise<Suspicion | null> {
+    const slow = state.reason === 'continuous';
+    const now = this.deps.clock.now();
+    // A pass that ended in the future ended before the clock was set back.
+    if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
+    const at =
+      state.position === '' ? { ...state, position: 'cards:0', checked: 0, startedAtMs: now } : state;
+    const [part = 'cards', ...rest] = at.position.split(':');
+    const cards = slow ? SLOW_CARDS : fastCards;
+    return part === 'cards'
+      ? this.#lookAtCards(at, view, Number(rest[0]), cards)
+      : this.#lookAtMembers(at, view, rest, cards);
+  }
+
+  /** Repairs what is still wrong now that changes were followed. @returns the state to go on from */
+  async heal({ state: before, next, suspects, view }: Suspicion): Promise<Reconciliation> {
+    let state = next;
+    const ids = [...suspects.keys()];
+    // Saved before the first repair: a step that is cut off in the middle leaves counts to be taken anew.
+    if (ids.length > 0 && before.healed === 0) await this.#save({ ...before, healed: ids.length });
+    const found = { missing: 0, foreign: 0, double: 0 };
+    for (let from = 0; from < ids.length; from += CARDS_A_READ) {
+      const part = ids.slice(from, from + CARDS_A_READ);
+      const repairs = await this.#repair.repair(part, suspects, view);
+      found.missing += repairs.missing;
+      found.foreign += repairs.foreign;
+      found.double += repairs.double;
+    }
+    const healed = found.missing + found.foreign + found.double;
+    if (healed > 0) this.deps.onRepair(found);
+    state = {
+      ...state,
+      healed: state.healed + healed,
+      healedMissing: state.healedMissing + found.missing,
+      healedForeign: state.healedForeign + found.foreign,
+      healedDouble: state.healedDouble + found.double,
+    };
+    if (state.position === '') state = await this.#end(state, view);
+    await this.#save(state);
+    const lostMany = before.reason === 'continuous' && found.missing >= MANY_MISSING;
+    return lostMany ? this.begin(state, 'members_lost') : state;
+  }
+
+  async #lookAtCards(
+    state: Reconciliation,
+    view: RingView,
+    afterId: number,
+    limit: number,
+  ): Promise<Suspicion> {
+    const suspects = new Map<number, CardMembership>();
+    let lastId = afterId;
+    let count = 0;
+    let more = true;
+    while (more && count < limit) {
+      const wanted = Math.min(CARDS_A_READ, limit - count);
+      const cards = await this.deps.records.cards.page(lastId, wanted);
+      for (const card of await this.#repair.misplaced(cards, view)) suspects.set(card.cardId, card);
+      lastId = cards.at(-1)?.cardId ?? lastId;
+      count += cards.length;
+      more = cards.length === wanted;
+    }
+    const position = more ? `cards:${lastId}` : firstRing(view);
+    return { state, next: { ...state, position, checked: state.checked + count }, suspects, view };
+  }
+
+  async #lookAtMembers(
+    state: Reconciliation,
+    view: RingView,
+    [configId, phase]: readonly string[],
+    limit: number,
+  ): Promise<Suspicion> {
+    const suspects = new Map<number, CardMembership | null>();
+    const config = view.configs.find(({ id }) => id === Number(configId));
+    let nextPhase: number | null = config === undefined ? null : Number(phase);
+    let members = 0;
+    for (let buckets = 0; buckets < BUCKETS_A_STEP && members < limit; buckets += BUCKETS_A_READ) {
+      if (config === undefined || nextPhase === null) break;
+      const page = await this.deps.live.rings.page(ringOf(config), nextPhase, BUCKETS_A_READ);
+      nextPhase = page.nextPhase;
+      members += page.cardIds.length;
+      const strays = await this.#repair.strays(config, page.cardIds, view);
+      for (const [cardId, card] of strays) suspects.set(cardId, card);
+    }
+    const position = nextPhase === null ? ringAfter(view, Number(configId)) : `ring:${configId}:${nextPhase}`;
+    return { state, next: { ...state, position }, suspects, view };
+  }
+
+  /**
+   * Repairs are followed by a true count: lost buckets took their cards with them, not the count of them. So is every
+   * pass with a reason: the change feed may have brought lost cards back before it looked.
+   */
+  async #end(state: Reconciliation, view: RingView): Promise<Reconciliation> {
+    if (state.healed > 0 || state.reason !== 'continuous') {
+      for (const config of view.configs) {
+        this.deps.requireLead();
+        await this.deps.live.rings.recount(ringOf(config));
+      }
+    }
+    return { ...state, reason: 'continuous', healed: 0, sweptAtMs: this.deps.clock.now() };
+  }
+
+  #identities(): Promise<[string, string]> {
+    return Promise.all([this.deps.live.identity(), this.deps.records.identity()]);
+  }
+
+  async #save(state: Reconciliation): Promise<void> {
+    this.deps.requireLead();
+    await this.deps.live.coordination.saveReconciliation(state);
+  }
+}
+
+/** The members part goes through the rings by config id. */
+function firstRing(view: RingView): string {
+  return ringAfter(view, Number.NEGATIVE_INFINITY);
+}
+
+function ringAfter(view: RingView, configId: number): string {
+  const later = view.configs.map(({ id }) => id).filter((id) => id > configId);
+  return later.length === 0 ? '' : `ring:${Math.min(...later)}:0`;
+}

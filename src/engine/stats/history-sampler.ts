@@ -1,0 +1,105 @@
+// Takes a sample of every task type each second, and one each minute, for the charts. Runs on the leader: while nobody
+// leads there is a gap. A sample is numbers the store counts anyway; it costs a few reads.
+
+import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
+import { percentileOf } from '../../domain/stats/durations.ts';
+import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';
+import { rounded, roundedOrNull } from '../../domain/stats/rounded.ts';
+import { askPerTaskType, perTaskType, type TaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
+import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+type Totals = Readonly<Record<TaskType, StatsReading>>;
+
+export class HistorySampler extends LoopService {
+  /** What was counted at the last sample; null before the first. */
+  #before: { readonly totals: Totals; readonly atMs: number } | null = null;
+  #minute: HistorySample[] = [];
+
+  constructor(
+    private readonly deps: {
+      readonly live: Pick<LiveStore, 'work' | 'stats' | 'history'>;
+      readonly fence: () => number | null;
+      readonly clock: Clock;
+      readonly onError: LoopErrorHandler;
+    },
+  ) {
+    super('history-sampler', deps);
+  }
+
+  async runOnce(): Promise<number> {
+    const { fence, clock } = this.deps;
+    if (fence() === null) {
+      this.#before = null;
+      this.#minute = [];
+    } else {
+      await this.#sample(clock.now());
+    }
+    return SECOND_MS - (clock.now() % SECOND_MS);
+  }
+
+  async #sample(nowMs: number): Promise<void> {
+    const { live, clock } = this.deps;
+    const [counts, readings] = await Promise.all([
+      askPerTaskType((taskType) => live.work.counts(taskType)),
+      askPerTaskType((taskType) => live.stats.read(taskType)),
+    ]);
+    const atMs = clock.monotonic();
+    const before = this.#before;
+    this.#before = { totals: readings, atMs };
+    const sample: HistorySample = {
+      atMs: nowMs - (nowMs % SECOND_MS),
+      tasks: perTaskType((taskType) =>
+        sampleOf(counts[taskType], readings[taskType], {
+          totals: before?.totals[taskType] ?? null,
+          seconds: before === null ? 0 : (atMs - before.atMs) / 1000,
+        }),
+      ),
+    };
+    await live.history.save('second', sample);
+    await this.#addToMinute(sample);
+  }
+
+  /** The minute's sample is written as soon as it ends; one that a new leader began is the mean of what he saw. */
+  async #addToMinute(sample: HistorySample): Promise<void> {
+    const endMs = sample.atMs - (sample.atMs % MINUTE_MS);
+    const [first] = this.#minute;
+    if (first !== undefined && first.atMs < endMs) {
+      await this.deps.live.history.save('minute', meanOf(endMs, this.#minute));
+      this.#minute = [];
+    }
+    this.#minute.push(sample);
+  }
+}
+
+function sampleOf(
+  counts: QueueCounts,
+  reading: StatsReading,
+  before: { readonly totals: StatsReading | null; readonly seconds: number },
+): TaskSample {
+  const { totals, seconds } = before;
+  // Totals that are smaller than before: the store lost them.
+  const rate = (field: 'total' | 'failed') =>
+    totals === null || seconds <= 0 || reading[field] < totals[field]
+      ? null
+      : rounded((reading[field] - totals[field]) / seconds);
+  const percentile = (share: number) => roundedOrNull(percentileOf(reading.recent.durations, share));
+  return {
+    ratePerSecond: rate('total'),
+    failedPerSecond: rate('failed'),
+    p50Ms: percentile(0.5),
+    p95Ms: percentile(0.95),
+    queueLength: counts.queueLength,
+    inFlight: counts.inFlight,
+    backoff: counts.backoff,
+    manualLength: counts.manualLength,
+    effectiveConcurrency: counts.effectiveConcurrency,
+    maxConcurrency: counts.maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
+  };
+}

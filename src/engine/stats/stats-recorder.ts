@@ -1,0 +1,118 @@
+// Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
+// sent is sent again under the same flush number, so it counts exactly once.
+import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
+import { bucketOf } from '../../domain/stats/durations.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { type LoopMeans, LoopService } from '../../platform/loop.ts';
+import type { Meter } from '../../platform/meter.ts';
+import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../../store/ports/live/poll-stats.ts';
+
+const FLUSH_EVERY_MS = 500;
+
+type Counter = {
+  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers'>]-?: number;
+} & {
+  readonly durations: Record<number, number>;
+  readonly reasons: Record<string, number>;
+  readonly carriers: Map<number, { -readonly [K in keyof CarrierPolls]: number }>;
+};
+const zero = (): Counter => ({
+  succeeded: 0,
+  failed: 0,
+  durationMs: 0,
+  backpressure: 0,
+  timeouts: 0,
+  succeededMs: 0,
+  limitReached: 0,
+  durations: {},
+  reasons: {},
+  carriers: new Map(),
+});
+
+function addDuration(counter: Counter, durationMs: number): void {
+  const bucket = bucketOf(durationMs);
+  counter.durationMs += durationMs;
+  counter.durations[bucket] = (counter.durations[bucket] ?? 0) + 1;
+}
+
+function addCarrier({ carriers }: Counter, carrierId: number, failed: 0 | 1): void {
+  const own = carriers.get(carrierId);
+  if (own !== undefined) {
+    own.polls += 1;
+    own.failed += failed;
+  } else if (carriers.size < STATS_CARRIERS_MAX) {
+    carriers.set(carrierId, { polls: 1, failed });
+  }
+}
+
+export class StatsRecorder extends LoopService {
+  readonly #open = perTaskType(zero);
+  readonly #unsent = perTaskType<StatsDelta | null>(() => null);
+  readonly #flushNumber = perTaskType(() => 0);
+
+  constructor(
+    private readonly stats: PollStats,
+    private readonly instanceId: string,
+    private readonly meter: Pick<Meter, 'poll'>,
+    means: LoopMeans,
+  ) {
+    super('stats-recorder', means);
+  }
+
+  countSucceeded(taskType: TaskType, durationMs: number, carrierId: number): void {
+    const counter = this.#open[taskType];
+    counter.succeeded += 1;
+    counter.succeededMs += durationMs;
+    addDuration(counter, durationMs);
+    addCarrier(counter, carrierId, 0);
+    this.meter.poll(taskType, 'succeeded', durationMs);
+  }
+
+  /** @param reason kind of failure. */
+  countFailed(taskType: TaskType, durationMs: number, reason: string, carrierId: number): void {
+    const counter = this.#open[taskType];
+    counter.failed += 1;
+    counter.reasons[reason] = (counter.reasons[reason] ?? 0) + 1;
+    addDuration(counter, durationMs);
+    addCarrier(counter, carrierId, 1);
+    this.meter.poll(taskType, 'failed', durationMs);
+  }
+
+  /** What the leader decides the effective limit from, beside the polls themselves. */
+  note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
+    this.#open[taskType][what] += 1;
+  }
+
+  async runOnce(): Promise<number> {
+    await this.#each((taskType) => this.#flush(taskType));
+    return FLUSH_EVERY_MS;
+  }
+
+  /** Every type by itself: what keeps one from being sent is not the others'. Throws the first failure after the last is done. */
+  async #each(send: (taskType: TaskType) => Promise<void>): Promise<void> {
+    const outcomes = await Promise.allSettled(TASK_TYPES.map(send));
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+  }
+
+  async #flush(taskType: TaskType): Promise<void> {
+    if (this.#unsent[taskType] === null) {
+      const delta = this.#open[taskType];
+      if (delta.succeeded + delta.failed + delta.limitReached === 0) return;
+      this.#open[taskType] = zero();
+      this.#flushNumber[taskType] += 1;
+      this.#unsent[taskType] = delta;
+    }
+    await this.stats.record(taskType, this.instanceId, this.#flushNumber[taskType], this.#unsent[taskType]);
+    this.#unsent[taskType] = null;
+  }
+
+  /** Sends what is left, twice at most: an unsent delta first, then the open one. */
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.#each(async (taskType) => {
+      await this.#flush(taskType);
+      await this.#flush(taskType);
+    });
+  }
+}

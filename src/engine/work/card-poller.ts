@@ -1,0 +1,93 @@
+// One poll of one card: the task makes its calls, this counts and logs what came of it. Used by worker.ts, which claims
+// cards and decides what becomes of them. A gateway that refuses every call and says for how long has the task type paused,
+// for all instances.
+import type { Card } from '../../domain/cards/card.ts';
+import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
+import { TASKS } from '../../domain/task-type.ts';
+import { type FlowControl, GatewayError } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { LoopErrorHandler } from '../../platform/loop.ts';
+import type { WorkQueue } from '../../store/ports/live/work-queue.ts';
+import type { StatsRecorder } from '../stats/stats-recorder.ts';
+import type { Deadline } from './deadline.ts';
+import { reasonOf } from './failed-poll.ts';
+import type { Task } from './task.ts';
+
+interface CardPollerDeps {
+  readonly task: Task;
+  readonly instanceId: string;
+  readonly work: Pick<WorkQueue, 'pause'>;
+  readonly stats: StatsRecorder;
+  readonly flow: Pick<FlowControl, 'refusesAll'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onError: LoopErrorHandler;
+}
+
+export class CardPoller {
+  constructor(private readonly deps: CardPollerDeps) {}
+
+  /** Polls the card, counts and logs it. @returns its outcome, or what kept it from one. */
+  async poll(
+    card: Card,
+    deadline: Deadline,
+  ): Promise<{ outcome: PollOutcome } | { error: unknown; durationMs: number }> {
+    const { task, clock, stats, log } = this.deps;
+    const startedAt = clock.monotonic();
+    const tookMs = () => Math.round(clock.monotonic() - startedAt);
+    try {
+      const result = await task.poll(card, deadline);
+      const durationMs = tookMs();
+      stats.countSucceeded(task.taskType, durationMs, card.carrierId);
+      log.info(
+        { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
+        TASKS[task.taskType].completed,
+      );
+      return { outcome: result.outcome };
+    } catch (error) {
+      const durationMs = tookMs();
+      stats.countFailed(task.taskType, durationMs, reasonOf(error), card.carrierId);
+      this.#noteFailure(error, card, durationMs);
+      return { error, durationMs };
+    }
+  }
+
+  #noteFailure(error: unknown, card: Card, durationMs: number): void {
+    const { task, log } = this.deps;
+    const gatewayError = error instanceof GatewayError ? error : null;
+    if (gatewayError !== null) this.#noteLoad(gatewayError);
+    log.warn(
+      {
+        task_type: task.taskType,
+        card_id: card.cardId,
+        iccid: card.iccid,
+        error: reasonOf(error),
+        reason: messageOf(error),
+        duration_ms: durationMs,
+      },
+      'poll failed',
+    );
+  }
+
+  /** Counts what may be a sign of too much load, and heeds a gateway that refuses everything for a time. */
+  #noteLoad(error: GatewayError): void {
+    const { stats, task, flow } = this.deps;
+    const refused = error.failure === 'backpressure';
+    if (refused) stats.note(task.taskType, 'backpressure');
+    if (error.failure === 'timeout') stats.note(task.taskType, 'timeouts');
+    const { retryAfterMs } = error.details;
+    if (refused && retryAfterMs !== undefined && flow.refusesAll(TASKS[task.taskType].interface)) {
+      this.#pause(error, retryAfterMs);
+    }
+  }
+
+  #pause({ message, details }: GatewayError, ms: number): void {
+    const { work, task, instanceId, onError } = this.deps;
+    const reason = `${details.interfaceName ?? 'the gateway'} answered ${message}`;
+    work
+      .pause(task.taskType, { source: 'gateway', ms, reason, by: instanceId })
+      .catch((cause: unknown) => onError(cause, 0));
+  }
+}

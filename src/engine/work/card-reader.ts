@@ -1,0 +1,92 @@
+// Reads cards for the workers: from the shared cache, and what is missing from the record store, in one query a
+// batch; what was missing is cached. A read takes a second at most, because the cards' slots are held meanwhile: on a way to
+// the store that swallows packets they would be held for as long as the client waits for an answer.
+import type { Card } from '../../domain/cards/card.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { endsWithin } from '../../platform/ends-within.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { CardCache } from '../../store/ports/live/card-cache.ts';
+import type { CardRecords } from '../../store/ports/records/card-records.ts';
+
+const READ_TIMEOUT_MS = 1_000;
+/** A slow database may fill the cache for the next claim; after this long its answer helps nobody. */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Workers that cannot read try again every second: after this long without a failure none tries. */
+const FORGOTTEN_AFTER_MS = 5_000;
+
+export class CardReader {
+  #hits = 0;
+  #misses = 0;
+  /** Reads that were given up and have not ended. */
+  #late = 0;
+  /** The first and the last failure since a read succeeded. */
+  #failures: { readonly firstAt: number; readonly lastAt: number } | null = null;
+
+  constructor(
+    private readonly cache: CardCache,
+    private readonly records: Pick<CardRecords, 'byIds'>,
+    private readonly ttlMs: number,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Look-ups since the start of this instance. */
+  get counts(): { readonly hits: number; readonly misses: number } {
+    return { hits: this.#hits, misses: this.#misses };
+  }
+
+  /** True while a read that took too long goes on: the next one would fare no better. */
+  get holdsClaims(): boolean {
+    return this.#late > 0;
+  }
+
+  /** Milliseconds for which reads have failed; 0 while they succeed, or nobody reads. */
+  get failingMs(): number {
+    if (this.#failures === null) return 0;
+    const now = this.clock.monotonic();
+    const isRecent = this.#late > 0 || now - this.#failures.lastAt < FORGOTTEN_AFTER_MS;
+    return isRecent ? now - this.#failures.firstAt : 0;
+  }
+
+  /** The cards that exist, by id. Throws `unavailable` when they are not there within a second. */
+  async read(cardIds: readonly number[]): Promise<Map<number, Card>> {
+    const askedAt = this.clock.monotonic();
+    const reading = this.#read(cardIds);
+    try {
+      if (!(await endsWithin(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
+    } catch (error) {
+      const firstAt = this.failingMs > 0 ? (this.#failures?.firstAt ?? askedAt) : askedAt;
+      this.#failures = { firstAt, lastAt: this.clock.monotonic() };
+      throw error;
+    }
+    this.#failures = null;
+    return reading;
+  }
+
+  /** What was written lately is read anew. */
+  async forget(cardIds: readonly number[]): Promise<void> {
+    if (cardIds.length > 0) await this.cache.drop(cardIds);
+  }
+
+  #giveUp(reading: Promise<unknown>): CardpollError {
+    this.#late += 1;
+    const ended = () => {
+      this.#late -= 1;
+    };
+    void reading.then(ended, ended);
+    return new CardpollError('unavailable', 'cards_not_read', 'cards could not be read within a second', {
+      hint: 'Check how fast PostgreSQL answers from this machine.',
+    });
+  }
+
+  async #read(cardIds: readonly number[]): Promise<Map<number, Card>> {
+    const cards = await this.cache.get(cardIds);
+    const missing = cardIds.filter((id) => !cards.has(id));
+    this.#hits += cardIds.length - missing.length;
+    this.#misses += missing.length;
+    if (missing.length === 0) return cards;
+    const read = await this.records.byIds(missing, ANSWER_TIMEOUT_MS);
+    for (const card of read) cards.set(card.cardId, card);
+    await this.cache.put(read, this.ttlMs);
+    return cards;
+  }
+}

@@ -1,0 +1,119 @@
+// What alert rules fired, and what an on-call does about it: say that he is at it, have a notification that was given up
+// tried again. Used by the admin API.
+import type { AlertCondition, Resolution } from '../../domain/alerts/alert-rule.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { ALERT_ID_BOUNDS, type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type {
+  AlertHistoryItem,
+  AlertNotification,
+  AlertRecords,
+  FiringCount,
+  HistoryFilter,
+  SliceOf,
+} from '../../store/ports/records/alert-records.ts';
+import type { Audit } from '../audit.ts';
+import { isWithin } from '../bounds.ts';
+import { dateOf } from '../date-of.ts';
+import { sliceOf } from '../page.ts';
+
+/** One alert; condition and name are those of the moment it fired. */
+export interface AlertReport extends AlertCondition {
+  readonly id: number;
+  readonly ruleId: number;
+  readonly ruleName: string;
+  readonly value: number;
+  readonly firedAt: Date;
+  /** Null while it fires. */
+  readonly resolvedAt: Date | null;
+  readonly resolution: Resolution | null;
+  readonly resolvedValue: number | null;
+  /** Null before somebody says that he is at it, as the two below. */
+  readonly acknowledgedAt: Date | null;
+  readonly acknowledgedBy: string | null;
+  readonly acknowledgedReason: string | null;
+  /** Of one that fires: now; of one that is over: when it was resolved. */
+  readonly silenced: boolean;
+  readonly notifications: readonly AlertNotification[];
+}
+
+/** Kinds without any are left out. */
+export interface AlertCounts {
+  readonly kinds: readonly FiringCount[];
+  readonly pendingWebhooks: number;
+}
+
+export class AlertHistoryOperations {
+  constructor(
+    private readonly records: AlertRecords,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Newest first. */
+  async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
+    if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
+    const { items, total } = await this.records.history(filter, sliceOf(page));
+    return { items: items.map(reportOf), total };
+  }
+
+  /** What fires now, and what is still to be told. */
+  async counts(): Promise<AlertCounts> {
+    const [kinds, pendingWebhooks] = await Promise.all([
+      this.records.firing(),
+      this.records.webhooks.pending(),
+    ]);
+    return { kinds, pendingWebhooks };
+  }
+
+  /** The first one who says so stays. Throws `not_found`, and `conflict` for an alert that is over. */
+  async acknowledge(actor: Actor, id: number, reason: string): Promise<AlertReport> {
+    const acknowledged = await this.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      await alerts.acknowledge(id, actor.name, reason);
+      const after = await find(alerts, id);
+      if (after.acknowledgedAtMs === null) {
+        throw new CardpollError('conflict', 'alert_resolved', `alert ${id} is over already`);
+      }
+      if (before.acknowledgedAtMs === null)
+        note({ action: 'alert.acknowledge', object: `alert ${id}`, before: null, after: { reason } });
+      return after;
+    });
+    return reportOf(acknowledged);
+  }
+
+  /** Has what was given up tried once more, at once. Throws `not_found`, and `conflict` where nothing was given up. */
+  async redeliver(actor: Actor, id: number): Promise<AlertReport> {
+    const alert = await this.audit.change(actor, async ({ alerts }, note) => {
+      const { notifications } = await find(alerts, id);
+      const count = await alerts.webhooks.redeliver(id);
+      if (count === 0) {
+        throw new CardpollError(
+          'conflict',
+          'nothing_to_redeliver',
+          `no notification of alert ${id} was given up`,
+          { hint: 'what is pending is tried by itself; `cardpoll alerts history` shows which is which' },
+        );
+      }
+      note({ action: 'alert.redeliver', object: `alert ${id}`, before: { notifications }, after: { count } });
+      return find(alerts, id);
+    });
+    return reportOf(alert);
+  }
+}
+
+async function find(records: AlertRecords, id: number): Promise<AlertHistoryItem> {
+  const alert = isWithin(ALERT_ID_BOUNDS, id) ? await records.alert(id) : null;
+  if (alert !== null) return alert;
+  throw new CardpollError('not_found', 'alert_not_found', `there is no alert ${id}`, {
+    hint: '`cardpoll alerts history` shows the ids',
+  });
+}
+
+function reportOf({ firedAtMs, resolvedAtMs, acknowledgedAtMs, ...alert }: AlertHistoryItem): AlertReport {
+  return {
+    ...alert,
+    firedAt: new Date(firedAtMs),
+    resolvedAt: dateOf(resolvedAtMs),
+    acknowledgedAt: dateOf(acknowledgedAtMs),
+  };
+}

@@ -1,0 +1,280 @@
+// Alert rules. Used by the admin API. A rule is checked as a whole, also when only a part of it changes; evaluating and
+// notifying is the engine's work, on whichever instance leads. What rules fired is alert-history.ts.
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type AlertCondition,
+  type AlertRule,
+  type AlertRuleFields,
+  COOLDOWN_SECONDS_BOUNDS,
+  DEFAULT_COOLDOWN_SECONDS,
+  type NotifyChannel,
+  RULE_NAME_MAX_LENGTH,
+  RULE_TYPE_FACTS,
+  ruleTypeFits,
+} from '../../domain/alerts/alert-rule.ts';
+import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
+import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import type { WebhookTester, WebhookTrial } from '../../engine/alerts/webhook-tester.ts';
+import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
+import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
+import type { AlertRecords, SliceOf } from '../../store/ports/records/alert-records.ts';
+import type { Audit } from '../audit.ts';
+import { isWithin, wholeNumberWithin } from '../bounds.ts';
+import { sliceOf } from '../page.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+
+/** An alert rule as operators read it (contract, "Fields"). */
+export interface AlertRuleReport extends AlertCondition {
+  readonly id: number;
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly notifyChannels: readonly NotifyChannel[];
+  readonly webhookUrl: string | null;
+  /** Its webhooks are signed with a key of its own; which one, nobody is told. */
+  readonly hasWebhookSecret: boolean;
+  readonly cooldownSeconds: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type { WebhookTrial } from '../../engine/alerts/webhook-tester.ts';
+
+/** What makes a new rule; the rest has defaults. */
+type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
+  readonly webhookUrl?: string | null | undefined;
+  /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
+  readonly webhookSecret?: string | null | undefined;
+  readonly cooldownSeconds?: number | undefined;
+};
+
+/** Fields left out stay as they are. */
+type AlertRulePatch = {
+  readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
+};
+
+const WEBHOOK_URL_MAX_LENGTH = 2_048;
+
+export class AlertOperations {
+  constructor(
+    private readonly records: AlertRecords,
+    private readonly deps: {
+      readonly guard: SsrfGuard;
+      readonly tester: WebhookTester;
+      readonly audit: Audit;
+      /** Rules there may be. */
+      readonly maxRules: number;
+    },
+  ) {}
+
+  /** Throws `invalid` naming each wrong field. */
+  async create(actor: Actor, { webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
+    const fields = this.#checked(
+      {
+        ...rule,
+        webhookUrl: rule.webhookUrl ?? null,
+        webhookSecrets: [],
+        cooldownSeconds: rule.cooldownSeconds ?? DEFAULT_COOLDOWN_SECONDS,
+      },
+      webhookSecret,
+    );
+    const created = await this.deps.audit.change(actor, async ({ alerts }, note) => {
+      await this.#requireRoom(alerts);
+      const after = await alerts.createRule(fields);
+      note({ action: 'alert_rule.create', object: objectOf(after.id), before: null, after: traceOf(after) });
+      return after;
+    });
+    return ruleReportOf(created);
+  }
+
+  /** By id. */
+  async list(page: PageRequest): Promise<SliceOf<AlertRuleReport>> {
+    const { items, total } = await this.records.rules(sliceOf(page));
+    return { items: items.map(ruleReportOf), total };
+  }
+
+  /** Throws `not_found`. */
+  async show(id: number): Promise<AlertRuleReport> {
+    return ruleReportOf(await find(this.records, id));
+  }
+
+  /**
+   * Throws `not_found`, `invalid` naming each field that is wrong in the rule as it would be, `conflict` when the rule is
+   * not in the version expected.
+   */
+  async update(
+    actor: Actor,
+    id: number,
+    { webhookSecret, ...patch }: AlertRulePatch,
+    expected: ExpectedVersion,
+  ): Promise<AlertRuleReport> {
+    const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+    const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      // What is changed is what stands there by then: rules are also changed in plain SQL.
+      const after = await alerts.updateRule(id, (rule) => {
+        requireVersion(alertRuleVersion(rule), expected);
+        return this.#checked({ ...rule, ...given }, webhookSecret);
+      });
+      if (after === null) throw ruleNotFound(id);
+      const changes = {
+        ...(after.webhookUrl === before.webhookUrl ? {} : { webhookUrlChanged: true }),
+        ...(isDeepStrictEqual(after.webhookSecrets, before.webhookSecrets)
+          ? {}
+          : { webhookSecretChanged: true }),
+      };
+      const action = 'alert_rule.update';
+      note({
+        action,
+        object: objectOf(id),
+        before: traceOf(before),
+        after: { ...traceOf(after), ...changes },
+      });
+      return after;
+    });
+    return ruleReportOf(updated);
+  }
+
+  /** The rule's history stays; an alert of it that is open is resolved within an evaluation. Throws `not_found`. */
+  remove(actor: Actor, id: number): Promise<void> {
+    return this.deps.audit.change(actor, async ({ alerts }, note) => {
+      const before = await find(alerts, id);
+      if (!(await alerts.deleteRule(id))) throw ruleNotFound(id);
+      note({ action: 'alert_rule.delete', object: objectOf(id), before: traceOf(before), after: null });
+    });
+  }
+
+  /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
+  async test(actor: Actor, id: number): Promise<WebhookTrial> {
+    const rule = await find(this.records, id);
+    const { webhookUrl } = rule;
+    if (webhookUrl === null) {
+      throw new CardpollError('conflict', 'rule_without_webhook', `alert rule ${id} has no webhook`, {
+        hint: `\`cardpoll alerts rules update ${id} --webhook-url URL\` gives it one`,
+      });
+    }
+    const after = { webhookUrl: receiverOf(webhookUrl) ?? '…' };
+    const change = { action: 'alert_rule.test', object: objectOf(id), before: null, after };
+    return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
+  }
+
+  /** Changes take turns, so that no two find the same room. */
+  async #requireRoom(alerts: AlertRecords): Promise<void> {
+    const { total } = await alerts.rules({ offset: 0, limit: 1 });
+    if (total < this.deps.maxRules) return;
+    const message = `there are ${this.deps.maxRules} alert rules already`;
+    throw new CardpollError('conflict', 'too_many_alert_rules', message, {
+      hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
+    });
+  }
+
+  /** @param secret as it was given; undefined: the rule keeps its own. */
+  #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
+    const secrets =
+      secret === undefined ? rule.webhookSecrets : secret === null ? [] : webhookSecretsIn(secret);
+    const fields = {
+      ...rule,
+      webhookSecrets: secrets ?? [],
+      name: rule.name.trim(),
+      notifyChannels: [...new Set(rule.notifyChannels)],
+    };
+    const problems = [
+      problem('name', nameProblem(fields.name)),
+      problem('taskType', taskTypeProblem(fields)),
+      problem('threshold', thresholdProblem(fields)),
+      problem('webhookUrl', this.#webhookProblem(fields)),
+      problem('webhookSecret', secrets === null ? `must be ${WEBHOOK_SECRET_FORM}` : null),
+      problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
+    ].filter((found) => found !== null);
+    if (problems.length === 0) return fields;
+    throw new CardpollError('invalid', 'invalid_field', 'the alert rule cannot be like this', {
+      fields: problems,
+    });
+  }
+
+  #webhookProblem({ notifyChannels, webhookUrl }: AlertRuleFields): string | null {
+    if (webhookUrl === null) {
+      return notifyChannels.includes('webhook') ? 'is required when notify_channels has webhook' : null;
+    }
+    if (webhookUrl.length > WEBHOOK_URL_MAX_LENGTH)
+      return `must have at most ${WEBHOOK_URL_MAX_LENGTH} characters`;
+    return this.deps.guard.refusalOf(webhookUrl);
+  }
+}
+
+/** Where the version of a rule is made of what everybody may read: URL and secrets are told by the time of the change. */
+export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
+  const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const condition = [ruleType, taskType, comparison, threshold];
+  const updatedAtMs = 'updatedAtMs' in rule ? rule.updatedAtMs : rule.updatedAt.getTime();
+  return versionOf([id, name, ...condition, isEnabled, notifyChannels, cooldownSeconds, updatedAtMs]);
+}
+
+async function find(records: AlertRecords, id: number): Promise<AlertRule> {
+  const rule = isWithin(RECORD_ID_BOUNDS, id) ? await records.rule(id) : null;
+  if (rule === null) throw ruleNotFound(id);
+  return rule;
+}
+
+/** What the audit trail may show of a rule: of its URL, which may hold a secret, no more than where it leads. */
+function traceOf(rule: AlertRule) {
+  const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
+    rule;
+  const webhookUrl = rule.webhookUrl === null ? null : (receiverOf(rule.webhookUrl) ?? '…');
+  return {
+    name,
+    ruleType,
+    taskType,
+    comparison,
+    threshold,
+    isEnabled,
+    notifyChannels,
+    webhookUrl,
+    hasWebhookSecret: rule.webhookSecrets.length > 0,
+    cooldownSeconds,
+  };
+}
+
+function objectOf(id: number): string {
+  return `alert_rule ${id}`;
+}
+
+function nameProblem(name: string): string | null {
+  const fits = name.length > 0 && name.length <= RULE_NAME_MAX_LENGTH && !/\p{Cc}/u.test(name);
+  return fits ? null : `must have 1 to ${RULE_NAME_MAX_LENGTH} printable characters`;
+}
+
+function taskTypeProblem({ ruleType, taskType }: AlertCondition): string | null {
+  return ruleTypeFits(ruleType, taskType)
+    ? null
+    : `must be ${RULE_TYPE_FACTS[ruleType].onlyFor} for ${ruleType}`;
+}
+
+function thresholdProblem({ ruleType, threshold }: AlertCondition): string | null {
+  const { min, max } = RULE_TYPE_FACTS[ruleType].bounds;
+  if (Number.isFinite(threshold) && threshold >= min && (max === null || threshold <= max)) return null;
+  return max === null
+    ? `must be at least ${min} for ${ruleType}`
+    : `must be ${min} to ${max} for ${ruleType}`;
+}
+
+function cooldownProblem(seconds: number): string | null {
+  return isWithin(COOLDOWN_SECONDS_BOUNDS, seconds) ? null : wholeNumberWithin(COOLDOWN_SECONDS_BOUNDS);
+}
+
+function problem(field: string, message: string | null): FieldProblem | null {
+  return message === null ? null : { field, message };
+}
+
+function ruleNotFound(id: number): CardpollError {
+  return new CardpollError('not_found', 'alert_rule_not_found', `there is no alert rule ${id}`, {
+    hint: '`cardpoll alerts rules` shows the ids',
+  });
+}
+
+function ruleReportOf({ webhookSecrets, createdAtMs, updatedAtMs, ...rule }: AlertRule): AlertRuleReport {
+  const hasWebhookSecret = webhookSecrets.length > 0;
+  return { ...rule, hasWebhookSecret, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) };
+}

@@ -1,0 +1,45 @@
+// All cards, or those of a filter, as text: CSV with the columns of an import, or one JSON object a line. Used by the
+// admin API. Reads a stretch at a time when the reader wants more, so memory does not depend on how many there are.
+// Cards that change meanwhile appear as they are when their stretch is read.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CardFilter, CardRecords, ListedCard } from '../../store/ports/records/card-records.ts';
+import type { ImportFormat } from './card-import-format.ts';
+import { IMPORT_COLUMNS } from './card-import-row.ts';
+
+const STRETCH = 1_000;
+
+/** Throws the store's errors, also half-way. */
+export async function* exportCards(
+  cards: Pick<CardRecords, 'list'>,
+  filter: CardFilter,
+  format: ImportFormat,
+): AsyncGenerator<string> {
+  const line = format === 'csv' ? csvLine : jsonLine;
+  if (format === 'csv') yield `${IMPORT_COLUMNS.join(',')}\n`;
+  let afterId: number | null = 0;
+  while (afterId !== null) {
+    const stretch: Awaited<ReturnType<CardRecords['list']>> = await cards.list(filter, afterId, STRETCH);
+    if (stretch.cards.length > 0) yield stretch.cards.map(line).join('');
+    afterId = stretch.nextAfterId;
+    // Polls of the same process come in between.
+    await nextTurn();
+  }
+}
+
+/** Digits, numbers and true or false: nothing needs quotes. */
+function csvLine(card: ListedCard): string {
+  const allowance = card.allowanceMb ?? '';
+  return `${card.cardId},${card.iccid},${card.carrierId},${card.status},${allowance},${card.realNameVerified}\n`;
+}
+
+function jsonLine(card: ListedCard): string {
+  const row = {
+    card_id: card.cardId,
+    iccid: card.iccid,
+    carrier_id: card.carrierId,
+    status: card.status,
+    allowance_mb: card.allowanceMb,
+    real_name_verified: card.realNameVerified,
+  };
+  return `${JSON.stringify(row)}\n`;
+}

@@ -1,0 +1,42 @@
+// What the audit trail says of an import: an entry before the first card is written, and one with what it came to. Used by
+// cards.ts. An import that writes nothing leaves none.
+import type { Actor } from '../../domain/audit.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Audit } from '../audit.ts';
+import type { ImportReport } from './card-import.ts';
+import type { ImportFormat } from './card-import-format.ts';
+
+const ACTION = 'cards.import';
+
+export class ImportTrace {
+  #begun = false;
+
+  constructor(
+    private readonly audit: Audit,
+    private readonly actor: Actor,
+    private readonly format: ImportFormat,
+  ) {}
+
+  async begin(): Promise<void> {
+    await this.#record('begin', { format: this.format });
+    this.#begun = true;
+  }
+
+  async end({ errors: _, errorsTruncated: __, ...counts }: ImportReport): Promise<void> {
+    if (this.#begun) await this.#record('end', counts);
+  }
+
+  /** The caller hears why the import failed, whatever becomes of this. */
+  async fail(error: unknown): Promise<void> {
+    if (this.#begun) await this.#record('failed', { error: messageOf(error) }).catch(() => {});
+  }
+
+  #record(verb: string, after: object): Promise<void> {
+    return this.audit.record(this.actor, {
+      action: `${ACTION}.${verb}`,
+      object: 'cards',
+      before: null,
+      after,
+    });
+  }
+}

@@ -1,0 +1,166 @@
+// Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by
+// operations/cards/cards.ts for the admin API. One chunk is read while the one before it is written.
+//
+// Columns and defaults: card-import-row.ts. Bad rows are reported by line and the good ones kept; importing the same
+// file again changes nothing.
+import type { Readable } from 'node:stream';
+import type { CardImport } from '../../domain/cards/card.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
+import { type ImportFormat, rowReader } from './card-import-format.ts';
+import { type ImportLine, readLines } from './card-import-lines.ts';
+import { RowProblem, toCardImport } from './card-import-row.ts';
+
+export type { ImportFormat } from './card-import-format.ts';
+
+interface ImportError {
+  /** ImportLine of the file, from 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** Every row received is inserted, updated, unchanged or rejected. */
+export interface ImportReport {
+  readonly received: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  /** The first 1,000 rejected rows, by line. */
+  readonly errors: readonly ImportError[];
+  /** There were more. */
+  readonly errorsTruncated: boolean;
+}
+
+type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
+
+export interface ImportOptions {
+  readonly format: ImportFormat;
+  /** Checks and counts, and writes nothing. */
+  readonly dryRun?: boolean;
+  /** Awaited before the first card is written. */
+  readonly beforeFirstWrite?: () => Promise<void>;
+  /** Called after each chunk. */
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
+
+const CHUNK_ROWS = 10_000;
+const MAX_ERRORS = 1_000;
+
+/**
+ * Throws `bad_data` for a file that is refused as a whole (wrong header, empty), whatever the input stream fails with,
+ * and the store's errors. Chunks written before that stay.
+ */
+export async function importCards(
+  cards: CardRecords,
+  input: Readable,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const session = await cards.openImport({ dryRun: options.dryRun ?? false });
+  const importer = new CardImporter(session, options);
+  try {
+    for await (const lines of readLines(input)) {
+      for (const line of lines) {
+        importer.take(line);
+        if (importer.isFull) await importer.flush();
+      }
+    }
+    return await importer.finish();
+  } finally {
+    await importer.settle();
+    await session.close();
+  }
+}
+
+class CardImporter {
+  readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
+  readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
+  readonly #errors: ImportError[] = [];
+  /** Rows of the present chunk and the lines they stand on, by card id: of a card named twice the last row counts. */
+  #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
+  #anyLine = false;
+  #anyWrite = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly session: CardImportSession,
+    private readonly options: ImportOptions,
+  ) {
+    this.#readRow = rowReader(options.format);
+  }
+
+  get isFull(): boolean {
+    return this.#chunk.size >= CHUNK_ROWS;
+  }
+
+  take({ number, text }: ImportLine): void {
+    try {
+      if (text === null) throw new RowProblem('longer than 64 KiB');
+      const raw = this.#readRow(text);
+      this.#anyLine ||= text !== '';
+      if (raw !== null) this.#add(toCardImport(raw), number);
+    } catch (error) {
+      if (!(error instanceof RowProblem)) throw error;
+      this.#counts.received += 1;
+      this.#reject(number, error.message);
+    }
+  }
+
+  /** Waits for the chunk before, then begins to write this one. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    const rows = [...this.#chunk.values()];
+    this.#chunk = new Map();
+    this.#writing = this.#write(rows);
+    // Awaited by the next flush; until then a failure must not count as unhandled.
+    this.#writing.catch(() => {});
+  }
+
+  /** Resolves when no write is under way, whatever became of it. */
+  async settle(): Promise<void> {
+    await this.#writing.catch(() => {});
+  }
+
+  async finish(): Promise<ImportReport> {
+    await this.flush();
+    await this.#writing;
+    if (!this.#anyLine && this.#counts.received === 0) {
+      throw new CardpollError('bad_data', 'empty_import', 'the import file is empty');
+    }
+    return {
+      ...this.#counts,
+      errors: this.#errors.toSorted((a, b) => a.line - b.line),
+      errorsTruncated: this.#counts.rejected > this.#errors.length,
+    };
+  }
+
+  #add(row: CardImport, line: number): void {
+    this.#counts.received += 1;
+    const earlier = this.#chunk.get(row.cardId);
+    if (earlier !== undefined) {
+      this.#reject(earlier.line, `card_id ${row.cardId} stands again in line ${line}`);
+      this.#chunk.delete(row.cardId);
+    }
+    this.#chunk.set(row.cardId, { row, line });
+  }
+
+  async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {
+    if (rows.length === 0) return;
+    if (!this.#anyWrite) await this.options.beforeFirstWrite?.();
+    this.#anyWrite = true;
+    const result = await this.session.write(rows.map(({ row }) => row));
+    this.#counts.inserted += result.inserted;
+    this.#counts.updated += result.updated;
+    this.#counts.unchanged += result.unchanged;
+    const conflicts = new Set(result.conflicts.map(({ cardId }) => cardId));
+    for (const { row, line } of conflicts.size === 0 ? [] : rows) {
+      if (conflicts.has(row.cardId)) this.#reject(line, `iccid ${row.iccid} belongs to another card`);
+    }
+    this.options.onProgress?.({ ...this.#counts });
+  }
+
+  #reject(line: number, message: string): void {
+    this.#counts.rejected += 1;
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push({ line, message });
+  }
+}

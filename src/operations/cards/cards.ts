@@ -1,0 +1,158 @@
+// One card in full, and bulk import. Used by the admin API. When a card is polled next is computed from its rings,
+// never looked up in the queue.
+
+import type { Readable } from 'node:stream';
+import type { Actor } from '../../domain/audit.ts';
+import type { CardMembership } from '../../domain/cards/card.ts';
+import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import { nextDueAt } from '../../domain/schedule/phase.ts';
+import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { CardFilter, ListedCard } from '../../store/ports/records/card-records.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { Audit } from '../audit.ts';
+import { dateOf } from '../date-of.ts';
+import { exportCards } from './card-export.ts';
+import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
+import { ImportTrace } from './card-import-trace.ts';
+import type { CardTotal } from './card-total.ts';
+
+export interface CardReport {
+  readonly cardId: number;
+  readonly iccid: string;
+  readonly carrierId: number;
+  readonly status: number;
+  readonly realNameVerified: boolean;
+  readonly stopped: boolean;
+  /** MB a calendar month; null means unlimited. */
+  readonly allowanceMb: number | null;
+  /** MB used in `usageMonth`, the present month (YYYY-MM) of the configured time zone. */
+  readonly usedMbMonth: number;
+  readonly usageMonth: string;
+  /** null: never polled. */
+  readonly lastPolledAt: Record<TaskType, Date | null>;
+  /**
+   * When the card is due next; in the past while it waits in the queue, or its schedule lags. null: its config is disabled
+   * or it is not loaded yet.
+   */
+  readonly nextDueAt: Record<TaskType, Date | null>;
+}
+
+export type { CardFilter } from '../../store/ports/records/card-records.ts';
+
+export interface CardListReport {
+  readonly items: readonly ListedCard[];
+  /** Hand this to the next call; null: there are no further cards. */
+  readonly nextAfterId: number | null;
+}
+
+interface CardDependencies {
+  readonly audit: Audit;
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly cardTotal: CardTotal;
+  readonly clock: Clock;
+  readonly calendar: MonthCalendar;
+}
+
+export class CardOperations {
+  constructor(private readonly deps: CardDependencies) {}
+
+  /** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`. */
+  async show(cardIdOrIccid: string): Promise<CardReport> {
+    const { records, calendar, clock } = this.deps;
+    const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await records.cards.find(cardIdOrIccid) : null;
+    if (card === null) {
+      throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
+    }
+    const usageMonth = calendar.monthOf(clock.now());
+    return {
+      cardId: card.cardId,
+      iccid: card.iccid,
+      carrierId: card.carrierId,
+      status: card.status,
+      realNameVerified: card.realNameVerified,
+      stopped: card.stopped,
+      allowanceMb: card.allowanceMb,
+      usedMbMonth: usedInMonth(card.usage, usageMonth),
+      usageMonth,
+      lastPolledAt: perTaskType((taskType) => dateOf(card.lastPolledAtMs[taskType])),
+      nextDueAt: await this.#nextDueAt(card),
+    };
+  }
+
+  /**
+   * Imports cards from a file's bytes. Rows become visible as it goes; a failed or cut import keeps them and may be
+   * repeated. Throws `bad_data` for a file that cannot be read as `format`.
+   */
+  async import(
+    actor: Actor,
+    input: Readable,
+    { format, dryRun }: { readonly format: ImportFormat; readonly dryRun: boolean },
+  ): Promise<ImportReport> {
+    if (dryRun) return importCards(this.deps.records.cards, input, { format, dryRun });
+    const trace = new ImportTrace(this.deps.audit, actor, format);
+    let inserted = 0; // unknown where the import fails half-way
+    try {
+      const report = await importCards(this.deps.records.cards, input, {
+        format,
+        beforeFirstWrite: () => trace.begin(),
+      });
+      inserted = report.inserted;
+      await trace.end(report);
+      return report;
+    } catch (error) {
+      await trace.fail(error);
+      throw error;
+    } finally {
+      this.deps.cardTotal.imported(inserted);
+    }
+  }
+
+  /** One stretch of the cards that match, in id order; perhaps an empty one although there are more. */
+  async list(filter: CardFilter, afterId: number, limit: number): Promise<CardListReport> {
+    const { cards, nextAfterId } = await this.deps.records.cards.list(filter, afterId, limit);
+    return { items: cards, nextAfterId };
+  }
+
+  /** The cards that match, as the text of an import file. */
+  export(filter: CardFilter, format: ImportFormat): AsyncGenerator<string> {
+    return exportCards(this.deps.records.cards, filter, format);
+  }
+
+  async #nextDueAt(card: CardMembership): Promise<Record<TaskType, Date | null>> {
+    const [configs, rings] = await Promise.all([
+      this.deps.records.configs.list(),
+      this.deps.live.rings.list(),
+    ]);
+    const matcher = new ConfigMatcher(configs);
+    const due = perTaskType<Date | null>(() => null);
+    await Promise.all(
+      TASK_TYPES.map(async (taskType) => {
+        const config = matcher.match(taskType, card);
+        const ring = rings.find((one) => one.configId === config?.id && one.taskType === taskType);
+        due[taskType] = dateOf(
+          await this.#dueMs(taskType, card.cardId, config?.status === 1 ? ring : undefined),
+        );
+      }),
+    );
+    return due;
+  }
+
+  /** What is queued or waits for a retry is polled whatever became of its config; else its ring tells. */
+  async #dueMs(taskType: TaskType, cardId: number, ring: RingState | undefined): Promise<number | undefined> {
+    const { rings, work } = this.deps.live;
+    const runs = ring?.enabled === true && ring.generation > 0;
+    const [{ queued, retry }, [member]] = await Promise.all([
+      work.place(taskType, cardId, []),
+      runs ? rings.contains(ring, [cardId]) : [false],
+    ]);
+    if (queued !== null) return queued.dueAtMs;
+    if (retry !== null) return retry.atMs;
+    return runs && member === true ? nextDueAt(ring, cardId) : undefined;
+  }
+}

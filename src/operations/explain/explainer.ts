@@ -1,0 +1,155 @@
+// Looks up why a card is or is not polled. Used by the admin API. A fixed number of look-ups by key, however many cards
+// there are; what they mean is task-explanation.ts.
+import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { manualEntry } from '../../domain/manual-trigger.ts';
+import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
+import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { CardOperations, CardReport } from '../cards/cards.ts';
+import { gatewayReportOf, type InterfaceReport } from '../health/gateway-report.ts';
+import type { PauseOperations, PauseReport } from '../limits/pauses.ts';
+import { type InitReport, InitReporter } from '../schedule/init-report.ts';
+import type { CardExplanation, TaskExplanation } from './explain.ts';
+import { stopEntries } from './stop-entries.ts';
+import { taskExplanationOf } from './task-explanation.ts';
+
+const MONTHS_SHOWN = 12;
+const TRIGGERS_SHOWN = 20;
+
+interface ExplainerDependencies {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly cards: CardOperations;
+  readonly pauses: PauseOperations;
+  readonly clock: Clock;
+}
+
+/** What all task types share. */
+interface Surroundings {
+  readonly nowMs: number;
+  readonly configs: readonly PollingConfig[];
+  readonly rings: readonly RingState[];
+  readonly pauses: readonly PauseReport[];
+  readonly instances: readonly InstanceInfo[];
+  readonly init: InitReport;
+  readonly openTriggers: CardExplanation['openTriggers'];
+}
+
+export class Explainer {
+  readonly #init: InitReporter;
+
+  constructor(private readonly deps: ExplainerDependencies) {
+    this.#init = new InitReporter(deps.clock);
+  }
+
+  /** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`, `unavailable`. */
+  async explain(cardIdOrIccid: string): Promise<CardExplanation> {
+    const { records } = this.deps;
+    const card = await this.deps.cards.show(cardIdOrIccid);
+    const { cardId, iccid } = card;
+    const [surroundings, usage, stops] = await Promise.all([
+      this.#surroundings(card),
+      records.cards.monthlyUsage(cardId, MONTHS_SHOWN),
+      records.stops.ofCard(cardId, MONTHS_SHOWN),
+    ]);
+    return {
+      generatedAt: new Date(surroundings.nowMs),
+      card,
+      tasks: await Promise.all(TASK_TYPES.map((taskType) => this.#task(taskType, card, surroundings))),
+      usage,
+      stops: stopEntries(stops, card.stopped),
+      openTriggers: surroundings.openTriggers,
+      logsCommand: `cardpoll logs --iccid ${iccid}`,
+    };
+  }
+
+  async #surroundings(card: CardReport): Promise<Surroundings> {
+    const { live, records, pauses } = this.deps;
+    const [nowMs, configs, rings, held, instances, progress, triggers] = await Promise.all([
+      live.now(),
+      records.configs.list(),
+      live.rings.list(),
+      pauses.list(),
+      live.coordination.instances(),
+      live.coordination.initProgress(),
+      records.triggers.openFor(card, TRIGGERS_SHOWN),
+    ]);
+    return {
+      nowMs,
+      configs,
+      rings,
+      pauses: held,
+      instances,
+      init: this.#init.report(progress),
+      openTriggers: triggers.map(({ triggerId, kind, taskType, createdAtMs }) => ({
+        triggerId,
+        kind,
+        taskType,
+        createdAt: new Date(createdAtMs),
+      })),
+    };
+  }
+
+  async #task(taskType: TaskType, card: CardReport, surroundings: Surroundings): Promise<TaskExplanation> {
+    const { work, stats, failures } = this.deps.live;
+    const ofType = <Some extends { readonly taskType: TaskType }>(all: readonly Some[]): Some[] =>
+      all.filter((one) => one.taskType === taskType);
+    const { nowMs, configs, openTriggers } = surroundings;
+    const rings = ofType(surroundings.rings);
+    const taking = new ConfigMatcher(configs).match(taskType, card);
+    const entries = ofType(openTriggers).map(({ triggerId }) => manualEntry(card.cardId, triggerId));
+    const [place, counts, reading, noted, member] = await Promise.all([
+      work.place(taskType, card.cardId, [String(card.cardId), ...entries]),
+      work.counts(taskType),
+      stats.read(taskType),
+      failures.last(taskType, card.cardId),
+      this.#isMember(rings, taking, card.cardId),
+    ]);
+    const polling = surroundings.instances.filter(({ roles }) => roles.includes('worker'));
+    return taskExplanationOf({
+      taskType,
+      card: { ...card, lastPolledAtMs: card.lastPolledAt[taskType]?.getTime() ?? null },
+      nowMs,
+      configs: ofType(configs),
+      taking,
+      rings,
+      member,
+      place,
+      counts,
+      reading,
+      pauses: ofType(surroundings.pauses),
+      breakers: holdingAll(taskType, polling),
+      workers: polling.length,
+      init: surroundings.init,
+      lastFailure: noted === null ? null : failureOf(noted),
+    });
+  }
+
+  async #isMember(
+    rings: readonly RingState[],
+    taking: PollingConfig | null,
+    cardId: number,
+  ): Promise<boolean> {
+    const ring = rings.find(({ configId }) => configId === taking?.id);
+    if (ring === undefined || ring.generation === 0) return false;
+    const [member = false] = await this.deps.live.rings.contains(ring, [cardId]);
+    return member;
+  }
+}
+
+function failureOf({ atMs, reason, message, durationMs, inARow }: NotedFailure) {
+  return { at: new Date(atMs), reason, message, durationMs, attempts: inARow };
+}
+
+/** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */
+function holdingAll(taskType: TaskType, polling: readonly InstanceInfo[]): InterfaceReport[] {
+  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
+  return gatewayReportOf(polling).interfaces.filter(
+    (one) => concerned.includes(one.interface) && one.breaker === 'open' && one.instances === polling.length,
+  );
+}

@@ -1,0 +1,230 @@
+// Why one card is or is not polled for one task type, from what was looked up about it. Used by explainer.ts. Pure; the
+// sentences stand here and nowhere else.
+
+import type { CardMembership } from '../../domain/cards/card.ts';
+import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
+import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
+import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
+import { dateOf } from '../date-of.ts';
+import type { InterfaceReport } from '../health/gateway-report.ts';
+import type { PauseReport } from '../limits/pauses.ts';
+import type { InitReport } from '../schedule/init-report.ts';
+import { countWords, spanWords } from '../span-words.ts';
+import type { PollingState, TaskExplanation } from './explain.ts';
+import { overdueBefore, presentRate, secondsToPoll } from './queue-position.ts';
+import { otherConfigsOf } from './unmatched-configs.ts';
+
+export interface TaskFacts {
+  readonly taskType: TaskType;
+  readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
+  readonly nowMs: number;
+  /** All of the task type, the first to win first, and the one that takes the card. */
+  readonly configs: readonly PollingConfig[];
+  readonly taking: PollingConfig | null;
+  /** All of the task type. */
+  readonly rings: readonly RingState[];
+  /** Whether the ring of the config that takes the card has it. */
+  readonly member: boolean;
+  readonly place: CardPlace;
+  readonly counts: QueueCounts;
+  readonly reading: StatsReading;
+  readonly pauses: readonly PauseReport[];
+  /** Breakers that hold back every instance that polls. */
+  readonly breakers: readonly InterfaceReport[];
+  /** Live instances that poll. */
+  readonly workers: number;
+  readonly init: InitReport;
+  readonly lastFailure: Omit<NonNullable<TaskExplanation['lastFailure']>, 'nextTryAt'> | null;
+}
+
+interface Verdict {
+  readonly state: PollingState;
+  readonly text: string;
+  readonly command: string | null;
+  readonly wait?: Wait;
+}
+
+/** What a due card waits for. */
+interface Wait {
+  readonly cardsBefore: number;
+  readonly seconds: number | null;
+}
+
+export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
+  const { taskType, card, nowMs, configs, taking, member, place } = facts;
+  const ring = ringOf(facts);
+  const dueMs = dueMsOf(facts);
+  const { state, text, command, wait } = verdictOf(facts);
+  const overdueMs = dueMs === null || place.running !== null ? null : nowMs - dueMs;
+  return {
+    taskType,
+    state,
+    text: place.manual.waiting === null ? text : `${text}; ${manualWords(place.manual.waiting.before)}`,
+    command,
+    config:
+      taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
+    otherConfigs: otherConfigsOf(configs, taking, card),
+    ring: ring === null ? null : { bucket: stepOf(card.cardId, ring), buckets: stepsOf(ring), member },
+    nextDueAt: dateOf(dueMs),
+    overdueSeconds: overdueMs === null || overdueMs <= 0 ? null : Math.round(overdueMs / 1000),
+    cardsBefore: wait?.cardsBefore ?? null,
+    expectedInSeconds: wait?.seconds === undefined || wait.seconds === null ? null : Math.ceil(wait.seconds),
+    lastSucceededAt: dateOf(card.lastPolledAtMs),
+    lastFailure:
+      facts.lastFailure === null ? null : { ...facts.lastFailure, nextTryAt: dateOf(place.retry?.atMs) },
+  };
+}
+
+function ringOf({ rings, taking }: TaskFacts): RingState | null {
+  return rings.find(({ configId, generation }) => configId === taking?.id && generation > 0) ?? null;
+}
+
+/** When the card's time came or comes: as it is queued, as its retry is, or else by its ring. */
+function dueMsOf(facts: TaskFacts): number | null {
+  const { place, card, taking, member } = facts;
+  const ring = ringOf(facts);
+  if (place.queued !== null) return place.queued.dueAtMs;
+  if (place.retry !== null) return place.retry.atMs;
+  return taking?.status === 1 && ring?.enabled === true && member ? nextDueAt(ring, card.cardId) : null;
+}
+
+/** The first that says something is the reason. */
+function verdictOf(facts: TaskFacts): Verdict {
+  return running(facts) ?? unpolled(facts) ?? held(facts) ?? failing(facts) ?? onSchedule(facts);
+}
+
+function running({ place }: TaskFacts): Verdict | null {
+  if (place.running === null && !place.manual.running) return null;
+  const calling = place.running?.calling ?? true;
+  const text = calling ? 'is being polled now' : 'was polled, its result is being written';
+  return { state: 'running', text, command: null };
+}
+
+/** No config polls it, or its ring does not have it. A card that waits in the queue all the same is polled. */
+function unpolled(facts: TaskFacts): Verdict | null {
+  const { taking, taskType, place, member, card } = facts;
+  const waits = place.queued !== null || place.retry !== null;
+  if (waits) return null;
+  if (taking === null) {
+    return { state: 'unmatched', text: `no ${taskType} config takes it`, command: 'cardpoll configs' };
+  }
+  if (taking.status === 0) {
+    const text = `config ${taking.id} (${taking.name}) takes it and is disabled`;
+    return { state: 'disabled', text, command: `cardpoll configs enable ${taking.id}` };
+  }
+  const ring = ringOf(facts);
+  if (member && ring?.enabled === true) return null;
+  if (member) {
+    const text = `config ${taking.id} (${taking.name}) was enabled, and its ring does not run yet`;
+    return { state: 'not_loaded', text, command: 'cardpoll doctor' };
+  }
+  return notLoaded(facts.init, card.cardId);
+}
+
+function notLoaded(init: InitReport, cardId: number): Verdict {
+  const state = 'not_loaded';
+  switch (init.status) {
+    case 'running': {
+      const left = init.etaSeconds === null ? '' : `, ${spanWords(init.etaSeconds)} left`;
+      const text = `is not loaded yet: initialisation is at ${init.percent} %${left}`;
+      return { state, text, command: 'cardpoll init' };
+    }
+    case 'stuck':
+      return {
+        state,
+        text: 'is not loaded: the initialisation makes no progress',
+        command: 'cardpoll doctor',
+      };
+    case 'pending':
+      return { state, text: 'is not loaded: the initialisation has not begun', command: 'cardpoll init' };
+    case 'completed': {
+      const text = `is not in its ring: a new or changed card is within seconds, a lost one when the rings are compared`;
+      return { state, text: `card ${cardId} ${text}`, command: 'cardpoll init rebuild' };
+    }
+  }
+}
+
+function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdict | null {
+  const [pause] = pauses;
+  if (pause !== undefined) {
+    const left = spanWords((pause.until.getTime() - nowMs) / 1000);
+    const why = pause.reason === '' ? '' : `: ${pause.reason}`;
+    const text = `${taskType} is paused for ${left} more by ${pause.by}${why}`;
+    return { state: 'paused', text, command: `cardpoll resume ${taskType}` };
+  }
+  const [breaker] = breakers;
+  if (breaker !== undefined) {
+    const what = breaker.interface === 'gateway' ? 'the gateway' : `interface ${breaker.interface}`;
+    const since = breaker.since === null ? '' : ` for ${spanWords((nowMs - breaker.since.getTime()) / 1000)}`;
+    const why = breaker.reason === null ? '' : `: ${breaker.reason}`;
+    const probe =
+      breaker.nextProbeAt === null
+        ? ''
+        : `, next probe in ${spanWords(Math.max(0, (breaker.nextProbeAt.getTime() - nowMs) / 1000))}`;
+    return { state: 'held', text: `${what} is held back${since}${why}${probe}`, command: 'cardpoll doctor' };
+  }
+  if (workers === 0) {
+    const text = 'no instance polls: none with the role worker is alive';
+    return { state: 'held', text, command: 'cardpoll daemon --roles worker' };
+  }
+  return null;
+}
+
+function failing(facts: TaskFacts): Verdict | null {
+  const { place, nowMs, lastFailure } = facts;
+  const { failuresInARow: failures, retry } = place;
+  // One that does not fail waits in that lane where it was made due while it ran, or while the queue was full.
+  if (failures === 0) return null;
+  const why = lastFailure === null ? '' : ` (${lastFailure.reason})`;
+  const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
+  const carrier = carrierTail(facts);
+  const command = 'cardpoll stats failures';
+  if (retry === null) {
+    const dueMs = dueMsOf(facts) ?? nowMs;
+    const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
+    const text = `${failed}: asked again when its ring comes to it in ${when}${carrier}`;
+    return { state: 'backoff', text, command };
+  }
+  if (retry.atMs > nowMs) {
+    const text = `${failed}: next try in ${spanWords((retry.atMs - nowMs) / 1000)}${carrier}`;
+    return { state: 'backoff', text, command };
+  }
+  const before = countWords(retry.before, 'failing card');
+  const text = `${failed}: its next try is due, ${before} before it, a tenth of the slots for them${carrier}`;
+  return { state: 'backoff', text, command };
+}
+
+/** That the card is not the only one of its carrier that fails. */
+function carrierTail({ card, reading }: TaskFacts): string {
+  const own = outlyingCarriersOf(reading.window).find(({ carrierId }) => carrierId === card.carrierId);
+  return own === undefined ? '' : `; ${carrierWords(own)}`;
+}
+
+function onSchedule(facts: TaskFacts): Verdict {
+  const { place, nowMs, counts, rings, reading } = facts;
+  const dueMs = dueMsOf(facts) ?? nowMs;
+  if (dueMs > nowMs) {
+    return { state: 'scheduled', text: `is due in ${spanWords((dueMs - nowMs) / 1000)}`, command: null };
+  }
+  const cardsBefore = place.queued?.before ?? counts.due + overdueBefore(rings, dueMs);
+  const seconds = secondsToPoll(cardsBefore, counts.manualLength, presentRate(reading));
+  const late = Math.floor((nowMs - dueMs) / 1000);
+  const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
+  const wait = { cardsBefore, seconds };
+  if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
+  const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it`;
+  if (seconds === null) {
+    const text = `${since}: ${before}, and none was polled for 10 s`;
+    return { state: 'due', text, command: 'cardpoll doctor', wait };
+  }
+  const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;
+  return { state: 'due', text, command: seconds > 1 ? 'cardpoll concurrency advise' : null, wait };
+}
+
+function manualWords(before: number): string {
+  return `a manual trigger polls it too, ${countWords(before, 'entry', 'entries')} before it`;
+}

@@ -1,0 +1,30 @@
+// Why the other polling configs of a task type do not poll a card. Used by explainer.ts. Pure.
+import type { CardMembership } from '../../domain/cards/card.ts';
+import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { TaskExplanation } from './explain.ts';
+
+/** @param taking the config that takes the card; null: none does */
+export function otherConfigsOf(
+  configs: readonly PollingConfig[],
+  taking: PollingConfig | null,
+  card: CardMembership,
+): TaskExplanation['otherConfigs'] {
+  return configs
+    .filter(({ id }) => id !== taking?.id)
+    .map((config) => ({ id: config.id, name: config.name, reason: reasonOf(config, taking, card) }));
+}
+
+function reasonOf(config: PollingConfig, taking: PollingConfig | null, card: CardMembership): string {
+  switch (misfitOf(config, card)) {
+    case 'carrier':
+      return `is for carrier ${config.carrierId}, the card is of carrier ${card.carrierId}`;
+    case 'condition':
+      return `is for ${config.cardCondition === 'verified' ? 'verified cards' : 'cards not verified'}, the card is ${
+        card.realNameVerified ? 'verified' : 'not verified'
+      }`;
+    case null:
+      return taking !== null && taking.priority > config.priority
+        ? `has priority ${config.priority}, less than ${taking.priority}`
+        : `has priority ${config.priority} too, and of equals the one with the lower id takes the card`;
+  }
+}

@@ -1,0 +1,36 @@
+// By how much Redis' clock and PostgreSQL's differ: the one dates schedule and leases, the other readings where they
+// differ. Used by operations.ts for the health of the fleet.
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { spanWords } from '../span-words.ts';
+
+export interface ClockGap {
+  readonly liveMs: number;
+  readonly recordsMs: number;
+  /** The live store's clock less the record store's, at least; 0 while they may agree. */
+  readonly aheadMs: number;
+}
+
+/** Harmless up to here; beyond an hour an instance of release 0.2.0 counts usage in wrong months. */
+export const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
+
+/** null for an embedded live store: it has no clock of its own. */
+export async function clockGapOf(
+  live: Pick<LiveStore, 'now' | 'kind'>,
+  records: Pick<RecordStore, 'now'>,
+): Promise<ClockGap | null> {
+  if (live.kind === 'embedded') return null;
+  // One is asked before and after the other: a slow answer makes no gap.
+  const liveMs = await live.now();
+  const recordsMs = await records.now();
+  const aheadMs = Math.max(0, liveMs - recordsMs) + Math.min(0, (await live.now()) - recordsMs);
+  return { liveMs, recordsMs, aheadMs };
+}
+
+export function gapWords({ liveMs, recordsMs, aheadMs }: ClockGap): string {
+  const span = `${spanWords(Math.abs(aheadMs) / 1000)} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+  return (
+    `the clock of Redis (${new Date(liveMs).toISOString()}) is ${span} that of PostgreSQL ` +
+    `(${new Date(recordsMs).toISOString()}): readings are dated by PostgreSQL, all else by Redis`
+  );
+}

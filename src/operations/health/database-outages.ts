@@ -1,0 +1,37 @@
+// Which instances cannot use the database, as they report it themselves. Used for the fleet's health and by the doctor. Pure.
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
+
+export interface DatabaseOutages {
+  /** Live instances, and the ids of those that cannot use the database. */
+  readonly instances: number;
+  readonly cutOff: readonly string[];
+  /** No instance leads: all that might are cut off. */
+  readonly leaderless: boolean;
+  /** Of the one that is cut off the longest. */
+  readonly sinceMs: number;
+  readonly reason: string;
+}
+
+/** null: all instances can use it. */
+export function databaseOutagesOf(
+  instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'roles' | 'databaseOutage'>>,
+): DatabaseOutages | null {
+  const cutOff = instances.filter(({ databaseOutage }) => databaseOutage !== null);
+  const [longest] = cutOff
+    .flatMap(({ databaseOutage }) => databaseOutage ?? [])
+    .sort((a, b) => a.sinceMs - b.sinceMs);
+  if (longest === undefined) return null;
+  const candidates = instances.filter(({ roles }) => roles.includes('scheduler'));
+  return {
+    instances: instances.length,
+    cutOff: cutOff.map(({ instanceId }) => instanceId),
+    leaderless: candidates.length > 0 && candidates.every((one) => one.databaseOutage !== null),
+    ...longest,
+  };
+}
+
+/** Without the database an instance can neither lead nor poll what the card cache lacks. */
+export function outageWords({ instances, cutOff, leaderless, reason }: DatabaseOutages): string {
+  const who = `${cutOff.length} of ${instances} instances cannot use the database`;
+  return leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;
+}

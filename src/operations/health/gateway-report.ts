@@ -1,0 +1,63 @@
+// How the gateway looks to the fleet: each instance has breakers of its own and tells those that hold calls back with
+// its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
+import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { TASKS, type TaskType } from '../../domain/task-type.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
+import { dateOf } from '../date-of.ts';
+import type { TaskHealthInputs } from './health-reasons.ts';
+
+export interface InterfaceReport {
+  /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
+  readonly interface: InterfaceName | typeof WHOLE_GATEWAY;
+  /** The worst state of any live instance. */
+  readonly breaker: 'closed' | 'open' | 'half_open';
+  /** Of the instance that holds back longest; null while closed. */
+  readonly since: Date | null;
+  readonly reason: string | null;
+  readonly nextProbeAt: Date | null;
+  /** Live instances that hold calls back. */
+  readonly instances: number;
+}
+
+export interface GatewayReport {
+  readonly interfaces: readonly InterfaceReport[];
+}
+
+export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
+  const all = instances.flatMap((instance) => instance.breakers);
+  const names = [WHOLE_GATEWAY, ...INTERFACE_NAMES] as const;
+  return { interfaces: names.map((name) => interfaceReportOf(name, all)) };
+}
+
+function interfaceReportOf(
+  name: InterfaceReport['interface'],
+  all: InstanceInfo['breakers'],
+): InterfaceReport {
+  const own = all.filter((breaker) => breaker.interface === name).sort((a, b) => a.sinceMs - b.sinceMs);
+  const shown = own.find(({ state }) => state === 'open') ?? own[0];
+  if (shown === undefined) {
+    return { interface: name, breaker: 'closed', since: null, reason: null, nextProbeAt: null, instances: 0 };
+  }
+  return {
+    interface: name,
+    breaker: shown.state,
+    since: new Date(shown.sinceMs),
+    reason: shown.reason,
+    nextProbeAt: dateOf(shown.nextProbeAtMs),
+    instances: own.length,
+  };
+}
+
+/** What holds this task type back, as the reasons of its health name it. */
+export function breakersOf(taskType: TaskType, { interfaces }: GatewayReport): TaskHealthInputs['breakers'] {
+  // Only a card over its package is stopped: a breaker of `stop` holds no task type back.
+  const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
+  return interfaces
+    .filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface))
+    .map(({ interface: name, breaker, reason, instances }) => ({
+      name,
+      isOpen: breaker === 'open',
+      reason,
+      instances,
+    }));
+}

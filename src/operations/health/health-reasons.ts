@@ -1,0 +1,297 @@
+// Why a task type is not normal, and what to type next. Used by stats.ts for one task type and for the fleet; API,
+// command line and doctor show these sentences and nothing of their own. Pure.
+//
+// The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
+// tell: polling that is held back, that does not happen, or that is slower than configured.
+
+import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
+import { carrierWords, type FailingCarrier } from '../../domain/results/failing-carriers.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import { dateOf } from '../date-of.ts';
+import { adviceOf, type Remedy } from '../limits/capacity.ts';
+import { spanWords } from '../span-words.ts';
+import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
+import { type DatabaseOutages, outageWords } from './database-outages.ts';
+
+export interface HealthReason {
+  readonly code: HealthCode;
+  /** null: it concerns the whole fleet. */
+  readonly taskType: TaskType | null;
+  readonly severity: 'warning' | 'alert';
+  /** One sentence without a full stop. */
+  readonly text: string;
+  /** What helps, or shows more; null where nothing can be typed. */
+  readonly command: string | null;
+  /** Since when it holds without a gap; null: moments ago, or nobody watched. */
+  readonly since: Date | null;
+}
+
+/** A reason before it is known whose it is and since when. */
+type Cause = Omit<HealthReason, 'taskType' | 'since'>;
+
+/** What the health log calls a reason. */
+export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
+  return taskType === null ? code : `${taskType} ${code}`;
+}
+
+/** By name; see reasonName. */
+export type ReasonsSince = ReadonlyMap<string, number>;
+
+export type HealthCode =
+  | Metric
+  | 'paused'
+  | 'breaker_open'
+  | 'nothing_polled'
+  | 'interval_missed'
+  | 'limit_reduced'
+  | 'overloaded'
+  | 'stop_unconfirmed'
+  | 'no_worker'
+  | 'database_outage'
+  | 'init_stuck'
+  | 'clocks_differ';
+
+export interface TaskHealthInputs extends HealthInputs {
+  readonly taskType: TaskType;
+  readonly due: number;
+  readonly inFlight: number;
+  /** Polls that ended in the last ten to twenty seconds. */
+  readonly recentPolls: number;
+  readonly maxConcurrency: number;
+  readonly effectiveConcurrency: number;
+  /** Why the limit in force is below the configured one, with figures; null while it is not, or not known. */
+  readonly limitReason: string | null;
+  /** Of the ring that is worst off; null without an enabled ring. */
+  readonly intervalSeconds: number | null;
+  readonly achievedIntervalSeconds: number | null;
+  /** Cards that run on although the gateway acknowledged their stop; 0 for other task types. */
+  readonly unconfirmedStops: number;
+  /** Why polls of the last five minutes failed: kind of failure -> how many. */
+  readonly failedBy: Readonly<Record<string, number>>;
+  /** Carriers that fail far more than the others, the worst first. */
+  readonly outlyingCarriers: readonly FailingCarrier[];
+  /** Until nothing is owed any more; null: never, or not known yet. */
+  readonly drainSeconds: number | null;
+  /** What capacity.ts advises; null while the limit meets the demand. */
+  readonly remedy: Remedy | null;
+  readonly pauses: ReadonlyArray<{
+    readonly source: string;
+    readonly by: string;
+    readonly reason: string;
+    readonly secondsLeft: number;
+  }>;
+  /** Of the interfaces this task type calls, and of the gateway as a whole; only those that hold calls back. */
+  readonly breakers: ReadonlyArray<{
+    readonly name: string;
+    /** false: calls succeed again, and their number grows. */
+    readonly isOpen: boolean;
+    readonly reason: string | null;
+    readonly instances: number;
+  }>;
+  readonly since: ReasonsSince;
+}
+
+/** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
+const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
+const FAILURES_NAMED = 3;
+const CARRIERS_NAMED = 2;
+/** Short intervals are allowed the moments too. */
+const INTERVAL_SLACK_SECONDS = 5;
+
+/** Why the task type is not normal, the worst reasons first; empty when it is. */
+export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
+  const causes: Cause[] = [
+    ...pauseReasons(inputs),
+    ...breakerReasons(inputs),
+    ...idleReasons(inputs),
+    ...metricReasons(inputs),
+    ...stopReasons(inputs),
+    ...intervalReasons(inputs),
+    ...limitReasons(inputs),
+  ];
+  return bySeverity(causes.map((cause) => dated(cause, inputs.taskType, inputs.since)));
+}
+
+function dated(cause: Cause, taskType: TaskType | null, since: ReasonsSince): HealthReason {
+  const sinceMs = since.get(reasonName({ taskType, code: cause.code }));
+  return { ...cause, taskType, since: dateOf(sinceMs) };
+}
+
+interface FleetHealthInputs {
+  readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
+  /** Live instances that poll. */
+  readonly workers: number;
+  /** Live instances that may lead, and so initialise. */
+  readonly schedulers: number;
+  readonly initStuck: boolean;
+  /** null: all live instances can use the database. */
+  readonly databaseOutages: DatabaseOutages | null;
+  /** null: not known. */
+  readonly clockGap: ClockGap | null;
+  readonly since: ReasonsSince;
+}
+
+/** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
+export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
+  const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, since } = inputs;
+  const causes: Cause[] = [];
+  if (workers === 0) {
+    const text = 'no instance polls: none with the role worker is alive';
+    causes.push({ code: 'no_worker', severity: 'alert', text, command: 'cardpoll daemon --roles worker' });
+  }
+  if (initStuck) {
+    const leaderless = schedulers === 0;
+    const why = leaderless ? ': no instance with the role scheduler is alive' : '';
+    causes.push({
+      code: 'init_stuck',
+      severity: 'alert',
+      text: `the initialisation makes no progress${why}`,
+      command: leaderless ? 'cardpoll daemon --roles scheduler' : 'cardpoll doctor',
+    });
+  }
+  const own = tasks.flatMap(({ taskType, reasons }) =>
+    reasons.map((reason) => ({ ...reason, text: `${taskType}: ${reason.text}` })),
+  );
+  const outages = databaseOutages === null ? [] : [outageReason(databaseOutages)];
+  const reasons = causes.map((cause) => dated(cause, null, since));
+  return bySeverity([...outages, ...reasons, ...clockReasons(clockGap, since), ...own]);
+}
+
+function outageReason(outages: DatabaseOutages): HealthReason {
+  const severity = outages.leaderless ? 'alert' : 'warning';
+  const cause = { code: 'database_outage', severity, text: outageWords(outages) } as const;
+  return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
+}
+
+/** Its beginning was noted by the clock of Redis: shown as PostgreSQL's had it. */
+function clockReasons(gap: ClockGap | null, since: ReasonsSince): HealthReason[] {
+  const gapMs = Math.abs(gap?.aheadMs ?? 0);
+  if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
+  const code = 'clocks_differ';
+  const severity = gapMs > CLOCK_GAP_MS.alertAbove ? 'alert' : 'warning';
+  const noted = since.get(reasonName({ taskType: null, code }));
+  const sinceMs = noted === undefined ? null : noted - gap.aheadMs;
+  const cause = { code, severity, text: gapWords(gap), command: 'cardpoll doctor' } as const;
+  return [{ ...cause, taskType: null, since: dateOf(sinceMs) }];
+}
+
+export function healthOfReasons(reasons: readonly HealthReason[]): Health {
+  return worst(reasons.map(({ severity }) => severity));
+}
+
+function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
+  return pauses.map(({ source, by, reason, secondsLeft }) => ({
+    code: 'paused',
+    // The operators know what they did; that the gateway silences a task type is news.
+    severity: source === 'operator' ? 'warning' : 'alert',
+    text: `paused for ${Math.ceil(secondsLeft)} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
+    command: `cardpoll resume ${taskType}`,
+  }));
+}
+
+function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
+  return breakers.map(({ name, isOpen, reason, instances }) => ({
+    code: 'breaker_open',
+    severity: isOpen ? 'alert' : 'warning',
+    text:
+      `${name === 'gateway' ? 'the gateway' : `interface ${name}`} is ${isOpen ? 'dead' : 'recovering'} for ` +
+      `${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    command: 'cardpoll doctor',
+  }));
+}
+
+function idleReasons(inputs: TaskHealthInputs): Cause[] {
+  const { due, inFlight, recentPolls, pauses, breakers } = inputs;
+  const held = pauses.length > 0 || breakers.length > 0;
+  if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
+  const text = `${due} cards are due and none was polled for 10 s`;
+  return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
+}
+
+function metricReasons(inputs: TaskHealthInputs): Cause[] {
+  const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
+  const said: Record<Metric, readonly [text: string, command: string]> = {
+    queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
+    success_rate: [
+      `${tenths(successRate)} % of the polls succeed${failureWords(inputs)}`,
+      'cardpoll stats failures',
+    ],
+    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms`, 'cardpoll concurrency advise'],
+    concurrency_usage: [
+      `${tenths(concurrencyPercent)} % of the limit is in use`,
+      'cardpoll concurrency advise',
+    ],
+  };
+  return Object.entries(judgeMetrics(inputs)).flatMap(([metric, severity]) => {
+    const [text, command] = said[metric as Metric];
+    return severity === 'normal' ? [] : [{ code: metric as Metric, severity, text, command }];
+  });
+}
+
+function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
+  if (remedy !== null) return ', never gone at this rate';
+  return drainSeconds === null ? '' : `, gone in about ${spanWords(drainSeconds)}`;
+}
+
+function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {
+  const most = Object.entries(failedBy)
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, FAILURES_NAMED);
+  const by = most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
+  const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
+  return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
+}
+
+function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): Cause[] {
+  if (cards === 0) return [];
+  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} and did not stop ${cards === 1 ? 'it' : 'them'}`;
+  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
+}
+
+function intervalReasons(inputs: TaskHealthInputs): Cause[] {
+  const { intervalSeconds: configured, achievedIntervalSeconds: achieved } = inputs;
+  if (configured === null || achieved === null) return [];
+  const ratio = achieved / configured;
+  const late = achieved - configured > INTERVAL_SLACK_SECONDS;
+  if (!late || ratio <= INTERVAL_RATIO.warningAbove) return [];
+  return [
+    {
+      code: 'interval_missed',
+      severity: ratio > INTERVAL_RATIO.alertAbove ? 'alert' : 'warning',
+      text: `cards are polled every ${tenths(achieved)} s instead of every ${configured} s`,
+      command: 'cardpoll concurrency advise',
+    },
+  ];
+}
+
+function limitReasons(inputs: TaskHealthInputs): Cause[] {
+  const { taskType, effectiveConcurrency, maxConcurrency, limitReason, remedy } = inputs;
+  const reasons: Cause[] = [];
+  if (effectiveConcurrency < maxConcurrency) {
+    reasons.push({
+      code: 'limit_reduced',
+      severity: 'warning',
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway takes no more'}`,
+      command: 'cardpoll concurrency advise',
+    });
+  }
+  if (remedy !== null) {
+    const { raiseTo } = remedy;
+    reasons.push({
+      code: 'overloaded',
+      severity: 'warning',
+      text: `more is asked for than the limit lets through: ${adviceOf(remedy)}`,
+      command: raiseTo === null ? 'cardpoll configs' : `cardpoll concurrency set ${taskType} ${raiseTo}`,
+    });
+  }
+  return reasons;
+}
+
+function bySeverity(reasons: readonly HealthReason[]): HealthReason[] {
+  const alerts = reasons.filter(({ severity }) => severity === 'alert');
+  return [...alerts, ...reasons.filter(({ severity }) => severity !== 'alert')];
+}
+
+function tenths(value: number | null): number {
+  return Math.round((value ?? 0) * 10) / 10;
+}

@@ -1,0 +1,157 @@
+// Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
+// limits for good, the live store holds those in force; workers read them there with every claim.
+import type { Actor } from '../../domain/audit.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
+import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { Audit } from '../audit.ts';
+import { requireWithin } from '../bounds.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+
+export interface ConcurrencyLimit {
+  readonly taskType: TaskType;
+  readonly maxConcurrency: number;
+  /** Running now, fleet-wide. */
+  readonly current: number;
+  /** The limit in force: `maxConcurrency`, or less while the leader lowered it. */
+  readonly effectiveConcurrency: number;
+  /** Why it is less; null while it is not. */
+  readonly reason: string | null;
+  /** What was measured at the limits the type worked at, by concurrency. */
+  readonly curve: readonly MeasuredLevel[];
+  /** The level beyond which more concurrency gained nothing; null while fewer than two were measured. */
+  readonly knee: MeasuredLevel | null;
+}
+
+interface MeasuredLevel {
+  readonly concurrency: number;
+  readonly ratePerSecond: number;
+  readonly avgDurationMs: number;
+  /** Calls answered 429 or 503. */
+  readonly backpressurePercent: number;
+  readonly at: Date;
+}
+
+export interface SlotReset {
+  readonly taskType: TaskType;
+  readonly previous: number;
+  readonly current: number;
+}
+
+/** Counts of one task type with the limit in force filled in. */
+export interface LimitedCounts extends QueueCounts {
+  readonly taskType: TaskType;
+  readonly maxConcurrency: number;
+}
+
+export class ConcurrencyOperations {
+  constructor(
+    private readonly live: LiveStore,
+    private readonly records: RecordStore,
+    private readonly audit: Audit,
+  ) {}
+
+  async list(): Promise<ConcurrencyLimit[]> {
+    const counts = await this.counts();
+    return Promise.all(counts.map((one) => this.#limitOf(one)));
+  }
+
+  async show(taskType: TaskType): Promise<ConcurrencyLimit> {
+    const [counts] = (await this.counts()).filter((one) => one.taskType === taskType);
+    return this.#limitOf(counts as LimitedCounts);
+  }
+
+  /**
+   * Sets a limit for the whole fleet; in force with the next claim of every worker.
+   * Throws `invalid` outside 1..100000, `conflict` when it is not in the version expected, `unavailable`; after
+   * `unavailable` the call may be repeated.
+   */
+  async set(
+    actor: Actor,
+    taskType: TaskType,
+    maxConcurrency: number,
+    expected: ExpectedVersion,
+  ): Promise<ConcurrencyLimit> {
+    requireWithin(MAX_CONCURRENCY_BOUNDS, { maxConcurrency });
+    await this.audit.change(actor, async ({ configs }, note) => {
+      const before = (await configs.concurrency())[taskType];
+      requireVersion(limitVersion({ taskType, maxConcurrency: before }), expected);
+      await configs.setConcurrency(taskType, maxConcurrency);
+      note({
+        action: 'concurrency.set',
+        object: `task_type ${taskType}`,
+        before: { maxConcurrency: before },
+        after: { maxConcurrency },
+      });
+    });
+    await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
+    return this.#limitOf({ ...(await this.live.work.counts(taskType)), taskType, maxConcurrency });
+  }
+
+  async #limitOf(counts: LimitedCounts): Promise<ConcurrencyLimit> {
+    const { taskType, maxConcurrency, effectiveConcurrency, inFlight } = counts;
+    const record = await this.live.work.limitRecord(taskType);
+    const curve = record?.curve ?? [];
+    const knee = kneeOf(curve);
+    return {
+      taskType,
+      maxConcurrency,
+      current: inFlight,
+      effectiveConcurrency,
+      reason: effectiveConcurrency < maxConcurrency ? (record?.reason ?? null) : null,
+      curve: curve.map(levelOf),
+      knee: knee === null ? null : levelOf(knee),
+    };
+  }
+
+  /** Clears the running count (operations interface, section 4); whoever still holds a slot is fenced. */
+  async reset(actor: Actor, taskType: TaskType): Promise<SlotReset> {
+    const { work } = this.live;
+    const { inFlight } = await work.counts(taskType);
+    const change = {
+      action: 'concurrency.reset',
+      object: `task_type ${taskType}`,
+      before: { current: inFlight },
+      after: { current: 0 },
+    };
+    return this.audit.announce(actor, change, async () => ({
+      taskType,
+      ...(await work.resetSlots(taskType)),
+    }));
+  }
+
+  /** What the live store counts, in order of TASK_TYPES. The durable limit stands in where none is in force yet. */
+  async counts(): Promise<LimitedCounts[]> {
+    const counted = await Promise.all(
+      TASK_TYPES.map(async (taskType) => ({
+        taskType,
+        ...(await this.live.work.counts(taskType)),
+      })),
+    );
+    if (counted.every(isLimited)) return counted;
+    const durable = await this.records.configs.concurrency();
+    return counted.map((one) => ({
+      ...one,
+      maxConcurrency: one.maxConcurrency ?? durable[one.taskType],
+    }));
+  }
+}
+
+/** Of the configured limit, not of the one in force. */
+export function limitVersion({
+  taskType,
+  maxConcurrency,
+}: Pick<ConcurrencyLimit, 'taskType' | 'maxConcurrency'>): string {
+  return versionOf([taskType, maxConcurrency]);
+}
+
+function levelOf({ atMs, ...level }: CurvePoint): MeasuredLevel {
+  return { ...level, at: new Date(atMs) };
+}
+
+function isLimited(counts: QueueCounts & { taskType: TaskType }): counts is LimitedCounts {
+  return counts.maxConcurrency !== null;
+}

@@ -1,0 +1,99 @@
+// Pauses of polling: what holds a task type back for a time, and until when. The gateway asks for some (429, 503: the
+// workers set those), operators for others, when the gateway's owner announces maintenance. Used by the admin API.
+import type { Actor } from '../../domain/audit.ts';
+import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/pause.ts';
+import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
+import type { Audit } from '../audit.ts';
+import { requireWithin } from '../bounds.ts';
+
+export interface PauseReport {
+  readonly taskType: TaskType;
+  /** Who holds polling back. A pause of one never hides the other's. */
+  readonly source: PauseSource;
+  readonly reason: string;
+  /** The caller of the API, or the instance the gateway answered. */
+  readonly by: string;
+  readonly since: Date;
+  readonly until: Date;
+}
+
+interface OperatorPause {
+  readonly taskType: Pausable;
+  readonly seconds: number;
+  readonly reason: string;
+}
+
+/** All methods throw `unavailable` when the live store does not answer. */
+export class PauseOperations {
+  constructor(
+    private readonly live: Pick<LiveStore, 'work'>,
+    private readonly audit: Audit,
+  ) {}
+
+  /** By task type, the one that lasts longest first. */
+  async list(): Promise<PauseReport[]> {
+    return sorted(await this.live.work.pauses());
+  }
+
+  /**
+   * Holds back all polling of a task type, manual triggers included, from now on for `seconds`; calls in flight end.
+   * A further pause replaces the operators' present one. @returns the pauses made. Throws `invalid`.
+   */
+  async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
+    requireWithin(PAUSE_SECONDS_BOUNDS, { seconds });
+    const types = typesOf(taskType);
+    const ofOperators = (pause: { source: PauseSource; taskType: TaskType }) =>
+      pause.source === 'operator' && types.includes(pause.taskType);
+    const present = (await this.list()).filter(ofOperators);
+    const change = {
+      action: 'pause.begin',
+      object: `task_type ${taskType}`,
+      before: present.length === 0 ? null : { pauses: present },
+      after: { seconds, reason },
+    };
+    await this.audit.announce(actor, change, async () => {
+      for (const type of types) {
+        await this.live.work.pause(type, {
+          source: 'operator',
+          ms: seconds * 1000,
+          reason,
+          by: actor.name,
+        });
+      }
+    });
+    return (await this.list()).filter(ofOperators);
+  }
+
+  /** Ends every pause of a task type, also one the gateway asked for. @returns the pauses that were ended. */
+  async resume(actor: Actor, taskType: Pausable): Promise<PauseReport[]> {
+    const types = typesOf(taskType);
+    const pauses = (await this.list()).filter((pause) => types.includes(pause.taskType));
+    if (pauses.length === 0) return [];
+    const change = {
+      action: 'pause.end',
+      object: `task_type ${taskType}`,
+      before: { pauses },
+      after: null,
+    };
+    return this.audit.announce(actor, change, async () => {
+      const ended: Pause[] = [];
+      for (const type of types) ended.push(...(await this.live.work.resume(type)));
+      return sorted(ended);
+    });
+  }
+}
+
+function typesOf(taskType: Pausable): readonly TaskType[] {
+  return taskType === 'all' ? TASK_TYPES : [taskType];
+}
+
+function sorted(pauses: readonly Pause[]): PauseReport[] {
+  const order = (pause: Pause) => TASK_TYPES.indexOf(pause.taskType);
+  return [...pauses].sort((a, b) => order(a) - order(b) || b.untilMs - a.untilMs).map(reportOf);
+}
+
+function reportOf({ sinceMs, untilMs, ...rest }: Pause): PauseReport {
+  return { ...rest, since: new Date(sinceMs), until: new Date(untilMs) };
+}

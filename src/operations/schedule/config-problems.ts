@@ -1,0 +1,43 @@
+// What makes no sense about a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing:
+// configs may be made step by step, and with plain SQL.
+import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { type Bounds, wholeNumberWithin } from '../bounds.ts';
+
+/** @param members of its loaded ring; null: not known (yet) */
+export function problemsOf(
+  config: PollingConfig,
+  all: readonly PollingConfig[],
+  members: number | null,
+  intervalSecondsBounds: Bounds,
+): string[] {
+  const problems: string[] = [];
+  const covering = coveringConfigs(config, all);
+  if (covering.length > 0) {
+    problems.push(`every card it matches is polled by config ${covering.map(({ id }) => id).join(' and ')}`);
+  } else if (members === 0) problems.push('no card matches it');
+  const { intervalSeconds } = config;
+  if (intervalSeconds < intervalSecondsBounds.min || intervalSeconds > intervalSecondsBounds.max) {
+    problems.push(`interval_seconds ${wholeNumberWithin(intervalSecondsBounds)}`);
+  }
+  if (!all.some((other) => other.taskType === config.taskType && other.status === 1)) {
+    problems.push(`no enabled config polls ${config.taskType}`);
+  }
+  return problems;
+}
+
+/** The configs that win over this one and together take all it matches; none when something is left for it. */
+function coveringConfigs(config: PollingConfig, all: readonly PollingConfig[]): PollingConfig[] {
+  const winners = new ConfigMatcher(all)
+    .winnersOver(config)
+    .filter(({ carrierId }) => carrierId === null || carrierId === config.carrierId);
+  const covering = new Set<PollingConfig>();
+  for (const condition of ['not_verified', 'verified'] as const) {
+    if (config.cardCondition !== 'any' && config.cardCondition !== condition) continue;
+    const winner = winners.find(
+      ({ cardCondition }) => cardCondition === 'any' || cardCondition === condition,
+    );
+    if (winner === undefined) return [];
+    covering.add(winner);
+  }
+  return [...covering];
+}

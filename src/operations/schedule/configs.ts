@@ -1,0 +1,176 @@
+// Polling configs: read, create, change and remove. Used by the admin API. Running daemons watch the records and follow a
+// change within half a second; nothing here talks to them.
+//
+// A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
+// the last config of a task type is allowed: nothing of that type is polled then.
+import type { Actor } from '../../domain/audit.ts';
+import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
+import {
+  INTERVAL_SECONDS_BOUNDS,
+  type PollingConfig,
+  PRIORITY_BOUNDS,
+} from '../../domain/schedule/polling-config.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RingState } from '../../store/ports/live/rings.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { Audit } from '../audit.ts';
+import { type Bounds, isWithin, wholeNumberWithin } from '../bounds.ts';
+import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
+import { achievedIntervalMsOf } from './achieved-interval.ts';
+import { problemsOf } from './config-problems.ts';
+
+export const CONFIG_NAME_LENGTH = 200;
+
+const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BOUNDS } as const;
+
+type NewConfig = Omit<PollingConfig, 'id'>;
+export type ConfigPatch = Partial<NewConfig>;
+
+export interface ConfigReport extends PollingConfig {
+  /** Cards its ring holds; null while the live store does not answer. */
+  readonly members: number | null;
+  /** How often its cards are really polled; null while it is off or not built. */
+  readonly achievedIntervalSeconds: number | null;
+  /** Whole revolutions left out so far because the ring was more than one behind. */
+  readonly skippedRevolutions: number | null;
+  /** What makes no sense about it, in words. */
+  readonly problems: readonly string[];
+}
+
+export class ConfigOperations {
+  constructor(
+    private readonly records: RecordStore,
+    private readonly live: LiveStore,
+    private readonly clock: Clock,
+    private readonly audit: Audit,
+  ) {}
+
+  /** By id. */
+  async list(): Promise<ConfigReport[]> {
+    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    const sorted = [...configs].sort((a, b) => a.id - b.id);
+    return sorted.map((config) => this.#report(config, sorted, rings));
+  }
+
+  /** Throws `not_found` for an unknown id. */
+  async show(id: number): Promise<ConfigReport> {
+    const found = (await this.list()).find((config) => config.id === id);
+    if (found === undefined) throw unknown(id);
+    return found;
+  }
+
+  /** Throws `invalid` naming each field out of bounds. */
+  async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
+    requireSensible(config);
+    const created = await this.audit.change(actor, async ({ configs }, note) => {
+      const after = await configs.create(config);
+      note({ action: 'config.create', object: objectOf(after.id), before: null, after });
+      return after;
+    });
+    return this.#reportOf(created);
+  }
+
+  /** Throws `not_found`, `invalid` naming each field out of bounds, `conflict` when it is not in the version expected. */
+  async update(
+    actor: Actor,
+    id: number,
+    patch: ConfigPatch,
+    expected: ExpectedVersion,
+  ): Promise<ConfigReport> {
+    requireSensible(patch);
+    const updated = await this.audit.change(actor, async ({ configs }, note) => {
+      const before = (await configs.list()).find((config) => config.id === id);
+      if (before === undefined) throw unknown(id);
+      requireVersion(configVersion(before), expected);
+      const after = await configs.update(id, patch);
+      if (after === null) throw unknown(id);
+      note({ action: 'config.update', object: objectOf(id), before, after });
+      return after;
+    });
+    return this.#reportOf(updated);
+  }
+
+  /** Its cards go to the next config that matches them. @returns it as it was. Throws `not_found` for an unknown id. */
+  async remove(actor: Actor, id: number): Promise<ConfigReport> {
+    const removed = await this.audit.change(actor, async ({ configs }, note) => {
+      const before = isWithin(RECORD_ID_BOUNDS, id) ? await configs.remove(id) : null;
+      if (before === null) throw unknown(id);
+      note({ action: 'config.delete', object: objectOf(id), before, after: null });
+      return before;
+    });
+    return this.#reportOf(removed);
+  }
+
+  async #reportOf(config: PollingConfig): Promise<ConfigReport> {
+    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    return this.#report(config, configs, rings);
+  }
+
+  #report(
+    config: PollingConfig,
+    all: readonly PollingConfig[],
+    rings: readonly RingState[] | null,
+  ): ConfigReport {
+    const ring = rings?.find((one) => one.configId === config.id && one.taskType === config.taskType);
+    const members = rings === null ? null : (ring?.members ?? 0);
+    const achievedMs = ring === undefined ? null : achievedIntervalMsOf(ring, this.clock.now());
+    const isLoaded = ring?.loaded === true && ring.building === null;
+    return {
+      ...config,
+      members,
+      achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
+      skippedRevolutions: rings === null ? null : (ring?.skippedRevolutions ?? 0),
+      problems: problemsOf(config, all, isLoaded ? members : null, INTERVAL_SECONDS_BOUNDS),
+    };
+  }
+
+  /** Configs stay readable and changeable while the live store is away. */
+  async #rings(): Promise<readonly RingState[] | null> {
+    try {
+      return await this.live.rings.list();
+    } catch (error) {
+      if (error instanceof CardpollError && error.kind === 'unavailable') return null;
+      throw error;
+    }
+  }
+}
+
+/** Of what a change can change, not of what polling makes of it. */
+export function configVersion(config: PollingConfig): string {
+  const { id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
+  return versionOf([id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status]);
+}
+
+function requireSensible(fields: ConfigPatch): void {
+  const problems: FieldProblem[] = [];
+  for (const [field, bounds] of Object.entries(BOUNDS) as Array<[keyof typeof BOUNDS, Bounds]>) {
+    const value = fields[field];
+    if (value === undefined) continue;
+    if (!isWithin(bounds, value)) {
+      problems.push({ field, message: wholeNumberWithin(bounds) });
+    }
+  }
+  const { name, taskType } = fields;
+  if (name !== undefined && (name.trim() === '' || name.length > CONFIG_NAME_LENGTH)) {
+    problems.push({ field: 'name', message: `must have 1 to ${CONFIG_NAME_LENGTH} characters` });
+  }
+  if (taskType !== undefined && !TASK_TYPES.includes(taskType)) {
+    problems.push({ field: 'taskType', message: `must be one of ${TASK_TYPES.join(', ')}` });
+  }
+  if (problems.length > 0) {
+    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields: problems });
+  }
+}
+
+function objectOf(id: number): string {
+  return `config ${id}`;
+}
+
+function unknown(id: number): CardpollError {
+  return new CardpollError('not_found', 'config_not_found', `there is no polling config ${id}`, {
+    hint: '`cardpoll configs list` shows the ids',
+  });
+}

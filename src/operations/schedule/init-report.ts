@@ -1,0 +1,83 @@
+// Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
+// the initialiser saved. Used by stats.ts. Pure.
+
+import { rounded } from '../../domain/stats/rounded.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { InitProgress, InitStatus } from '../../store/ports/live/coordination.ts';
+import { dateOf } from '../date-of.ts';
+
+/** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
+const INIT_STUCK_AFTER_MS = 60_000;
+
+export interface InitReport {
+  readonly status: InitStatus | 'stuck';
+  /** `build`: rings are filled; anything else says why all rings are compared with the cards. */
+  readonly reason: InitProgress['reason'];
+  /** Cards to load and loaded so far. */
+  readonly total: number;
+  readonly loaded: number;
+  readonly percent: number;
+  readonly batch: number;
+  readonly batches: number;
+  readonly startedAt: Date | null;
+  readonly updatedAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** At the average pace since the start; null unless running and something is loaded. */
+  readonly etaSeconds: number | null;
+}
+
+/** Remembers since when initialisation is pending: nobody writes that down, above all where no leader is. */
+export class InitReporter {
+  #pendingSinceMs: number | null;
+
+  constructor(private readonly clock: Clock) {
+    this.#pendingSinceMs = clock.now();
+  }
+
+  report(progress: InitProgress): InitReport {
+    const now = this.clock.now();
+    this.#pendingSinceMs = progress.status === 'pending' ? (this.#pendingSinceMs ?? now) : null;
+    return initReportOf(progress, now, this.#pendingSinceMs);
+  }
+}
+
+/** @param pendingSinceMs null: not known */
+export function initReportOf(
+  progress: InitProgress,
+  nowMs: number,
+  pendingSinceMs: number | null = null,
+): InitReport {
+  const status = isStuck(progress, nowMs, pendingSinceMs) ? 'stuck' : progress.status;
+  return {
+    status,
+    reason: progress.reason,
+    total: progress.total,
+    loaded: progress.loaded,
+    percent: percentOf(progress),
+    batch: progress.batch,
+    batches: progress.batches,
+    startedAt: dateOf(progress.startedAtMs),
+    updatedAt: dateOf(progress.updatedAtMs),
+    finishedAt: dateOf(progress.finishedAtMs),
+    etaSeconds: status === 'running' ? etaSecondsOf(progress, nowMs) : null,
+  };
+}
+
+function isStuck(progress: InitProgress, nowMs: number, pendingSinceMs: number | null): boolean {
+  if (progress.status === 'completed') return false;
+  const changedAtMs =
+    progress.status === 'pending' ? pendingSinceMs : (progress.updatedAtMs ?? progress.startedAtMs);
+  return changedAtMs !== null && nowMs - changedAtMs > INIT_STUCK_AFTER_MS;
+}
+
+function percentOf(progress: InitProgress): number {
+  if (progress.status === 'completed') return 100;
+  // Cards added while it runs may carry `loaded` past the total counted at the start.
+  return progress.total === 0 ? 0 : Math.min(100, rounded((100 * progress.loaded) / progress.total));
+}
+
+function etaSecondsOf(progress: InitProgress, nowMs: number): number | null {
+  if (progress.startedAtMs === null || progress.loaded === 0) return null;
+  const msPerCard = Math.max(0, nowMs - progress.startedAtMs) / progress.loaded;
+  return Math.ceil((Math.max(0, progress.total - progress.loaded) * msPerCard) / 1000);
+}

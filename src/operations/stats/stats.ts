@@ -1,0 +1,198 @@
+// The numbers of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
+// command line. Reads the stores; the arithmetic of one task type is task-stats.ts, of initialisation init-report.ts.
+import type { Health } from '../../domain/health.ts';
+import { askPerTaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { CardTotal } from '../cards/card-total.ts';
+import type { ClockGap } from '../health/clock-gap.ts';
+import { databaseOutagesOf } from '../health/database-outages.ts';
+import { breakersOf, type GatewayReport, gatewayReportOf } from '../health/gateway-report.ts';
+import {
+  fleetReasons,
+  type HealthReason,
+  healthOfReasons,
+  type ReasonsSince,
+} from '../health/health-reasons.ts';
+import type { PatientReading } from '../health/patient-reading.ts';
+import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
+import type { ConcurrencyOperations } from '../limits/concurrency.ts';
+import type { PauseOperations, PauseReport } from '../limits/pauses.ts';
+import { type InitReport, InitReporter } from '../schedule/init-report.ts';
+import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
+
+interface InstanceReport {
+  /** The instance's id, by the contract's name for it. */
+  readonly workerId: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly roles: readonly string[];
+  /** host:port of its probes; null while it does not listen. */
+  readonly probeAddress: string | null;
+  readonly startedAt: Date;
+  readonly heartbeatAt: Date;
+  readonly inFlight: number;
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  /** 0 to 1; null before the first look-up. */
+  readonly cacheHitRatio: number | null;
+}
+
+export interface Overview {
+  readonly generatedAt: Date;
+  /** Version of the instance that answers. */
+  readonly version: string;
+  /** The worst of `healthReasons`. */
+  readonly health: Health;
+  /** What is wrong, for all of the fleet and its task types, the worst first. */
+  readonly healthReasons: readonly HealthReason[];
+  readonly cardsTotal: number;
+  readonly capacity: FleetCapacity;
+  readonly gateway: GatewayReport;
+  readonly pauses: readonly PauseReport[];
+  readonly stops: {
+    /** Cards that run on although the gateway acknowledged their stop; null while the database does not tell. */
+    readonly unconfirmed: number | null;
+  };
+  readonly tasks: readonly TaskStats[];
+  readonly init: InitReport;
+  /** Live instances. */
+  readonly workers: readonly InstanceReport[];
+}
+
+interface FleetCapacity extends Omit<Capacity, 'remedy'> {
+  /** What would help where the demand is more than the capacity; else null. */
+  readonly advice: string | null;
+}
+
+interface StatsDependencies {
+  readonly live: LiveStore;
+  readonly pauses: PauseOperations;
+  readonly concurrency: ConcurrencyOperations;
+  readonly cardTotal: CardTotal;
+  readonly unconfirmedStops: PatientReading<number>;
+  readonly clockGap: PatientReading<ClockGap>;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+/** All methods throw `unavailable` when a store they need does not answer. */
+export class StatsOperations {
+  readonly #init: InitReporter;
+
+  constructor(private readonly deps: StatsDependencies) {
+    this.#init = new InitReporter(deps.clock);
+  }
+
+  async overview(): Promise<Overview> {
+    const { clock, live, cardTotal } = this.deps;
+    const [surroundings, progress] = await Promise.all([
+      this.#surroundings(),
+      live.coordination.initProgress(),
+    ]);
+    const tasks = await this.#tasks(surroundings);
+    const init = this.#init.report(progress);
+    const healthReasons = fleetReasons({
+      tasks: tasks.map(({ taskType, healthReasons: reasons }) => ({ taskType, reasons })),
+      workers: surroundings.instances.filter(({ roles }) => roles.includes('worker')).length,
+      schedulers: surroundings.instances.filter(({ roles }) => roles.includes('scheduler')).length,
+      initStuck: init.status === 'stuck',
+      databaseOutages: databaseOutagesOf(surroundings.instances),
+      clockGap: surroundings.clockGap,
+      since: surroundings.since,
+    });
+    return {
+      generatedAt: new Date(clock.now()),
+      version: this.deps.version,
+      health: healthOfReasons(healthReasons),
+      healthReasons,
+      cardsTotal: await cardTotal.read(progress.total),
+      tasks,
+      capacity: fleetCapacity(tasks),
+      gateway: surroundings.gateway,
+      pauses: surroundings.pauses,
+      stops: { unconfirmed: surroundings.unconfirmedStops },
+      init,
+      workers: surroundings.instances.map(instanceReportOf),
+    };
+  }
+
+  async queues(): Promise<QueueStats[]> {
+    const [counts, rings] = await Promise.all([this.deps.concurrency.counts(), this.deps.live.rings.list()]);
+    return counts.map((one) => queueStatsOf(one, rings, this.deps.clock.now()));
+  }
+
+  async tasks(): Promise<TaskStats[]> {
+    return this.#tasks(await this.#surroundings());
+  }
+
+  async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<TaskStats[]> {
+    const { stats, work } = this.deps.live;
+    const nowMs = this.deps.clock.now();
+    const [queues, readings] = await Promise.all([
+      this.queues(),
+      askPerTaskType((taskType) => stats.read(taskType)),
+    ]);
+    const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
+      effectiveConcurrency < concurrency.max;
+    const limits = await Promise.all(
+      queues.map((queue) => (isReduced(queue) ? work.limitRecord(queue.taskType) : null)),
+    );
+    return queues.map((queue, i) =>
+      taskStatsOf(queue, readings[queue.taskType], {
+        pauses: pauses
+          .filter(({ taskType }) => taskType === queue.taskType)
+          .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
+        breakers: breakersOf(queue.taskType, gateway),
+        unconfirmedStops: queue.taskType === 'package' ? (unconfirmedStops ?? 0) : 0,
+        limitReason: limits[i]?.reason ?? null,
+        since,
+      }),
+    );
+  }
+
+  async #surroundings(): Promise<Surroundings> {
+    const { live } = this.deps;
+    const [instances, pauses, unconfirmedStops, clockGap, since] = await Promise.all([
+      live.coordination.instances(),
+      this.deps.pauses.list(),
+      this.deps.unconfirmedStops.read(),
+      this.deps.clockGap.read(),
+      live.health.since(),
+    ]);
+    return { instances, pauses, unconfirmedStops, clockGap, since, gateway: gatewayReportOf(instances) };
+  }
+}
+
+/** What surrounds the task types. */
+interface Surroundings {
+  readonly instances: readonly InstanceInfo[];
+  readonly pauses: readonly PauseReport[];
+  readonly unconfirmedStops: number | null;
+  readonly clockGap: ClockGap | null;
+  readonly gateway: GatewayReport;
+  readonly since: ReasonsSince;
+}
+
+function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {
+  const capacities = tasks.map(({ capacity }) => capacity);
+  const advice = capacities.flatMap(({ remedy }) => (remedy === null ? [] : adviceOf(remedy)));
+  return {
+    ...roundedCapacity(fleetCapacityOf(capacities)),
+    advice: advice.length === 0 ? null : advice.join('; '),
+  };
+}
+
+function instanceReportOf(instance: InstanceInfo): InstanceReport {
+  const { instanceId, startedAtMs, heartbeatAtMs, ...rest } = instance;
+  const lookUps = instance.cacheHits + instance.cacheMisses;
+  return {
+    workerId: instanceId,
+    ...rest,
+    startedAt: new Date(startedAtMs),
+    heartbeatAt: new Date(heartbeatAtMs),
+    cacheHitRatio: lookUps === 0 ? null : Math.round((10_000 * instance.cacheHits) / lookUps) / 10_000,
+  };
+}

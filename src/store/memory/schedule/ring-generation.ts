@@ -1,0 +1,87 @@
+// One build of a ring's buckets in this process's memory: a JavaScript Set a bucket. Used by rings.ts.
+import {
+  afterMerge,
+  afterSplit,
+  bucketAt,
+  bucketNumberOf,
+  type RingShape,
+} from '../../../domain/schedule/phase.ts';
+import type { RingGeneration } from '../../ports/live/rings.ts';
+
+export class Generation {
+  readonly #buckets = new Map<number, Set<number>>();
+  shape: RingShape;
+  members = 0;
+
+  constructor(
+    readonly number: number,
+    buckets: number,
+    readonly selection: string,
+  ) {
+    this.shape = { buckets, split: 0 };
+  }
+
+  get state(): RingGeneration {
+    return { generation: this.number, ...this.shape, members: this.members, selection: this.selection };
+  }
+
+  add(cardId: number): boolean {
+    if (!this.#put(cardId)) return false;
+    this.members += 1;
+    return true;
+  }
+
+  remove(cardId: number): boolean {
+    const number = bucketNumberOf(cardId, this.shape);
+    const bucket = this.#buckets.get(number);
+    if (bucket?.delete(cardId) !== true) return false;
+    if (bucket.size === 0) this.#buckets.delete(number);
+    this.members -= 1;
+    return true;
+  }
+
+  has(cardId: number): boolean {
+    return this.#buckets.get(bucketNumberOf(cardId, this.shape))?.has(cardId) ?? false;
+  }
+
+  /** The cards of the bucket at a step, and how many steps it spans. */
+  at(step: number): { readonly cards: Iterable<number>; readonly steps: 1 | 2 } {
+    const { number, steps } = bucketAt(this.shape, step);
+    return { cards: this.#buckets.get(number) ?? [], steps };
+  }
+
+  split(): void {
+    const { buckets, split } = this.shape;
+    this.shape = afterSplit(this.shape);
+    this.#move([buckets + split]);
+  }
+
+  /** False when the cursor stands between the two halves. */
+  merge(cursor: number | null): boolean {
+    const next = afterMerge(this.shape);
+    const number = next.buckets + next.split;
+    if (cursor !== null && cursor % (2 * next.buckets) === 2 * next.split + 1) return false;
+    this.shape = next;
+    this.#move([2 * number, 2 * number + 1]);
+    return true;
+  }
+
+  #put(cardId: number): boolean {
+    const number = bucketNumberOf(cardId, this.shape);
+    let bucket = this.#buckets.get(number);
+    if (bucket === undefined) {
+      bucket = new Set();
+      this.#buckets.set(number, bucket);
+    }
+    if (bucket.has(cardId)) return false;
+    bucket.add(cardId);
+    return true;
+  }
+
+  /** Puts the cards of these buckets where they belong by now. */
+  #move(numbers: readonly number[]): void {
+    const moved = numbers.flatMap((number) => [...(this.#buckets.get(number) ?? [])]);
+    for (const number of numbers) this.#buckets.delete(number);
+    for (const cardId of moved) this.#put(cardId);
+  }
+}

@@ -1,0 +1,94 @@
+// What the embedded live store keeps of one task type's work, and the moves its parts share: who holds a lease, giving
+// slots back, taking back what expired, making cards due. Used by work-queue.ts, claim.ts and rings.ts.
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/health.ts';
+import type { LimitRecord, Pause, PauseSource, WorkItem } from '../../ports/live/work-queue.ts';
+import { DueQueue } from './due-queue.ts';
+import { EntryList } from './entry-list.ts';
+import { ScoreSet } from './score-set.ts';
+
+export class WorkState {
+  readonly queue = new DueQueue();
+  readonly retry = new DueQueue();
+  readonly manual = new EntryList();
+  readonly manualLeases = new ScoreSet<string>();
+  /** Slot member (see slotOf) -> token. */
+  readonly slots = new ScoreSet<string>();
+  /** Those of them that retries hold. */
+  readonly retrySlots = new ScoreSet<string>();
+  /** Card id -> failures in a row. */
+  readonly failures = new Map<number, number>();
+  readonly lastClaims = new Map<string, { claimNumber: number; token: number; items: readonly WorkItem[] }>();
+  /** Told soon after work was added. */
+  readonly listeners = new Set<() => void>();
+  limit: number | null = null;
+  /** Set while the leader has lowered the limit. */
+  effectiveLimit: number | null = null;
+  limitRecord: LimitRecord | null = null;
+  readonly pauses = new Map<PauseSource, Pause>();
+  claims = 0;
+  /** When work that is no retry was claimed last. */
+  otherAtMs = 0;
+  /** When work was claimed last for the trickle of calls to a dead interface. */
+  trickledAtMs = 0;
+  /** What retries may hold beyond whole slots; see claim.ts. */
+  retryCredit: { asOfMs: number; slotMs: number; extraHeld: boolean } | null = null;
+  /** What follow-clock.ts saw last, and the last step back until what is held from before it was taken back. */
+  seenMs: number | null = null;
+  clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
+
+  get limitInForce(): number {
+    return Math.min(this.limit ?? DEFAULT_MAX_CONCURRENCY, this.effectiveLimit ?? Number.POSITIVE_INFINITY);
+  }
+
+  leaseOf(item: WorkItem): number | undefined {
+    return item.lane === 'manual' ? this.manualLeases.scoreOf(item.member) : this.queue.scoreOf(item.cardId);
+  }
+
+  releaseSlot(item: WorkItem): void {
+    const slot = slotOf(item);
+    if (this.slots.scoreOf(slot) !== Number(item.token)) return;
+    this.slots.delete(slot);
+    this.retrySlots.delete(slot);
+  }
+
+  /** @returns how many slots. */
+  takeBackExpired(nowMs: number): number {
+    this.retrySlots.takeUpTo(nowMs);
+    this.manual.prepend(this.manualLeases.takeUpTo(nowMs).map(({ member }) => member));
+    return this.slots.takeUpTo(nowMs).length;
+  }
+
+  pausesInForce(nowMs: number): Pause[] {
+    return [...this.pauses.values()].filter((pause) => pause.untilMs > nowMs);
+  }
+
+  /**
+   * Makes cards due: those that do not fail in the queue, the others in the retry lane, unless they are there already
+   * or run. @returns how many were new.
+   */
+  makeDue(cardIds: Iterable<number>, dueMs: number, retryCap: number): number {
+    let moved = 0;
+    for (const cardId of cardIds) {
+      if (!this.failures.has(cardId)) {
+        if (this.queue.addNew(cardId, dueMs)) moved += 1;
+      } else if (this.retry.size < retryCap && this.queue.scoreOf(cardId) === undefined) {
+        if (this.retry.addNew(cardId, dueMs)) moved += 1;
+      }
+    }
+    if (moved > 0) this.wakeListeners();
+    return moved;
+  }
+
+  /** In a turn of their own, as a message would come. */
+  wakeListeners(): void {
+    for (const listener of this.listeners) setImmediate(listener);
+  }
+}
+
+export function slotOf(item: WorkItem): string {
+  return item.lane === 'manual' ? `m${item.member}` : item.member;
+}
+
+export function manualEntryOf(slot: string): string | null {
+  return slot.startsWith('m') ? slot.slice(1) : null;
+}

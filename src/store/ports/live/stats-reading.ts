@@ -1,0 +1,63 @@
+// From ten-second slots to the rolling windows of the statistics. Used by both implementations of PollStats, which
+// count into the same slots. Pure.
+import { type PollsByCarrier, sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
+import { sumOfCounts } from '../../../domain/stats/counts.ts';
+import type { Durations } from '../../../domain/stats/durations.ts';
+import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
+import {
+  type FailureReasons,
+  STATS_SLOT_SECONDS,
+  STATS_WINDOW_SECONDS,
+  type StatsReading,
+} from './poll-stats.ts';
+
+/** What was counted in one slot. */
+export interface StatsSlot extends PollWindow {
+  readonly durations: Durations;
+  readonly reasons: FailureReasons;
+  readonly carriers: PollsByCarrier;
+}
+
+type StatsWindows = Pick<StatsReading, 'window' | 'recent'>;
+
+const SLOT_MS = STATS_SLOT_SECONDS * 1000;
+
+export function slotAt(atMs: number): number {
+  return Math.floor(atMs / SLOT_MS);
+}
+
+/** The first slot of the window that ends now. */
+export function oldestSlot(nowMs: number): number {
+  return slotAt(nowMs) - STATS_WINDOW_SECONDS / STATS_SLOT_SECONDS + 1;
+}
+
+/** @param sinceMs when counting began. */
+export function windowsOf(
+  slots: ReadonlyMap<number, StatsSlot>,
+  sinceMs: number,
+  nowMs: number,
+): StatsWindows {
+  const from = (first: number) => ({
+    ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
+    // Counting that began a minute ago has a window of one minute.
+    seconds: Math.max(1, (nowMs - Math.max(first * SLOT_MS, sinceMs)) / 1000),
+  });
+  const { succeeded, failed, seconds, durations } = from(slotAt(nowMs) - 1);
+  return { window: from(oldestSlot(nowMs)), recent: { polls: succeeded + failed, seconds, durations } };
+}
+
+/** @param mostCarriers that are named; without it all are. */
+export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
+  const sum = (field: keyof PollWindow) => slots.reduce((total, slot) => total + slot[field], 0);
+  return {
+    succeeded: sum('succeeded'),
+    failed: sum('failed'),
+    durationMs: sum('durationMs'),
+    durations: sumOfCounts(slots.map(({ durations }) => durations)),
+    reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
+    carriers: sumOfCarriers(
+      slots.map(({ carriers }) => carriers),
+      mostCarriers,
+    ),
+  };
+}

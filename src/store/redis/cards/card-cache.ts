@@ -1,0 +1,76 @@
+// The card cache in Redis: 65,536 small hashes. The high bits of a card's phase choose the hash, so the cards of one
+// ring bucket, which are claimed together, mostly share one and a claim is read with few commands.
+import type { Card } from '../../../domain/cards/card.ts';
+import { phaseHash } from '../../../domain/schedule/phase.ts';
+import type { CardCache } from '../../ports/live/card-cache.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+import { packCard, unpackCard } from './packed-card.ts';
+
+const PART_SHIFT = 16;
+const CARDS_PER_CALL = 1_000;
+
+export class RedisCardCache implements CardCache {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async get(cardIds: readonly number[]): Promise<Map<number, Card>> {
+    const cards = new Map<number, Card>();
+    await this.#perPart(
+      cardIds,
+      (id) => id,
+      async (key, ids) => {
+        const packed = (await this.client.command('HMGET', key, ...ids)) as Array<string | null>;
+        for (const [i, text] of packed.entries()) {
+          const card = text === null ? null : unpackCard(ids[i] as number, text);
+          if (card !== null) cards.set(card.cardId, card);
+        }
+      },
+    );
+    return cards;
+  }
+
+  async put(cards: readonly Card[], ttlMs: number): Promise<void> {
+    await this.#perPart(
+      cards,
+      (card) => card.cardId,
+      async (key, part) => {
+        const fields = part.flatMap((card) => [card.cardId, packCard(card)]);
+        await this.client.script('cardCachePut', [key], [Math.ceil(ttlMs), ...fields]);
+      },
+    );
+  }
+
+  async drop(cardIds: readonly number[]): Promise<void> {
+    await this.#perPart(
+      cardIds,
+      (id) => id,
+      async (key, ids) => {
+        await this.client.command('HDEL', key, ...ids);
+      },
+    );
+  }
+
+  async #perPart<T>(
+    values: readonly T[],
+    idOf: (value: T) => number,
+    send: (key: string, part: T[]) => Promise<void>,
+  ): Promise<void> {
+    const parts = new Map<number, T[]>();
+    for (const value of values) {
+      const part = phaseHash(idOf(value)) >>> PART_SHIFT;
+      const list = parts.get(part);
+      if (list === undefined) parts.set(part, [value]);
+      else list.push(value);
+    }
+    const calls: Array<Promise<void>> = [];
+    for (const [part, list] of parts) {
+      for (let from = 0; from < list.length; from += CARDS_PER_CALL) {
+        calls.push(send(this.keys.cardCache(part), list.slice(from, from + CARDS_PER_CALL)));
+      }
+    }
+    await Promise.all(calls);
+  }
+}

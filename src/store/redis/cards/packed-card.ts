@@ -1,0 +1,79 @@
+// Packs a card into a short text for the card cache: at most 64 bytes for usual cards, so that Redis keeps the hash of
+// a cache part as a listpack. Used by card-cache.ts only; the format is private and may change with any version.
+//
+// Fields split by commas: iccid (a 1 in front keeps its leading zeros), carrier, status, flags (1 verified, 2 stopped),
+// allowance (- for unlimited), then month, used MB, last reading (empty: same as used), read at; these four are missing
+// before the first reading. A tenth is the suspected reading, if there is one. Whole numbers are base 36.
+//
+// The separator tells the version: the first one split by blanks. Instances of either version find too few fields in
+// the other's entries and take them for missing, so both may run during an upgrade.
+import type { Card } from '../../../domain/cards/card.ts';
+import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
+
+const VERIFIED = 1;
+const STOPPED = 2;
+const SEPARATOR = ',';
+
+export function packCard(card: Card): string {
+  const flags = (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0);
+  const fields = [
+    BigInt(`1${card.iccid}`).toString(36),
+    card.carrierId.toString(36),
+    card.status.toString(36),
+    flags,
+    card.allowanceMb ?? '-',
+  ];
+  const { usage } = card;
+  if (usage !== null) {
+    const reading = usage.lastReadingMb === usage.usedMb ? '' : usage.lastReadingMb;
+    fields.push(packMonth(usage.month), usage.usedMb, reading, usage.readAtMs.toString(36));
+    if (usage.suspectedMb !== null) fields.push(usage.suspectedMb);
+  }
+  return fields.join(SEPARATOR);
+}
+
+/** @returns null for a text of another version. */
+export function unpackCard(cardId: number, packed: string): Card | null {
+  const fields = packed.split(SEPARATOR);
+  const [iccid, carrier, status, flags, allowance] = fields;
+  if (iccid === undefined || carrier === undefined || status === undefined || allowance === undefined)
+    return null;
+  return {
+    cardId,
+    iccid: unpackIccid(iccid),
+    carrierId: Number.parseInt(carrier, 36),
+    status: Number.parseInt(status, 36),
+    realNameVerified: (Number(flags) & VERIFIED) !== 0,
+    stopped: (Number(flags) & STOPPED) !== 0,
+    allowanceMb: allowance === '-' ? null : Number(allowance),
+    usage: unpackUsage(fields.slice(5)),
+  };
+}
+
+function unpackUsage([month, used, reading, readAt, suspected]: string[]): UsageMonth | null {
+  if (month === undefined || used === undefined || readAt === undefined) return null;
+  return {
+    month: unpackMonth(month),
+    usedMb: Number(used),
+    lastReadingMb: Number(reading === '' ? used : reading),
+    suspectedMb: suspected === undefined ? null : Number(suspected),
+    readAtMs: Number.parseInt(readAt, 36),
+  };
+}
+
+/** Base 36 to decimal in two halves, each within what a double holds exactly. */
+function unpackIccid(packed: string): string {
+  const split = packed.length - 8;
+  const high = BigInt(Number.parseInt(packed.slice(0, split), 36)) * 2_821_109_907_456n;
+  return (high + BigInt(Number.parseInt(packed.slice(split), 36))).toString().slice(1);
+}
+
+function packMonth(month: string): string {
+  const [year = 0, ofYear = 1] = month.split('-').map(Number);
+  return (year * 12 + ofYear - 1).toString(36);
+}
+
+function unpackMonth(packed: string): string {
+  const months = Number.parseInt(packed, 36);
+  return `${String(Math.floor(months / 12)).padStart(4, '0')}-${String((months % 12) + 1).padStart(2, '0')}`;
+}

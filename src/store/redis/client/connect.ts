@@ -1,0 +1,132 @@
+// Opens the connection to Redis (standalone, Sentinel or Cluster) and checks that the server is fit for the work.
+// Called by live-store.ts. It never gives up reconnecting, and no command waits longer than COMMAND_DEADLINE_MS.
+import type { ConnectionOptions } from 'node:tls';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { CardpollError } from '../../../platform/errors.ts';
+import { RedisClient } from './client.ts';
+import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
+import { tlsErrorAt } from './tls-probe.ts';
+
+/** Where losing and regaining the connection is written; a pino logger fits. */
+export interface ConnectionLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** How to reach the servers, besides the URL. */
+export interface RedisAccess {
+  readonly url: string;
+  /** PEM texts, for a URL that asks for TLS: whom to trust instead of whom Node does, and what to show. */
+  readonly tls?: {
+    readonly ca: string | null;
+    readonly pair: { readonly cert: string; readonly key: string } | null;
+  };
+  readonly sentinelPassword?: string | null;
+}
+
+const COMMAND_DEADLINE_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A sentinel that takes longer is passed over, in time for the next one to answer within a command's deadline. */
+const SENTINEL_TIMEOUT_MS = 1_000;
+/** A connection that owes answers this long is dead (a vanished host sends no reset) and is replaced. */
+const SOCKET_TIMEOUT_MS = 4_000;
+const MAX_RECONNECT_DELAY_MS = 1_000;
+
+const reconnectDelayMs = (attempt: number): number =>
+  Math.min(MAX_RECONNECT_DELAY_MS, 50 * 2 ** Math.min(attempt - 1, 5));
+
+/** @throws CardpollError `config` for an unusable URL or server, `unavailable` when nothing answers. */
+export async function connectRedis(access: RedisAccess, log?: ConnectionLog): Promise<RedisClient> {
+  const target = parseRedisUrl(access.url);
+  const tls = target.tls ? { ...access.tls?.pair, ...(access.tls?.ca ? { ca: access.tls.ca } : {}) } : null;
+  const connection = open(target, tls, access.sentinelPassword ?? null);
+  const client = new RedisClient(connection, target.shown, COMMAND_DEADLINE_MS);
+  if (log !== undefined) logConnection(client, log);
+  try {
+    await client.command('PING');
+    await requireNoEviction(client);
+  } catch (error) {
+    client.close();
+    throw (tls === null ? null : await tlsErrorAt(target, tls)) ?? error;
+  }
+  return client;
+}
+
+function open(
+  target: RedisTarget,
+  tls: ConnectionOptions | null,
+  sentinelPassword: string | null,
+): Redis | Cluster {
+  const options = {
+    ...(target.username === undefined ? {} : { username: target.username }),
+    ...(target.password === undefined ? {} : { password: target.password }),
+    ...(tls === null ? {} : { tls }),
+    connectionName: 'cardpoll',
+    disableClientInfo: true,
+    protocol: 2,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    maxRetriesPerRequest: 2,
+    // After a failover the old master turns read-only, and a restarted one loads first: connect and send again.
+    reconnectOnError: (error: Error) => (/^(READONLY|LOADING)/.test(error.message) ? 2 : false),
+    // It takes INFO, which the user may not have. Behind Sentinel it shows a former master (below).
+    enableReadyCheck: false,
+  } satisfies RedisOptions;
+  if (target.mode === 'cluster') {
+    return new Cluster([...target.nodes], {
+      redisOptions: options,
+      clusterRetryStrategy: reconnectDelayMs,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+      slotsRefreshInterval: 2_000,
+      // Else the driver looks names up itself, and certificates would have to be for addresses.
+      ...(tls === null ? {} : { dnsLookup: (address, found) => found(null, address) }),
+    });
+  }
+  const single = { ...options, db: target.db, retryStrategy: reconnectDelayMs };
+  if (target.mode === 'sentinel') {
+    return new Redis({
+      ...single,
+      enableReadyCheck: true,
+      sentinels: [...target.nodes],
+      name: target.masterName,
+      sentinelRetryStrategy: reconnectDelayMs,
+      sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
+      failoverDetector: true,
+      ...(tls === null ? {} : { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+      ...(sentinelPassword === null ? {} : { sentinelPassword }),
+    });
+  }
+  return new Redis({ ...single, ...target.nodes[0] });
+}
+
+function logConnection(client: RedisClient, log: ConnectionLog): void {
+  let up = false;
+  let lost = false;
+  client.connection.on('close', () => {
+    if (up) log.warn({ redis: client.shownUrl }, 'Redis connection lost, reconnecting');
+    lost ||= up;
+    up = false;
+  });
+  client.connection.on('ready', () => {
+    if (lost) log.info({ redis: client.shownUrl }, 'Redis connection restored');
+    up = true;
+    lost = false;
+  });
+}
+
+/** A server that evicts would silently forget scheduled cards. A server that hides its policy is trusted. */
+async function requireNoEviction(client: RedisClient): Promise<void> {
+  for (const { info } of await client.infos('memory')) {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+    if (policy !== undefined && policy !== 'noeviction') {
+      throw new CardpollError(
+        'config',
+        'redis_evicts',
+        `Redis at ${client.shownUrl} runs with maxmemory-policy ${policy} and could drop scheduled cards`,
+        {
+          hint: 'set maxmemory-policy noeviction (redis-cli CONFIG SET maxmemory-policy noeviction, and redis.conf)',
+        },
+      );
+    }
+  }
+}

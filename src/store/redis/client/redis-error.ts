@@ -1,0 +1,93 @@
+// Translates what ioredis throws. Used by client.ts, the edge of the adapter.
+import { CardpollError, messageOf } from '../../../platform/errors.ts';
+
+const AUTH = /^(NOAUTH|WRONGPASS)/;
+/** What the driver says when all sentinels failed. */
+const SENTINEL_AUTH = /^All sentinels are unreachable.* Last error: ((?:NOAUTH|WRONGPASS|NOPERM).*)$/;
+/** By itself, and inside a script. */
+const NOT_PERMITTED = /^NOPERM|^ERR The user \w+ the script can't|ACL failure in script/;
+/** It could not save, and is set to refuse writes then; PING too. */
+const CANNOT_SAVE = /^MISCONF/;
+const REFUSED = /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
+const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
+
+export function isNotPermitted(message: string): boolean {
+  return NOT_PERMITTED.test(message);
+}
+
+/** @param shownUrl the URL without its password */
+export function redisError(error: unknown, shownUrl: string, lastConnectionError: unknown): CardpollError {
+  if (error instanceof CardpollError) return error;
+  const message = messageOf(error);
+  if (AUTH.test(message)) {
+    return new CardpollError(
+      'config',
+      'redis_auth',
+      `Redis at ${shownUrl} refused the credentials: ${message}`,
+      {
+        cause: error,
+        hint: 'check user name and password in the Redis URL',
+      },
+    );
+  }
+  if (isNotPermitted(message)) {
+    return new CardpollError(
+      'config',
+      'redis_not_permitted',
+      `Redis at ${shownUrl} does not let this user do what cardpoll does: ${message}`,
+      {
+        cause: error,
+        hint: 'docs/security.md says what its user must be allowed; cardpoll doctor says what is missing',
+      },
+    );
+  }
+  if (CANNOT_SAVE.test(message)) {
+    return new CardpollError(
+      'unavailable',
+      'redis_cannot_save',
+      `Redis at ${shownUrl} could not write to its disk and refuses work: ${message}`,
+      {
+        cause: error,
+        hint: 'make room on the disk of Redis and have it save anew (redis-cli BGSAVE); work goes on by itself then',
+      },
+    );
+  }
+  if (REFUSED.test(message)) {
+    return new CardpollError(
+      'unavailable',
+      'redis_refused',
+      `Redis at ${shownUrl} refuses work: ${message}`,
+      {
+        cause: error,
+        hint: 'see the log of the Redis server; work goes on by itself once it accepts commands',
+      },
+    );
+  }
+  if (SERVER_REPLY.test(message)) {
+    return new CardpollError('internal', 'redis_command_failed', `Redis at ${shownUrl}: ${message}`, {
+      cause: error,
+    });
+  }
+  const sentinel = SENTINEL_AUTH.exec(messageOf(lastConnectionError))?.[1];
+  if (sentinel !== undefined) {
+    return new CardpollError(
+      'config',
+      'redis_sentinel_auth',
+      `the sentinels at ${shownUrl} refused the credentials: ${sentinel}`,
+      {
+        cause: error,
+        hint: 'give their password as CARDPOLL_REDIS_SENTINEL_PASSWORD; that in the Redis URL is for the Redis servers',
+      },
+    );
+  }
+  const why = lastConnectionError === null ? message : messageOf(lastConnectionError);
+  return new CardpollError(
+    'unavailable',
+    'redis_unreachable',
+    `Redis at ${shownUrl} does not answer: ${why}`,
+    {
+      cause: error,
+      hint: 'check that Redis is running there and that the Redis URL is right (redis_url, CARDPOLL_REDIS_URL)',
+    },
+  );
+}

@@ -1,0 +1,206 @@
+// Leases, live workers and the progress of initialisation in Redis.
+
+import type { Fleet } from '../../../domain/fleet.ts';
+import type { BreakerState } from '../../../domain/limits/breaker.ts';
+import { TASK_TYPES } from '../../../domain/task-type.ts';
+import type {
+  Coordination,
+  InitProgress,
+  InitStatus,
+  InstanceInfo,
+  Reconciliation,
+} from '../../ports/live/coordination.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+import { packReconciliation, unpackReconciliation } from '../schedule/packed-reconciliation.ts';
+import { claimFleet, forgetFleet, readFleet } from './fleet.ts';
+
+export class RedisCoordination implements Coordination {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async lead(lease: string, holder: string, ttlMs: number): Promise<number | null> {
+    const fence = await this.client.script('leaseTake', [this.keys.lease(lease)], [holder, ttlMs]);
+    return fence === null ? null : Number(fence);
+  }
+
+  async resign(lease: string, holder: string): Promise<void> {
+    await this.client.script('leaseResign', [this.keys.lease(lease)], [holder]);
+  }
+
+  fleet(): Promise<Fleet | null> {
+    return readFleet(this.client, this.keys);
+  }
+
+  claimFleet(fleet: Fleet): Promise<Fleet> {
+    return claimFleet(this.client, this.keys, fleet);
+  }
+
+  forgetFleet(): Promise<void> {
+    return forgetFleet(this.client, this.keys);
+  }
+
+  async heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void> {
+    const details = JSON.stringify(packInstance(instance));
+    await this.client.script('workersHeartbeat', [this.keys.workers], [instance.instanceId, ttlMs, details]);
+  }
+
+  async instances(): Promise<InstanceInfo[]> {
+    const found = (await this.client.script('workersList', [this.keys.workers], ['live'])) as string[];
+    return found
+      .map((details) => unpackInstance(JSON.parse(details) as PackedInstance))
+      .sort((a, b) => (a.instanceId < b.instanceId ? -1 : 1));
+  }
+
+  async leave(instanceId: string): Promise<void> {
+    await this.#forgetBookkeeping([instanceId]);
+    await this.client.command('HDEL', this.keys.workers, instanceId);
+  }
+
+  async reapInstances(): Promise<string[]> {
+    const dead = (await this.client.script('workersList', [this.keys.workers], ['dead'])) as string[];
+    if (dead.length === 0) return [];
+    // First what hangs on the worker: a crash in between leaves the worker to the next reaper.
+    await this.#forgetBookkeeping(dead);
+    return ((await this.client.script('workersRemoveDead', [this.keys.workers], dead)) as string[]).sort();
+  }
+
+  async initProgress(): Promise<InitProgress> {
+    const fields = await this.#hash(this.keys.initProgress);
+    const number = (name: string): number => Number(fields.get(name) ?? 0);
+    const time = (name: string): number | null => Date.parse(fields.get(name) ?? '') || null;
+    return {
+      status: (fields.get('status') as InitStatus | undefined) ?? 'pending',
+      total: number('total'),
+      loaded: number('loaded'),
+      lastCardId: number('last_card_id'),
+      batch: number('batch'),
+      batches: number('batches'),
+      startedAtMs: time('started_at'),
+      updatedAtMs: time('updated_at'),
+      finishedAtMs: time('finished_at'),
+      changeMark: fields.get('change_mark') ?? '',
+      reason: (fields.get('reason') as InitProgress['reason'] | undefined) ?? 'build',
+    };
+  }
+
+  async saveInitProgress(progress: InitProgress): Promise<void> {
+    const time = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString());
+    const fields = {
+      status: progress.status,
+      total: progress.total,
+      loaded: progress.loaded,
+      last_card_id: progress.lastCardId,
+      batch: progress.batch,
+      batches: progress.batches,
+      started_at: time(progress.startedAtMs),
+      updated_at: time(progress.updatedAtMs),
+      finished_at: time(progress.finishedAtMs),
+      change_mark: progress.changeMark,
+      reason: progress.reason,
+    };
+    await this.client.command('HSET', this.keys.initProgress, ...Object.entries(fields).flat());
+  }
+
+  async reconciliation(): Promise<Reconciliation> {
+    return unpackReconciliation(await this.#hash(this.keys.reconciliation));
+  }
+
+  async saveReconciliation(state: Reconciliation): Promise<void> {
+    const { requested_ms: _, ...fields } = packReconciliation(state);
+    await this.client.command('HSET', this.keys.reconciliation, ...Object.entries(fields).flat());
+  }
+
+  async requestReconciliation(atMs: number): Promise<void> {
+    await this.client.command('HSET', this.keys.reconciliation, 'requested_ms', atMs);
+  }
+
+  async #hash(key: string): Promise<Map<string, string>> {
+    const reply = (await this.client.command('HGETALL', key)) as string[];
+    const fields = new Map<string, string>();
+    for (let i = 0; i < reply.length; i += 2) fields.set(reply[i] as string, reply[i + 1] as string);
+    return fields;
+  }
+
+  async #forgetBookkeeping(instanceIds: readonly string[]): Promise<void> {
+    const hashes = TASK_TYPES.flatMap((type) => [this.keys.claims(type), this.keys.statsFlushes(type)]);
+    await Promise.all(hashes.map((key) => this.client.command('HDEL', key, ...instanceIds)));
+  }
+}
+
+interface PackedInstance {
+  worker_id: string;
+  hostname: string;
+  pid: number;
+  version: string;
+  roles: readonly string[];
+  /** Missing where an older version wrote it. */
+  probe_address?: string | null;
+  started_at_ms: number;
+  heartbeat_at_ms: number;
+  in_flight: number;
+  cache_hits: number;
+  cache_misses: number;
+  /** Absent where an older version wrote it. */
+  breakers?: ReadonlyArray<{
+    interface: string;
+    state: BreakerState;
+    since_ms: number;
+    reason: string | null;
+    next_probe_at_ms: number | null;
+  }>;
+  /** Absent where an older version wrote it. */
+  database_outage?: { since_ms: number; reason: string } | null;
+}
+
+function packInstance(instance: InstanceInfo): PackedInstance {
+  const outage = instance.databaseOutage;
+  return {
+    worker_id: instance.instanceId,
+    hostname: instance.hostname,
+    pid: instance.pid,
+    version: instance.version,
+    roles: instance.roles,
+    probe_address: instance.probeAddress,
+    started_at_ms: instance.startedAtMs,
+    heartbeat_at_ms: instance.heartbeatAtMs,
+    in_flight: instance.inFlight,
+    cache_hits: instance.cacheHits,
+    cache_misses: instance.cacheMisses,
+    breakers: instance.breakers.map((breaker) => ({
+      interface: breaker.interface,
+      state: breaker.state,
+      since_ms: breaker.sinceMs,
+      reason: breaker.reason,
+      next_probe_at_ms: breaker.nextProbeAtMs,
+    })),
+    database_outage: outage && { since_ms: outage.sinceMs, reason: outage.reason },
+  };
+}
+
+function unpackInstance(packed: PackedInstance): InstanceInfo {
+  const outage = packed.database_outage ?? null;
+  return {
+    instanceId: packed.worker_id,
+    hostname: packed.hostname,
+    pid: packed.pid,
+    version: packed.version,
+    roles: packed.roles,
+    probeAddress: packed.probe_address ?? null,
+    startedAtMs: packed.started_at_ms,
+    heartbeatAtMs: packed.heartbeat_at_ms,
+    inFlight: packed.in_flight,
+    cacheHits: packed.cache_hits,
+    cacheMisses: packed.cache_misses,
+    breakers: (packed.breakers ?? []).map((breaker) => ({
+      interface: breaker.interface,
+      state: breaker.state,
+      sinceMs: breaker.since_ms,
+      reason: breaker.reason,
+      nextProbeAtMs: breaker.next_probe_at_ms,
+    })),
+    databaseOutage: outage && { sinceMs: outage.since_ms, reason: outage.reason },
+  };
+}

@@ -1,0 +1,180 @@
+-- Put in front of every other script of src/store/redis by scripts.ts; does nothing by itself.
+-- Uses Lua 5.1 as Redis >= 6.2 embeds it. Redis replicates a script's effects, so reading TIME is safe.
+
+-- Numbers are handed to redis.call as they are (Redis writes them with 17 digits); where a number leaves as text,
+-- exact() must be used, because Lua's tostring keeps 14 digits only.
+local function exact(number)
+  return string.format('%.17g', number)
+end
+
+-- Redis' own clock in whole epoch milliseconds.
+local function now_ms()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Lua's unpack fails past about 8,000 values: longer lists are passed on in chunks of this many.
+local CHUNK = 4000
+
+-- Calls a command that takes many values, chunk by chunk. Returns the sum of its integer replies.
+local function call_chunked(command, key, values)
+  local sum = 0
+  for from = 1, #values, CHUNK do
+    sum = sum + redis.call(command, key, unpack(values, from, math.min(from + CHUNK - 1, #values)))
+  end
+  return sum
+end
+
+-- Scores of many members of a sorted set, as numbers; false where absent.
+local function scores_of(key, members)
+  local scores = {}
+  for from = 1, #members, CHUNK do
+    local part = redis.call('ZMSCORE', key, unpack(members, from, math.min(from + CHUNK - 1, #members)))
+    for i = 1, #part do
+      scores[from + i - 1] = part[i] and tonumber(part[i])
+    end
+  end
+  return scores
+end
+
+-- Tells for each member of a sorted set whether its score is the token given for it (tokens as text).
+-- Members that share a token, as those of one claim do, are compared with the range of that score: reading scores one
+-- by one costs Redis several times as much, because it writes each of them out as text.
+local MIN_RANGE = 16
+local function holds(key, members, tokens)
+  local by_token, mine = {}, {}
+  for i = 1, #members do
+    local group = by_token[tokens[i]]
+    if group then
+      group[#group + 1] = i
+    else
+      by_token[tokens[i]] = { i }
+    end
+  end
+  local few, few_members = {}, {}
+  for token, group in pairs(by_token) do
+    if #group >= MIN_RANGE then
+      local held = {}
+      for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, token, token)) do
+        held[member] = true
+      end
+      for _, i in ipairs(group) do
+        mine[i] = held[members[i]] or false
+      end
+    else
+      for _, i in ipairs(group) do
+        few[#few + 1] = i
+        few_members[#few_members + 1] = members[i]
+      end
+    end
+  end
+  for j, score in ipairs(scores_of(key, few_members)) do
+    mine[few[j]] = score == tonumber(tokens[few[j]])
+  end
+  return mine
+end
+
+-- Writes the running count anew from the slots held. It expires shortly after the last slot does, so it cannot
+-- outlive its holders even when no daemon is left to reap them. Returns the count.
+local function write_running(count_key, slots_key, now)
+  local held = redis.call('ZCARD', slots_key)
+  if held == 0 then
+    if redis.pcall('GET', count_key) ~= '0' then
+      redis.call('SET', count_key, 0)
+    end
+  else
+    local last = redis.call('ZREVRANGE', slots_key, 0, 0, 'WITHSCORES')
+    local remaining = math.max(0, math.ceil(tonumber(last[2]) - now))
+    redis.call('SET', count_key, held, 'PX', remaining + 500)
+  end
+  return held
+end
+
+-- Takes back what expired: slots, and manual entries (to the head of their list, the earliest claimed first).
+-- Returns the number of slots.
+local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_key, now)
+  local slots = redis.call('ZREMRANGEBYSCORE', slots_key, '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', retry_slots_key, '-inf', now)
+  local entries = redis.call('ZREVRANGEBYSCORE', leases_key, now, '-inf', 'LIMIT', 0, CHUNK)
+  if #entries > 0 then
+    redis.call('LPUSH', manual_key, unpack(entries))
+    redis.call('ZREM', leases_key, unpack(entries))
+  end
+  return slots
+end
+
+-- Wakes workers that rest. A user without the right to publish costs them a second, not their work.
+local function tell_of_work(channel)
+  redis.pcall('PUBLISH', channel, '')
+end
+
+-- Milliseconds for which claiming is still paused, by whoever paused it for longest; 0 when it is not.
+local function pause_left(pauses_key, now)
+  local left = 0
+  for _, pause in ipairs(redis.call('HMGET', pauses_key, 'gateway', 'operator')) do
+    if pause then
+      left = math.max(left, tonumber(string.match(pause, '^%S+ (%S+)')) - now)
+    end
+  end
+  return left
+end
+
+-- The pauses in force: {source, entry, source, entry ...}.
+local function pauses_in_force(pauses_key, now)
+  local found = {}
+  local pauses = redis.call('HGETALL', pauses_key)
+  for i = 1, #pauses, 2 do
+    if tonumber(string.match(pauses[i + 1], '^%S+ (%S+)')) > now then
+      found[#found + 1] = pauses[i]
+      found[#found + 1] = pauses[i + 1]
+    end
+  end
+  return found
+end
+
+-- Returns the positions of the cards that fail. Costs one command while no card fails.
+local function failing_positions(failures_key, cards)
+  local positions = {}
+  if #cards == 0 or redis.call('EXISTS', failures_key) == 0 then
+    return positions
+  end
+  for from = 1, #cards, CHUNK do
+    local to = math.min(from + CHUNK - 1, #cards)
+    for i, in_a_row in ipairs(redis.call('HMGET', failures_key, unpack(cards, from, to))) do
+      if in_a_row then
+        positions[#positions + 1] = from + i - 1
+      end
+    end
+  end
+  return positions
+end
+
+-- Makes cards due: those that do not fail in the queue, the others in the retry lane, unless they are there already or
+-- run. The retry lane takes none while it holds `retry_cap` entries: the ring brings them again.
+-- Returns how many were new to the queue, and how many to the retry lane.
+local function make_due(queue_key, retry_key, failures_key, cards, due_ms, retry_cap)
+  local score, is_failing, healthy, failing = exact(due_ms), {}, {}, {}
+  for _, i in ipairs(failing_positions(failures_key, cards)) do
+    is_failing[i] = true
+    failing[#failing + 1] = cards[i]
+  end
+  local at = 0
+  for i = 1, #cards do
+    if not is_failing[i] then
+      healthy[at + 1], healthy[at + 2] = score, cards[i]
+      at = at + 2
+    end
+  end
+  local queued, retried = 0, 0
+  for from = 1, #healthy, CHUNK do
+    queued = queued
+      + redis.call('ZADD', queue_key, 'NX', unpack(healthy, from, math.min(from + CHUNK - 1, #healthy)))
+  end
+  local room = #failing > 0 and retry_cap - redis.call('ZCARD', retry_key) or 0
+  for i, running in ipairs(scores_of(queue_key, failing)) do
+    if retried < room and not running then
+      retried = retried + redis.call('ZADD', retry_key, 'NX', score, failing[i])
+    end
+  end
+  return queued, retried
+end

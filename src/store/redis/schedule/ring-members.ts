@@ -1,0 +1,178 @@
+// The cards of a ring in Redis: adding, removing, looking up, reading and counting them, in short calls. Used by rings.ts.
+import pLimit from 'p-limit';
+import { bucketsFrom, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+import { type BucketGroup, groupByBucket, splitIntoCalls } from './ring-calls.ts';
+import type { RingReader } from './ring-reader.ts';
+import type { RingResizer } from './ring-resizer.ts';
+import { generationsOf } from './ring-state.ts';
+
+const CALLS_AT_ONCE = 64;
+const MAX_ATTEMPTS = 20;
+
+/** Cards added before the ring looks for room again. */
+const CARDS_PER_GROWTH = 20_000;
+
+export class RingMembers {
+  readonly #reader: RingReader;
+  readonly #resizer: RingResizer;
+
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+    parts: { readonly reader: RingReader; readonly resizer: RingResizer },
+  ) {
+    this.#reader = parts.reader;
+    this.#resizer = parts.resizer;
+  }
+
+  async add(ring: RingId, cardIds: readonly number[]): Promise<number> {
+    let added = 0;
+    for (let from = 0; from < cardIds.length; from += CARDS_PER_GROWTH) {
+      const ids = cardIds.slice(from, from + CARDS_PER_GROWTH);
+      const state = await this.#resizer.makeRoom(await this.#reader.require(ring), ids.length);
+      if (state.generation === 0 && state.building === null) throw neverBuilt(ring);
+      await this.#change('ringAdd', state, ids, (reply, _groups, prefix) => {
+        if (prefix === '') added += reply as number;
+      });
+    }
+    return added;
+  }
+
+  async remove(ring: RingId, cardIds: readonly number[]): Promise<number> {
+    const state = await this.#reader.read(ring);
+    if (state === null) return 0;
+    let removed = 0;
+    await this.#change('ringRemove', state, cardIds, (reply, _groups, prefix) => {
+      if (prefix === '') removed += reply as number;
+    });
+    return removed;
+  }
+
+  async contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]> {
+    const found = new Array<boolean>(cardIds.length).fill(false);
+    const state = await this.#reader.read(ring);
+    if (state === null) return found;
+    await this.#change('ringContains', state, cardIds, (reply, groups) => {
+      const positions = groups.flatMap((group) => group.positions);
+      for (const [i, flag] of (reply as number[]).entries()) found[positions[i] as number] = flag === 1;
+    });
+    return found;
+  }
+
+  async page(ring: RingId, fromPhase: number, maxBuckets: number) {
+    const state = await this.#reader.read(ring);
+    if (state === null || state.generation === 0) return { cardIds: [], nextPhase: null };
+    const numbers: number[] = [];
+    let step = stepAtPhase(state, fromPhase);
+    for (const bucket of bucketsFrom(state, step)) {
+      if (numbers.length === maxBuckets) break;
+      numbers.push(bucket.number);
+      step = bucket.nextStep;
+    }
+    const members = await this.#ofBuckets('SMEMBERS', state, numbers);
+    const nextPhase = step >= stepsOf(state) ? null : step / stepsOf(state);
+    return { cardIds: (members as string[][]).flat().map(Number), nextPhase };
+  }
+
+  async recount(ring: RingId): Promise<number> {
+    const state = await this.#reader.read(ring);
+    if (state === null || state.generation === 0) return 0;
+    const numbers = [...bucketsFrom(state, 0)].map(({ number }) => number);
+    const sizes = (await this.#ofBuckets('SCARD', state, numbers)) as number[];
+    const members = sizes.reduce((sum, size) => sum + size, 0);
+    const { generation, buckets, split, members: before } = state;
+    const args = [generation, buckets, split, before, members];
+    const reply = await this.client.script('ringRecount', [this.keys.ring(ring)], args);
+    return Number(reply ?? 0);
+  }
+
+  #ofBuckets(
+    command: 'SMEMBERS' | 'SCARD',
+    state: RingState,
+    numbers: readonly number[],
+  ): Promise<unknown[]> {
+    return someAtOnce(numbers, (number) =>
+      this.client.command(command, this.keys.bucket(state, state.generation, number)),
+    );
+  }
+
+  /**
+   * Sends the ids to their buckets, in each generation, in short calls; ids of calls that met other generations or
+   * buckets are sent again with the present state.
+   */
+  async #change(
+    script: 'ringAdd' | 'ringRemove' | 'ringContains',
+    seen: RingState,
+    cardIds: readonly number[],
+    onReply: (reply: unknown, groups: readonly BucketGroup[], prefix: '' | 'building_') => void,
+  ): Promise<void> {
+    let state = seen;
+    let ids = cardIds;
+    let positions: readonly number[] | null = null;
+    for (let attempt = 0; ids.length > 0; attempt += 1) {
+      if (attempt === MAX_ATTEMPTS) throw changing(state);
+      if (attempt > 0) state = await this.#reader.require(state);
+      const again = new Map<number, number>();
+      for (const part of generationsOf(state)) {
+        if (script === 'ringContains' && part.prefix !== '') continue;
+        const calls = splitIntoCalls(groupByBucket(ids, positions, part.build));
+        const present = state;
+        await someAtOnce(calls, async (groups) => {
+          const reply = await this.#send(script, present, part, groups);
+          if (reply !== null) return onReply(reply, groups, part.prefix);
+          for (const { ids, positions } of groups) {
+            for (const [i, id] of ids.entries()) again.set(positions[i] as number, id);
+          }
+        });
+      }
+      ids = [...again.values()];
+      positions = [...again.keys()];
+    }
+  }
+
+  #send(
+    script: 'ringAdd' | 'ringRemove' | 'ringContains',
+    state: RingState,
+    { prefix, build }: { prefix: string; build: RingGeneration },
+    groups: readonly BucketGroup[],
+  ): Promise<unknown> {
+    const keys = [this.keys.ring(state)];
+    const args: Array<string | number> = [state.generation, state.building?.generation ?? 0, prefix];
+    for (const group of groups) {
+      keys.push(this.keys.bucket(state, build.generation, group.number));
+      args.push(group.number, group.ids.length);
+      for (const id of group.ids) args.push(id);
+    }
+    return this.client.script(script, keys, args);
+  }
+}
+
+/** Answers in the order of the items. When a call fails, those that have not begun are left. */
+async function someAtOnce<T, R>(items: Iterable<T>, call: (item: T) => Promise<R>): Promise<R[]> {
+  const limit = pLimit(CALLS_AT_ONCE);
+  try {
+    return await limit.map(items, call);
+  } finally {
+    limit.clearQueue();
+  }
+}
+
+function neverBuilt(ring: RingId): CardpollError {
+  return new CardpollError(
+    'conflict',
+    'ring_not_built',
+    `the ring of config ${ring.configId} was never built`,
+  );
+}
+
+function changing(ring: RingId): CardpollError {
+  return new CardpollError(
+    'busy',
+    'ring_changing',
+    `the ring of config ${ring.configId} keeps changing its generation`,
+  );
+}

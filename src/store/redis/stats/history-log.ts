@@ -1,0 +1,51 @@
+// Samples in Redis: a hash a step whose fields are used again and again, so it never grows beyond its ring.
+import {
+  type HistorySample,
+  type HistoryStep,
+  SAMPLE_FIELDS,
+  slotOf,
+  type TaskSample,
+} from '../../../domain/stats/history.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import type { HistoryLog } from '../../ports/live/history-log.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+
+/** A task type's numbers in the order of SAMPLE_FIELDS. */
+type PackedSample = { readonly at_ms: number } & Readonly<Record<TaskType, ReadonlyArray<number | null>>>;
+
+export class RedisHistoryLog implements HistoryLog {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async save(step: HistoryStep, sample: HistorySample): Promise<void> {
+    await this.client.command('HSET', this.keys.history(step), slotOf(step, sample.atMs), pack(sample));
+  }
+
+  async read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]> {
+    const texts = (await this.client.command('HVALS', this.keys.history(step))) as string[];
+    const samples = texts.map(unpack).filter(({ atMs }) => atMs >= sinceMs);
+    return samples.sort((a, b) => a.atMs - b.atMs);
+  }
+}
+
+function pack({ atMs, tasks }: HistorySample): string {
+  const numbers = TASK_TYPES.map((taskType) => [
+    taskType,
+    SAMPLE_FIELDS.map((field) => tasks[taskType][field]),
+  ]);
+  return JSON.stringify({ at_ms: atMs, ...Object.fromEntries(numbers) });
+}
+
+function unpack(text: string): HistorySample {
+  const { at_ms: atMs, ...packed } = JSON.parse(text) as PackedSample;
+  const tasks = TASK_TYPES.map((taskType) => [
+    taskType,
+    Object.fromEntries(
+      SAMPLE_FIELDS.map((field, i) => [field, packed[taskType][i] ?? null]),
+    ) as unknown as TaskSample,
+  ]);
+  return { atMs, tasks: Object.fromEntries(tasks) };
+}

@@ -1,0 +1,45 @@
+// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the counts
+// as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas between.
+// Written by stats-record.lua, read by stats.ts. A version that does not know the carriers passes over them.
+import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
+import type { StatsDelta } from '../../ports/live/poll-stats.ts';
+import type { StatsSlot } from '../../ports/live/stats-reading.ts';
+
+export function packCounts({ durations = {}, reasons = {} }: StatsDelta): string {
+  return Object.entries({ ...durations, ...reasons })
+    .map(([key, count]) => `${key}=${count}`)
+    .join(',');
+}
+
+export function packCarriers({ carriers = new Map() }: StatsDelta): string {
+  return [...carriers].map(([carrierId, { polls, failed }]) => `${carrierId}:${polls}:${failed}`).join(',');
+}
+
+export function unpackSlot(text: string): StatsSlot {
+  const [succeeded, failed, durationMs, counts = '', carriers = ''] = text.split(' ');
+  const durations: Record<number, number> = {};
+  const reasons: Record<string, number> = {};
+  for (const entry of entriesOf(counts)) {
+    const [key = '', count] = entry.split('=');
+    const bucket = Number(key);
+    if (Number.isNaN(bucket)) reasons[key] = Number(count);
+    else durations[bucket] = Number(count);
+  }
+  return {
+    succeeded: Number(succeeded),
+    failed: Number(failed),
+    durationMs: Number(durationMs),
+    durations,
+    reasons,
+    carriers: new Map(entriesOf(carriers).map(unpackCarrier)),
+  };
+}
+
+function unpackCarrier(entry: string): [carrierId: number, CarrierPolls] {
+  const [carrierId = 0, polls = 0, failed = 0] = entry.split(':').map(Number);
+  return [carrierId, { polls, failed }];
+}
+
+function entriesOf(packed: string): string[] {
+  return packed === '' ? [] : packed.split(',');
+}

@@ -1,0 +1,83 @@
+// Statistics in Redis: totals in polling:stats:<type>, the rolling window in ten-second slots beside it.
+import type { TaskType } from '../../../domain/task-type.ts';
+import {
+  type PollStats,
+  STATS_CARRIERS_MAX,
+  STATS_SLOT_SECONDS,
+  STATS_WINDOW_SECONDS,
+  type StatsDelta,
+  type StatsReading,
+} from '../../ports/live/poll-stats.ts';
+import { type StatsSlot, windowsOf } from '../../ports/live/stats-reading.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+import { packCarriers, packCounts, unpackSlot } from './packed-slot.ts';
+
+export class RedisPollStats implements PollStats {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly keys: Keys,
+  ) {}
+
+  async record(
+    taskType: TaskType,
+    instanceId: string,
+    flushNumber: number,
+    delta: StatsDelta,
+  ): Promise<void> {
+    const { keys } = this;
+    await this.client.script(
+      'statsRecord',
+      [keys.stats(taskType), keys.statsWindow(taskType), keys.statsFlushes(taskType)],
+      [
+        instanceId,
+        flushNumber,
+        delta.succeeded,
+        delta.failed,
+        delta.durationMs,
+        STATS_WINDOW_SECONDS,
+        STATS_SLOT_SECONDS,
+        delta.backpressure ?? 0,
+        delta.timeouts ?? 0,
+        delta.succeededMs ?? 0,
+        delta.limitReached ?? 0,
+        packCounts(delta),
+        packCarriers(delta),
+        STATS_CARRIERS_MAX,
+      ],
+    );
+  }
+
+  async read(taskType: TaskType): Promise<StatsReading> {
+    const names = [this.keys.stats(taskType), this.keys.statsWindow(taskType)];
+    const [now, since, total, succeeded, failed, slots, ...causes] = (await this.client.script(
+      'statsRead',
+      names,
+    )) as [
+      string,
+      string | null,
+      string | null,
+      string | null,
+      string | null,
+      string[],
+      ...Array<string | null>,
+    ];
+    const counted = new Map<number, StatsSlot>();
+    for (let i = 0; i < slots.length; i += 2) {
+      counted.set(Number(slots[i]), unpackSlot(slots[i + 1] as string));
+    }
+    const [backpressure = 0, timeouts = 0, succeededMs = 0, limitReached = 0, durationMs = 0] =
+      causes.map(Number);
+    return {
+      total: Number(total),
+      succeeded: Number(succeeded),
+      failed: Number(failed),
+      durationMs,
+      backpressure,
+      timeouts,
+      succeededMs,
+      limitReached,
+      ...windowsOf(counted, Number(since ?? 0), Number(now)),
+    };
+  }
+}

@@ -1,0 +1,54 @@
+// Where one card stands in the work of a task type. Used by work-queue.ts; the script work-place.lua looks, this file
+// reads what it found. Changes nothing.
+import type { TaskType } from '../../../domain/task-type.ts';
+import type { CardPlace } from '../../ports/live/work-queue.ts';
+import type { RedisClient } from '../client/client.ts';
+import type { Keys } from '../keys.ts';
+
+/** LPOS walks the list: what triggers hand out is less by far, what others put in may be any number. */
+const MANUAL_ENTRIES_SEARCHED = 100_000;
+
+type PlaceReply = [
+  now: string,
+  queueScore: string | null,
+  queueRank: number,
+  slot: string | null,
+  retryScore: string | null,
+  retryRank: number,
+  failures: string | null,
+  manualBefore: number,
+  manualRuns: number,
+];
+
+export async function placeOf(
+  client: RedisClient,
+  keys: Keys,
+  taskType: TaskType,
+  cardId: number,
+  manualEntries: readonly string[],
+): Promise<CardPlace> {
+  const names = [
+    keys.queue(taskType),
+    keys.retry(taskType),
+    keys.failures(taskType),
+    keys.slots(taskType),
+    keys.manual(taskType),
+    keys.manualLeases(taskType),
+  ];
+  const reply = await client.script('workPlace', names, [cardId, MANUAL_ENTRIES_SEARCHED, ...manualEntries]);
+  const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
+    reply as PlaceReply;
+  const score = queueScore === null ? null : Number(queueScore);
+  // Only tokens have a fraction, and one that has ended makes the card due again.
+  const leased = score !== null && !Number.isInteger(score) && score > Number(now);
+  return {
+    queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },
+    running: leased ? { leaseEndsAtMs: Math.floor(score), calling: slot === queueScore } : null,
+    retry: retryScore === null ? null : { atMs: Number(retryScore), before: retryRank },
+    failuresInARow: Number(failures ?? 0),
+    manual: {
+      waiting: manualBefore < 0 ? null : { before: manualBefore },
+      running: manualRuns === 1,
+    },
+  };
+}

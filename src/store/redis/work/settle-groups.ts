@@ -1,0 +1,21 @@
+// The arguments of work-settle.lua. Used by work-queue.ts.
+import type { Lane, Settlement } from '../../ports/live/work-queue.ts';
+import type { RedisArgument } from '../client/client.ts';
+
+/** The six groups of work-settle.lua. */
+export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
+  const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0]];
+  for (const { item, verdict, random, waitMs = 0 } of settlements) {
+    const group = groups[groupOf(item.lane, verdict)] as [number, ...RedisArgument[]];
+    group[0] += 1;
+    group.push(item.member, item.token);
+    if (item.lane !== 'manual' && verdict === 'failed') group.push(random, waitMs);
+  }
+  return groups.flat();
+}
+
+function groupOf(lane: Lane, verdict: Settlement['verdict']): number {
+  if (lane === 'manual') return verdict === 'returned' ? 5 : 4;
+  if (verdict === 'returned') return lane === 'retry' ? 3 : 2;
+  return verdict === 'done' ? 0 : 1;
+}

@@ -1,0 +1,74 @@
+// The audit trail as rows. `before` and `after` are kept as JSON with the names the outside knows.
+import type { AuditEntry } from '../../../domain/audit.ts';
+import { snakeKeys } from '../../../platform/snake-keys.ts';
+import type { AuditFilter, AuditRecord, AuditRecords } from '../../ports/records/audit-records.ts';
+import { monthStart, withPartitions } from '../cleanup/partitions.ts';
+import { countWithin } from '../client/bounded-count.ts';
+import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import file from './audit.sql';
+
+const SQL = statements(file, 'append', 'page', 'matching');
+
+interface AuditRow {
+  readonly id: number;
+  readonly at_ms: number;
+  readonly actor: string;
+  readonly role: string;
+  readonly address: string | null;
+  readonly request_id: string | null;
+  readonly action: string;
+  readonly object: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export class SqlAudit implements AuditRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async append(month: string, entries: readonly AuditEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    // A transaction of its own, so that one around it survives a missing partition.
+    await withPartitions(this.client, month, () =>
+      this.client.transaction((tx) => insert(tx, month, entries)),
+    );
+  }
+
+  async list(
+    { sinceMs, untilMs, actor, action }: AuditFilter,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): Promise<{ items: AuditRecord[]; total: number }> {
+    const filter = [sinceMs, untilMs, actor, action];
+    const rows = await this.client.query<AuditRow>(SQL.page, [...filter, offset, limit]);
+    const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
+    return { items: rows.map(toRecord), total: Math.max(total, offset + rows.length) };
+  }
+}
+
+async function insert(runner: SqlRunner, month: string, entries: readonly AuditEntry[]): Promise<void> {
+  await runner.query(SQL.append, [
+    monthStart(month),
+    entries.map(({ atMs }) => atMs),
+    entries.map(({ name }) => name),
+    entries.map(({ role }) => role),
+    entries.map(({ address }) => address),
+    entries.map(({ requestId }) => requestId),
+    entries.map(({ action }) => action),
+    entries.map(({ object }) => object),
+    entries.map(({ before }) => jsonOf(before)),
+    entries.map(({ after }) => jsonOf(after)),
+  ]);
+}
+
+function jsonOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(snakeKeys(value), keepable);
+}
+
+/** PostgreSQL keeps neither NUL nor half a surrogate pair. */
+function keepable(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
+}
+
+function toRecord({ at_ms: atMs, request_id: requestId, actor, ...row }: AuditRow): AuditRecord {
+  return { ...row, name: actor, atMs, requestId };
+}

@@ -1,0 +1,84 @@
+// Writes the chunks of a card import: into a temporary table (COPY where the driver has it), then one statement that
+// touches only the cards that differ. Opened by cards.ts; parsing and validation are operations/cards/card-import.ts.
+import type { CardImport } from '../../../domain/cards/card.ts';
+import type {
+  CardImportSession,
+  ImportConflict,
+  ImportCounts,
+  ImportSessionOptions,
+} from '../../ports/records/card-records.ts';
+import {
+  DEADLOCK,
+  retryConflicts,
+  SERIALIZATION_FAILURE,
+  UNIQUE_VIOLATION,
+} from '../client/retry-conflicts.ts';
+import type { SqlClient, SqlTransaction } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import file from './card-import-session.sql';
+
+const SQL = statements(file, 'createRows', 'copyRows', 'insertRows', 'planByKeys', 'chunk');
+
+interface ChunkRow {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly conflict_ids: string | null;
+  readonly conflict_iccids: string | null;
+}
+
+export class SqlCardImportSession implements CardImportSession {
+  constructor(
+    private readonly client: SqlClient,
+    private readonly options: ImportSessionOptions,
+  ) {}
+
+  write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }> {
+    // A card or iccid that somebody else inserts at this moment is seen, and reported, by the next attempt.
+    return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
+      this.client.transaction((tx) => writeChunk(tx, rows, this.options)),
+    );
+  }
+
+  async close(): Promise<void> {
+    // Nothing is held between chunks.
+  }
+}
+
+async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], { dryRun }: ImportSessionOptions) {
+  await tx.query(SQL.createRows);
+  await fill(tx, rows);
+  await tx.query(SQL.planByKeys);
+  const [result] = await tx.query<ChunkRow>(SQL.chunk, [dryRun]);
+  const conflicts = toConflicts(result);
+  const inserted = result?.inserted ?? 0;
+  const updated = result?.updated ?? 0;
+  return { inserted, updated, unchanged: rows.length - inserted - updated - conflicts.length, conflicts };
+}
+
+async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
+  if (tx.copyIn !== undefined) {
+    await tx.copyIn(SQL.copyRows.text, rows.map(toCopyLine).join(''));
+    return;
+  }
+  await tx.query(SQL.insertRows, [
+    rows.map((_, position) => position),
+    rows.map((row) => row.cardId),
+    rows.map((row) => row.iccid),
+    rows.map((row) => row.carrierId),
+    rows.map((row) => row.status),
+    rows.map((row) => row.allowanceMb),
+    rows.map((row) => row.realNameVerified),
+  ]);
+}
+
+/** Numbers, booleans and digits need no escaping; an iccid that were something else is refused by the table. */
+function toCopyLine(row: CardImport, position: number): string {
+  const iccid = row.iccid.replace(/[\\\t\n\r]/g, '?');
+  return `${position}\t${row.cardId}\t${iccid}\t${row.carrierId}\t${row.status}\t${row.allowanceMb ?? '\\N'}\t${row.realNameVerified ?? '\\N'}\n`;
+}
+
+function toConflicts(row: ChunkRow | undefined): ImportConflict[] {
+  if (row === undefined || row.conflict_ids === null || row.conflict_iccids === null) return [];
+  const iccids = row.conflict_iccids.split(',');
+  return row.conflict_ids.split(',').map((cardId, i) => ({ cardId: Number(cardId), iccid: iccids[i] ?? '' }));
+}

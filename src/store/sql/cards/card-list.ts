@@ -1,0 +1,71 @@
+// One stretch of the cards in id order, filtered. Used by cards.ts. Looks at a bounded number of cards a call, however
+// few of them match.
+import type { CardFilter, CardStretch, ListedCard } from '../../ports/records/card-records.ts';
+import type { SqlClient } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import file from './card-list.sql';
+
+const SQL = statements(file, 'stretch');
+
+const LOOKED_AT = 20_000;
+
+interface StretchRow {
+  readonly last_id: number | null;
+  readonly looked_at: number;
+  readonly card_id: number | null;
+  readonly iccid: string;
+  readonly carrier_id: number;
+  readonly status: number;
+  readonly allowance_mb: number | null;
+  readonly real_name_verified: boolean;
+  readonly stopped: boolean;
+}
+
+export async function cardStretch(
+  client: SqlClient,
+  filter: CardFilter,
+  afterId: number,
+  limit: number,
+): Promise<CardStretch> {
+  const window = isOpen(filter) ? limit : Math.max(limit, LOOKED_AT);
+  const rows = await client.query<StretchRow>(SQL.stretch, [
+    afterId,
+    window,
+    limit,
+    filter.carrierId,
+    filter.status,
+    filter.stopped,
+  ]);
+  const cards = rows.flatMap(toCard);
+  return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
+}
+
+function isOpen({ carrierId, status, stopped }: CardFilter): boolean {
+  return carrierId === null && status === null && stopped === null;
+}
+
+/** A full stretch may have left matching cards behind its last one; else everything up to the last id was looked at. */
+function nextAfter(
+  row: StretchRow | undefined,
+  cards: readonly ListedCard[],
+  window: number,
+  limit: number,
+): number | null {
+  if (cards.length === limit) return cards.at(-1)?.cardId ?? null;
+  return row === undefined || row.looked_at < window ? null : row.last_id;
+}
+
+function toCard(row: StretchRow): ListedCard[] {
+  if (row.card_id === null) return [];
+  return [
+    {
+      cardId: row.card_id,
+      iccid: row.iccid,
+      carrierId: row.carrier_id,
+      status: row.status,
+      allowanceMb: row.allowance_mb,
+      realNameVerified: row.real_name_verified,
+      stopped: row.stopped,
+    },
+  ];
+}

@@ -1,0 +1,141 @@
+// One step of a cleanup run on one target: a batch of rows, or a partition. Used by cleanup.ts. Every step notes its
+// progress in the transaction that removes; two instances that step at once take turns by the lock of the item's row.
+import { CLEANUP_BATCH_ROWS, type CleanupBounds, type CleanupTarget } from '../../../domain/cleanup.ts';
+import { countWithin } from '../client/bounded-count.ts';
+import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import { fill, statements } from '../client/statements.ts';
+import { detachPartition, dropDetached, expiredPartition } from './cleanup-partition.ts';
+import file from './cleanup-step.sql';
+import { bindCondition, TARGET_TABLES, type TargetTable, walkedTable } from './cleanup-targets.ts';
+import { monthStart } from './partitions.ts';
+
+const SQL = statements(
+  file,
+  'partitionRows',
+  'noteDropping',
+  'countDropped',
+  'forgetDropping',
+  'lockItem',
+  'pages',
+  'removeWindow',
+  'noteWalk',
+  'noteLastRun',
+  'countBatch',
+);
+
+export interface RunItem extends CleanupBounds {
+  readonly runId: string;
+  readonly position: number;
+  readonly target: CleanupTarget;
+  readonly changeMark: string | null;
+  readonly dropping: string | null;
+  /** Place of the last row that was looked at, `(page,row)`. */
+  readonly walkedTo: string;
+}
+
+const NOT_WALKED = '(0,0)';
+
+/** Pages looked at by one statement, and statements in one transaction while they find little. */
+const WINDOW_PAGES = 128;
+const WINDOWS_A_STEP = 64;
+
+/** @returns rows removed. */
+export async function cleanupStep(client: SqlClient, item: RunItem): Promise<number> {
+  const target = TARGET_TABLES[item.target];
+  if (item.dropping !== null) return dropPartition(client, item, target, item.dropping);
+  if (target.monthly && item.walkedTo === NOT_WALKED) {
+    const partition = await expiredPartition(client, target.table, monthStart(item.firstKeptMonth));
+    if (partition !== null) return notePartition(client, item, partition);
+  }
+  return client.transaction((tx) => walk(tx, item, target));
+}
+
+/** Writes down what is about to be dropped: from here on it goes, whoever does it. */
+async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
+  const { rows } = await countWithin(client, fill(SQL.partitionRows, { partition }), []);
+  await client.query(SQL.noteDropping, [item.runId, item.position, partition, rows]);
+  return 0;
+}
+
+async function dropPartition(
+  client: SqlClient,
+  { runId, position }: RunItem,
+  { table }: TargetTable,
+  partition: string,
+): Promise<number> {
+  await detachPartition(client, table, partition);
+  let dropped = 0;
+  await dropDetached(client, partition, async (tx) => {
+    const rows = await tx.query<{ rows: number }>(SQL.countDropped, [runId, position, partition]);
+    dropped = rows[0]?.rows ?? 0;
+    if (rows.length > 0) await countBatch(tx, runId);
+    await tx.query(SQL.forgetDropping, [partition]);
+  });
+  return dropped;
+}
+
+/** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
+async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
+  const [mark] = await tx.query<{ walked_to: string }>(SQL.lockItem, [item.runId, item.position]);
+  if (mark === undefined) return 0;
+  const pages = await walkedPages(tx, item, target);
+  const room = Math.floor(CLEANUP_BATCH_ROWS / target.rowsEach);
+  let walkedTo = mark.walked_to;
+  let deleted = 0;
+  for (let window = 0; window < WINDOWS_A_STEP && pageOf(walkedTo) < pages && deleted < room; window += 1) {
+    const batch = await removeWindow(tx, item, target, walkedTo, room - deleted);
+    deleted += batch.deleted;
+    walkedTo = batch.walkedTo;
+  }
+  await noteWalk(tx, item, { deleted, walkedTo, finished: pageOf(walkedTo) >= pages });
+  if (deleted > 0) await countBatch(tx, item.runId);
+  return deleted;
+}
+
+/** Pages of the table whose rows go one by one; 0 when there is no such table (any more, or yet). */
+async function walkedPages(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
+  if (target.walked === null) return 0;
+  const [row] = await tx.query<{ pages: number }>(SQL.pages, [
+    walkedTable(target, item.firstKeptMonth),
+    target.monthly,
+  ]);
+  return row?.pages ?? 0;
+}
+
+/** Removes the expired rows of a window, in the order they lie in; of more than `limit` the first ones. */
+async function removeWindow(
+  tx: SqlRunner,
+  item: RunItem,
+  target: TargetTable,
+  from: string,
+  limit: number,
+): Promise<{ deleted: number; walkedTo: string }> {
+  const table = walkedTable(target, item.firstKeptMonth);
+  const condition = bindCondition(target.walked ?? 'false', 4, item, item.changeMark);
+  const to = `(${pageOf(from) + WINDOW_PAGES},0)`;
+  const [row] = await tx.query<{ deleted: number; last: string | null }>(
+    fill(SQL.removeWindow, { table, expired: condition.sql }),
+    [from, to, limit, ...condition.params],
+  );
+  return { deleted: row?.deleted ?? 0, walkedTo: row?.last ?? to };
+}
+
+async function noteWalk(
+  tx: SqlRunner,
+  { runId, position, target }: RunItem,
+  { deleted, walkedTo, finished }: { deleted: number; walkedTo: string; finished: boolean },
+): Promise<void> {
+  await tx.query(SQL.noteWalk, [runId, position, deleted, walkedTo, finished]);
+  if (finished) {
+    await tx.query(SQL.noteLastRun, [target]);
+  }
+}
+
+async function countBatch(tx: SqlRunner, runId: string): Promise<void> {
+  await tx.query(SQL.countBatch, [runId]);
+}
+
+/** The page of a row's place, `(page,row)`. */
+function pageOf(place: string): number {
+  return Number(place.slice(1, place.indexOf(',')));
+}

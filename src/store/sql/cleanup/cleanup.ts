@@ -1,0 +1,176 @@
+// Cleanup configs and runs: what stands in the records. What a step removes is cleanup-step.ts, what has expired
+// cleanup-targets.ts.
+
+import type { MonthCalendar } from '../../../domain/cards/usage-month.ts';
+import { CLEANUP_TARGETS, type CleanupConfig, type CleanupTarget } from '../../../domain/cleanup.ts';
+import type {
+  CleanupPlan,
+  CleanupRecords,
+  CleanupRun,
+  CleanupStep,
+} from '../../ports/records/cleanup-records.ts';
+import type { SqlClient } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import file from './cleanup.sql';
+import { planCleanup } from './cleanup-plan.ts';
+import { cleanupStep, type RunItem } from './cleanup-step.ts';
+import { monthStart } from './partitions.ts';
+
+const SQL = statements(
+  file,
+  'configs',
+  'updateConfig',
+  'begin',
+  'beginItems',
+  'next',
+  'skipTarget',
+  'cancel',
+  'finish',
+  'run',
+);
+
+interface ConfigRow {
+  readonly id: number;
+  readonly target: CleanupTarget;
+  readonly retention_days: number;
+  readonly enabled: boolean;
+  readonly last_run_at_ms: number | null;
+}
+
+/** A run with one of its targets; a run without any has one row without a target. */
+interface RunRow {
+  readonly run_id: string;
+  readonly status: CleanupRun['status'];
+  readonly batches: number;
+  readonly started_at_ms: number;
+  readonly finished_at_ms: number | null;
+  readonly target: CleanupTarget | null;
+  readonly total: number;
+  readonly deleted: number;
+  readonly error: string | null;
+}
+
+/** A running run with the first target it is not through with; null: it is through with all. */
+interface NextRow {
+  readonly run_id: string;
+  readonly position: number | null;
+  readonly target: CleanupTarget;
+  readonly cutoff_ms: number;
+  readonly first_kept_month: string;
+  readonly change_mark: string | null;
+  readonly dropping: string | null;
+  readonly walked_to: string;
+}
+
+export class SqlCleanup implements CleanupRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async configs(): Promise<CleanupConfig[]> {
+    const rows = await this.client.query<ConfigRow>(SQL.configs, [CLEANUP_TARGETS]);
+    return rows.map(toConfig);
+  }
+
+  async updateConfig(
+    id: number,
+    patch: { retentionDays?: number; enabled?: boolean },
+  ): Promise<CleanupConfig | null> {
+    const [row] = await this.client.query<ConfigRow>(SQL.updateConfig, [
+      id,
+      patch.retentionDays ?? null,
+      patch.enabled ?? null,
+      CLEANUP_TARGETS,
+    ]);
+    return row === undefined ? null : toConfig(row);
+  }
+
+  async plan(at: {
+    nowMs: number;
+    calendar: MonthCalendar;
+    changeMark: string | null;
+  }): Promise<CleanupPlan> {
+    return planCleanup(this.client, await this.configs(), at);
+  }
+
+  begin(runId: string, { items, changeMark }: CleanupPlan, scheduledForMs: number | null): Promise<boolean> {
+    return this.client.transaction(async (tx) => {
+      const begun = await tx.query(SQL.begin, [runId, scheduledForMs]);
+      if (begun.length === 0) return false;
+      await tx.query(SQL.beginItems, [
+        runId,
+        changeMark,
+        items.map((item) => item.target),
+        items.map((item) => item.cutoffMs),
+        items.map((item) => monthStart(item.firstKeptMonth)),
+        items.map((item) => item.rows),
+      ]);
+      return true;
+    });
+  }
+
+  async step(): Promise<CleanupStep> {
+    const [next] = await this.client.query<NextRow>(SQL.next);
+    if (next === undefined) return { state: 'idle' };
+    if (next.position === null) return this.#finish(next.run_id);
+    return { state: 'going', deleted: await cleanupStep(this.client, toItem(next, next.position)) };
+  }
+
+  async skipTarget(error: string): Promise<void> {
+    await this.client.query(SQL.skipTarget, [error]);
+  }
+
+  async cancel(reason: string): Promise<boolean> {
+    const runs = await this.client.query(SQL.cancel, [reason]);
+    return runs.length > 0;
+  }
+
+  latest(): Promise<CleanupRun | null> {
+    return this.#run(null);
+  }
+
+  /** Another instance may have finished it: then there is nothing more to say. */
+  async #finish(runId: string): Promise<CleanupStep> {
+    const finished = await this.client.query(SQL.finish, [runId]);
+    const run = finished.length === 0 ? null : await this.#run(runId);
+    return run === null ? { state: 'idle' } : { state: 'finished', run };
+  }
+
+  /** @param runId null: the run begun last. */
+  async #run(runId: string | null): Promise<CleanupRun | null> {
+    const rows = await this.client.query<RunRow>(SQL.run, [runId]);
+    const [run] = rows;
+    if (run === undefined) return null;
+    return {
+      runId: run.run_id,
+      status: run.status,
+      items: rows.flatMap(({ target, total, deleted, error }) =>
+        target === null ? [] : [{ target, total, deleted, error }],
+      ),
+      batches: run.batches,
+      startedAtMs: run.started_at_ms,
+      finishedAtMs: run.finished_at_ms,
+    };
+  }
+}
+
+function toConfig(row: ConfigRow): CleanupConfig {
+  return {
+    id: row.id,
+    target: row.target,
+    retentionDays: row.retention_days,
+    enabled: row.enabled,
+    lastRunAtMs: row.last_run_at_ms,
+  };
+}
+
+function toItem(row: NextRow, position: number): RunItem {
+  return {
+    runId: row.run_id,
+    position,
+    target: row.target,
+    cutoffMs: row.cutoff_ms,
+    firstKeptMonth: row.first_kept_month,
+    changeMark: row.change_mark,
+    dropping: row.dropping,
+    walkedTo: row.walked_to,
+  };
+}

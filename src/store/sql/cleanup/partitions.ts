@@ -1,0 +1,78 @@
+// Monthly partitions of usage and of the audit trail. Used by results.ts, stops.ts and audit.ts.
+import { CardpollError } from '../../../platform/errors.ts';
+import type { SqlClient, SqlRunner } from '../client/sql-client.ts';
+import { sqlStateOf } from '../client/sql-errors.ts';
+import { fill, statements } from '../client/statements.ts';
+import { lockKey } from '../client/transaction-bounds.ts';
+import file from './partitions.sql';
+
+const SQL = statements(file, 'attached', 'create', 'attach');
+
+/** What an insert without a matching partition raises. */
+const CHECK_VIOLATION = '23514';
+const LOCK_KEY = 7_220_115_502;
+const MONTHS_AHEAD = 3;
+
+/** Storage of the partitions of each table: usage rows are rewritten in place, the others never. */
+const PARTITIONED = { card_usage: 'WITH (fillfactor = 80)', usage_records: '', audit: '' };
+
+/** YYYY-MM -> YYYY-MM-01. Throws `invalid`. */
+export function monthStart(month: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) {
+    throw new CardpollError('invalid', 'bad_month', `'${month}' is not a month (YYYY-MM)`);
+  }
+  return `${month}-01`;
+}
+
+/** First days of `month` and of the `count` months after it. */
+function monthsFrom(month: string, count: number): string[] {
+  const [year, number] = monthStart(month).split('-').map(Number) as [number, number];
+  return Array.from({ length: count + 1 }, (_, i) =>
+    new Date(Date.UTC(year, number - 1 + i, 1)).toISOString().slice(0, 10),
+  );
+}
+
+/** Creates what is missing of the partitions of `month` (YYYY-MM) and the next three. */
+export async function ensurePartitions(client: SqlClient, month: string): Promise<void> {
+  const months = monthsFrom(month, MONTHS_AHEAD + 1);
+  const wanted = months.slice(0, -1).flatMap((from, i) =>
+    Object.entries(PARTITIONED).map(([table, storage]) => ({
+      table,
+      storage,
+      partition: `${table}_${from.slice(0, 7).replace('-', '_')}`,
+      from,
+      to: months[i + 1] as string,
+    })),
+  );
+  const names = wanted.map(({ partition }) => partition);
+  if ((await attached(client, names)).size === wanted.length) return;
+
+  await client.transaction(async (tx) => {
+    await lockKey(tx, LOCK_KEY);
+    const present = await attached(tx, names);
+    for (const parts of wanted.filter(({ partition }) => !present.has(partition))) {
+      await tx.query(fill(SQL.create, parts));
+      await tx.query(fill(SQL.attach, parts));
+    }
+  });
+}
+
+/** Does `write` again with the partitions of `month` where it failed for the lack of one. */
+export async function withPartitions<T>(
+  client: SqlClient,
+  month: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (sqlStateOf(error) !== CHECK_VIOLATION) throw error;
+    await ensurePartitions(client, month);
+    return write();
+  }
+}
+
+async function attached(runner: SqlRunner, names: readonly string[]): Promise<Set<string>> {
+  const rows = await runner.query<{ name: string }>(SQL.attached, [Object.keys(PARTITIONED), names]);
+  return new Set(rows.map((row) => row.name));
+}

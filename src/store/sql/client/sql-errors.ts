@@ -1,0 +1,171 @@
+// Turns what a driver throws into a CardpollError; both drivers call it at their edge. The original error, with its
+// SQLSTATE, stays available as `cause` for the few callers that retry on one.
+import { CardpollError, messageOf } from '../../../platform/errors.ts';
+import { tlsFaultOf } from '../../../platform/tls-fault.ts';
+
+const NETWORK_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT', // a unix socket that is not there
+]);
+
+// pg reports a lost connection without a code.
+const CONNECTION_MESSAGE =
+  /connection terminated|connection error|timeout exceeded|query read timeout|not queryable/i;
+
+/** pg reports it without a code. */
+const NO_TLS = /server does not support SSL/i;
+
+const IDLE_IN_TRANSACTION_TIMEOUT = '25P03';
+/** Class 57P: the server shuts down, starts up or ends the session. */
+const OPERATOR_INTERVENTION = '57P';
+const READ_ONLY = '25006';
+const OVERLOADED_STATES = new Set(['57014', '55P03', '40P01', '40001']);
+const SCHEMA_STATES = new Set(['42P01', '42703', '42883', '3F000']);
+const ACCESS_STATES = new Set(['28P01', '28000', '3D000', '42501']);
+
+/** A prepared statement is there that should not be, or the other way round: another connection's. */
+const POOLING_STATES = new Set(['42P05', '26000']);
+
+const RAISED_BY_TRIGGER = 'P0001';
+
+/** SQLSTATE (or the system's error code) behind an error thrown by a driver; '' when there is none. */
+export function sqlStateOf(error: unknown): string {
+  const origin = error instanceof CardpollError ? error.cause : error;
+  if (origin instanceof AggregateError) return sqlStateOf(origin.errors[0]);
+  const code = (origin as { code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+/** The server takes no writes. */
+function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === READ_ONLY;
+}
+
+/** After this error the connection may lead to a server that is going, or is not the primary any more. */
+export function endsConnection(error: unknown): boolean {
+  return isReadOnly(error) || sqlStateOf(error).startsWith(OPERATOR_INTERVENTION);
+}
+
+/** @param where as for translateSqlError */
+export function readOnlyError(where: string, cause?: unknown): CardpollError {
+  return new CardpollError(
+    'unavailable',
+    'postgres_read_only',
+    `${where} takes no writes: it is a standby, or set to read only`,
+    {
+      hint: 'Point database_url to the primary, or promote this server; cardpoll doctor shows how.',
+      cause,
+    },
+  );
+}
+
+/** @param where names the database for a human, without credentials: `PostgreSQL at db1:5432`. */
+export function translateSqlError(error: unknown, where: string): CardpollError {
+  if (error instanceof CardpollError) return error;
+  const state = sqlStateOf(error);
+  const message = messageOf(error);
+  if (isReadOnly(error)) return readOnlyError(where, error);
+  const fault = tlsFaultOf({ code: state }) ?? (NO_TLS.test(message) ? 'it speaks no TLS' : null);
+  if (fault !== null) {
+    return new CardpollError(
+      'config',
+      'postgres_tls',
+      `${where} cannot be reached over TLS: ${fault} (${message})`,
+      {
+        hint: 'check sslmode, sslrootcert, sslcert and sslkey in the database URL, and its host name',
+        cause: error,
+      },
+    );
+  }
+  if (isUnreachable(state, message)) {
+    return new CardpollError(
+      'unavailable',
+      'postgres_unreachable',
+      `${where} cannot be reached: ${message}`,
+      {
+        hint: 'Check that the server runs and accepts connections from this machine.',
+        cause: error,
+      },
+    );
+  }
+  if (state.startsWith('53') || state === '58030' || state === 'ENOSPC') {
+    return new CardpollError(
+      'unavailable',
+      'postgres_out_of_resources',
+      `${where} is out of resources: ${message}`,
+      {
+        hint: 'Check disk space, memory and max_connections of the server.',
+        cause: error,
+      },
+    );
+  }
+  if (OVERLOADED_STATES.has(state)) {
+    return new CardpollError(
+      'unavailable',
+      'postgres_timeout',
+      `${where} did not finish in time: ${message}`,
+      {
+        hint: 'Look for long transactions and locks in pg_stat_activity.',
+        cause: error,
+      },
+    );
+  }
+  return translateLasting(error, state, message, where);
+}
+
+function isUnreachable(state: string, message: string): boolean {
+  if (state === '') return CONNECTION_MESSAGE.test(message);
+  return (
+    NETWORK_CODES.has(state) ||
+    state === IDLE_IN_TRANSACTION_TIMEOUT ||
+    state.startsWith(OPERATOR_INTERVENTION) ||
+    state.startsWith('08')
+  );
+}
+
+/** Errors that waiting does not cure. */
+function translateLasting(error: unknown, state: string, message: string, where: string): CardpollError {
+  if (SCHEMA_STATES.has(state)) {
+    return new CardpollError(
+      'config',
+      'not_migrated',
+      `the schema in ${where} is missing or too old: ${message}`,
+      {
+        hint: 'Run: cardpoll migrate up',
+        cause: error,
+      },
+    );
+  }
+  if (ACCESS_STATES.has(state)) {
+    return new CardpollError('config', 'postgres_access_refused', `${where} refuses access: ${message}`, {
+      hint: 'Check user, password, database name and privileges in the database URL.',
+      cause: error,
+    });
+  }
+  if (POOLING_STATES.has(state)) return transactionPooling(where, error);
+  if (state.startsWith('23') || state.startsWith('22') || state === RAISED_BY_TRIGGER) {
+    return new CardpollError('invalid', 'value_refused', `${where} refuses a value: ${message}`, {
+      cause: error,
+    });
+  }
+  return new CardpollError('internal', 'postgres_error', `${where}: ${message}`, { cause: error });
+}
+
+/** What cannot work, and now and then seems to. */
+export function transactionPooling(where: string, cause?: unknown): CardpollError {
+  const hint =
+    'Let the pooler lend a connection for the whole session (PgBouncer: pool_mode = session), or use none.';
+  return new CardpollError(
+    'config',
+    'transaction_pooling',
+    `${where} has connections that a pooler shares between transactions`,
+    { hint, cause },
+  );
+}

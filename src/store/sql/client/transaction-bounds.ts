@@ -1,0 +1,22 @@
+// What a transaction sets for itself; it holds until the transaction ends. Used by migrations, partitions, cleanup, counts and
+// the record store.
+
+import type { SqlRunner } from './sql-client.ts';
+import { statements } from './statements.ts';
+import file from './transaction-bounds.sql';
+
+const SQL = statements(file, 'limitStatements', 'limitLockWaits', 'lock');
+
+/** A statement that takes longer is cancelled; 0: none is. */
+export async function limitStatements(tx: SqlRunner, ms: number): Promise<void> {
+  await tx.query(SQL.limitStatements, [ms]);
+}
+
+export async function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
+  await tx.query(SQL.limitLockWaits, [ms]);
+}
+
+/** Transactions that lock the same key take turns. */
+export async function lockKey(tx: SqlRunner, key: number): Promise<void> {
+  await tx.query(SQL.lock, [key]);
+}

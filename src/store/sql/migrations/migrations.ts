@@ -1,0 +1,114 @@
+// Applies the schema: forward only, each file in its own transaction, one migrator at a time. Called by
+// `cardpoll migrate` and when a daemon starts.
+//
+// Every transaction takes the same advisory lock and looks again what is applied, so any number of instances may
+// call `up` at once: one applies, the others wait (bounded) and find nothing left to do.
+import { createHash } from 'node:crypto';
+import { CardpollError } from '../../../platform/errors.ts';
+import type { MigrationState, Migrations } from '../../ports/records/migrations.ts';
+import type { SqlClient, SqlRunner, SqlTransaction } from '../client/sql-client.ts';
+import { sqlStateOf } from '../client/sql-errors.ts';
+import { statements } from '../client/statements.ts';
+import { limitLockWaits, lockKey } from '../client/transaction-bounds.ts';
+import { MIGRATIONS, type Migration } from './migration-list.ts';
+import file from './migrations.sql';
+
+const SQL = statements(file, 'createTable', 'tablePresent', 'applied', 'record');
+
+const LOCK_KEY = 7_220_115_501;
+const LOCK_WAIT_MS = 10_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+interface AppliedRow {
+  readonly id: string;
+  readonly checksum: string;
+  readonly applied_at_ms: number;
+}
+
+export class SqlMigrations implements Migrations {
+  constructor(
+    private readonly client: SqlClient,
+    private readonly list: readonly Migration[] = MIGRATIONS,
+    private readonly lockWaitMs = LOCK_WAIT_MS,
+  ) {}
+
+  async status(): Promise<MigrationState[]> {
+    const applied = await readApplied(this.client);
+    const own = this.list.map(({ id }) => id);
+    const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
+    return [...own, ...newer].map((id) => ({
+      id,
+      appliedAtMs: applied.get(id)?.applied_at_ms ?? null,
+      newer: newer.includes(id),
+    }));
+  }
+
+  async up(onBegin: (id: string) => void = () => {}): Promise<string[]> {
+    const done: string[] = [];
+    for (const migration of this.missing(await readApplied(this.client))) {
+      onBegin(migration.id);
+      if (await this.apply(migration)) done.push(migration.id);
+    }
+    return done;
+  }
+
+  private missing(applied: Map<string, AppliedRow>): Migration[] {
+    return this.list.filter((migration) => {
+      const row = applied.get(migration.id);
+      if (row !== undefined && row.checksum !== checksumOf(migration)) {
+        throw new CardpollError(
+          'config',
+          'migration_changed',
+          `migration ${migration.id} changed after it was applied`,
+          {
+            hint: 'Install the cardpoll release this database was migrated with, or a later one.',
+          },
+        );
+      }
+      return row === undefined;
+    });
+  }
+
+  /** @returns false when another instance applied it meanwhile. */
+  private apply(migration: Migration): Promise<boolean> {
+    return this.client.transaction(async (tx) => {
+      await this.lock(tx);
+      const applied = await readApplied(tx);
+      if (!this.missing(applied).includes(migration)) return false;
+      // Building an index over millions of cards may take its time.
+      await tx.longScript(migration.sql);
+      await tx.query(SQL.record, [migration.id, checksumOf(migration)]);
+      return true;
+    });
+  }
+
+  private async lock(tx: SqlTransaction): Promise<void> {
+    try {
+      await limitLockWaits(tx, this.lockWaitMs);
+      await lockKey(tx, LOCK_KEY);
+    } catch (error) {
+      if (sqlStateOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      throw new CardpollError(
+        'busy',
+        'migration_lock_held',
+        'migration lock held: another instance is migrating',
+        {
+          hint: 'Try again when it has finished.',
+          cause: error,
+        },
+      );
+    }
+    await tx.query(SQL.createTable);
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash('sha256').update(migration.sql).digest('hex');
+}
+
+async function readApplied(runner: SqlRunner): Promise<Map<string, AppliedRow>> {
+  const [table] = await runner.query<{ present: boolean }>(SQL.tablePresent);
+  if (table?.present !== true) return new Map();
+  const rows = await runner.query<AppliedRow>(SQL.applied);
+  return new Map(rows.map((row) => [row.id, row]));
+}

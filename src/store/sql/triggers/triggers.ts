@@ -1,0 +1,158 @@
+// Manual triggers (see TriggerRecords in the port, and migrations/0007_triggers.sql for how counting once works).
+import type { Card } from '../../../domain/cards/card.ts';
+import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
+import type { TaskType } from '../../../domain/task-type.ts';
+import type {
+  FeedingTrigger,
+  NewTrigger,
+  OwedCard,
+  TriggerRecords,
+} from '../../ports/records/trigger-records.ts';
+import { countWithin } from '../client/bounded-count.ts';
+import type { SqlClient } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import { handOutNext } from './trigger-hand-out.ts';
+import { type TriggerRow, toTrigger } from './trigger-row.ts';
+import file from './triggers.sql';
+
+const SQL = statements(
+  file,
+  'create',
+  'find',
+  'page',
+  'countAll',
+  'countOpen',
+  'openFor',
+  'selectedCards',
+  'knownCards',
+  'cancel',
+  'feeding',
+  'count',
+  'owed',
+  'handOutAgain',
+  'lock',
+  'takeBackCards',
+  'endFeeding',
+);
+
+interface OwedRow {
+  readonly trigger_id: string;
+  readonly card_id: number;
+}
+
+export class SqlTriggers implements TriggerRecords {
+  constructor(private readonly client: SqlClient) {}
+
+  async create(
+    { triggerId, taskType, cards }: NewTrigger,
+    handOut: number,
+  ): Promise<{ trigger: ManualTrigger; cardIds: readonly number[] }> {
+    const isSelection = cards.kind === 'by_condition';
+    const first = isSelection ? [] : cards.cardIds.slice(0, handOut);
+    const more = isSelection || first.length < cards.cardIds.length;
+    const [row] = await this.client.query<TriggerRow>(SQL.create, [
+      triggerId,
+      cards.kind,
+      taskType,
+      isSelection ? cards.selection.carrierId : null,
+      isSelection ? cards.selection.status : null,
+      isSelection ? cards.total : cards.cardIds.length,
+      isSelection && cards.totalEstimated,
+      isSelection || !more ? null : cards.cardIds,
+      first,
+      more,
+    ]);
+    return { trigger: toTrigger(row as TriggerRow), cardIds: first };
+  }
+
+  async find(triggerId: string): Promise<ManualTrigger | null> {
+    const [row] = await this.client.query<TriggerRow>(SQL.find, [triggerId]);
+    return row === undefined ? null : toTrigger(row);
+  }
+
+  async list(page: number, pageSize: number): Promise<{ items: ManualTrigger[]; total: number }> {
+    const rows = await this.client.query<TriggerRow>(SQL.page, [pageSize, (page - 1) * pageSize]);
+    const [count] = await this.client.query<{ total: number }>(SQL.countAll);
+    return { items: rows.map(toTrigger), total: count?.total ?? 0 };
+  }
+
+  async openFor(
+    { cardId, carrierId, status }: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
+    limit: number,
+  ): Promise<ManualTrigger[]> {
+    const rows = await this.client.query<TriggerRow>(SQL.openFor, [cardId, carrierId, status, limit]);
+    return rows.map(toTrigger);
+  }
+
+  countSelected({ carrierId, status }: CardSelection): Promise<{ rows: number; estimated: boolean }> {
+    return countWithin(this.client, SQL.selectedCards.text, [carrierId, status]);
+  }
+
+  async countOpen(): Promise<number> {
+    const [row] = await this.client.query<{ open: number }>(SQL.countOpen);
+    return row?.open ?? 0;
+  }
+
+  async knownCards(cardIds: readonly number[]): Promise<number[]> {
+    const rows = await this.client.query<{ card_id: number }>(SQL.knownCards, [cardIds]);
+    return rows.map((row) => row.card_id);
+  }
+
+  async cancel(triggerId: string): Promise<ManualTrigger | null> {
+    const [row] = await this.client.query<TriggerRow>(SQL.cancel, [triggerId]);
+    return row === undefined ? null : toTrigger(row);
+  }
+
+  async feeding(limit: number): Promise<FeedingTrigger[]> {
+    const rows = await this.client.query<Pick<TriggerRow, 'trigger_id' | 'task_type' | 'status'>>(
+      SQL.feeding,
+      [limit],
+    );
+    return rows.map((row) => ({ triggerId: row.trigger_id, taskType: row.task_type, status: row.status }));
+  }
+
+  handOut(triggerId: string, limit: number): Promise<{ cardIds: readonly number[]; more: boolean }> {
+    return this.client.transaction((tx) => handOutNext(tx, triggerId, limit));
+  }
+
+  async count(results: readonly TriggerResult[]): Promise<void> {
+    const params = [
+      results.map(({ triggerId }) => triggerId),
+      results.map(({ cardId }) => cardId),
+      results.map(({ succeeded }) => succeeded),
+    ];
+    await this.client.query(SQL.count, params);
+  }
+
+  async owed(
+    taskType: TaskType,
+    olderThanMs: number,
+    after: OwedCard | null,
+    limit: number,
+  ): Promise<OwedCard[]> {
+    const position = [after?.triggerId ?? '', after?.cardId ?? 0];
+    const rows = await this.client.query<OwedRow>(SQL.owed, [taskType, olderThanMs, ...position, limit]);
+    return rows.map(toOwed);
+  }
+
+  async handOutAgain(cards: readonly OwedCard[]): Promise<OwedCard[]> {
+    const rows = await this.client.query<OwedRow>(SQL.handOutAgain, [
+      cards.map(({ triggerId }) => triggerId),
+      cards.map(({ cardId }) => cardId),
+    ]);
+    return rows.map(toOwed);
+  }
+
+  async takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void> {
+    await this.client.transaction(async (tx) => {
+      // Locked first, as whoever counts results does.
+      await tx.query(SQL.lock, [triggerId]);
+      await tx.query(SQL.takeBackCards, [triggerId, runningCardIds]);
+      await tx.query(SQL.endFeeding, [triggerId]);
+    });
+  }
+}
+
+function toOwed(row: OwedRow): OwedCard {
+  return { triggerId: row.trigger_id, cardId: row.card_id };
+}

@@ -1,0 +1,207 @@
+// The evaluator on real stores: what makes a rule fire and resolve, and that nothing else does.
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
+import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { AlertHistoryItem } from '../../../../src/store/ports/records/alert-records.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
+import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
+import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import type { RedisServer } from '../../../support/redis-server.ts';
+
+const ANY = { ruleId: null, state: null };
+const RULE: AlertRuleFields = {
+  name: 'rule',
+  ruleType: 'queue_backlog',
+  taskType: 'realname',
+  comparison: '>',
+  threshold: 10,
+  isEnabled: true,
+  notifyChannels: [],
+  webhookUrl: null,
+  webhookSecrets: [],
+  cooldownSeconds: 0,
+};
+
+let server: RedisServer;
+let redis: Redis;
+let live: LiveStore;
+let client: PostgresClient;
+let records: RecordStore;
+/** Stops that the gateway acknowledged without effect. */
+let unconfirmed = 0;
+const log: Array<Record<string, unknown>> = [];
+
+beforeAll(async () => {
+  server = await freshRedis();
+  redis = new Redis(server.url);
+  redis.on('error', () => {});
+  live = await openRedisLiveStore({ url: server.url });
+  client = new PostgresClient({ url: await freshDatabase(), applicationName: 'cardpoll', maxConnections: 4 });
+  records = sqlRecordStore('postgres', client);
+  await records.migrations.up();
+});
+afterAll(async () => {
+  redis.disconnect();
+  await live.close();
+  await records.close();
+});
+beforeEach(async () => {
+  for (const table of ['alert_history', 'alert_rules']) await client.query(`DELETE FROM ${table}`);
+  await redis.flushall();
+  log.length = 0;
+});
+
+function evaluator(leads = true): AlertEvaluator {
+  return new AlertEvaluator({
+    clock: systemClock,
+    live,
+    alerts: records.alerts,
+    stops: { unconfirmed: async () => unconfirmed },
+    fence: () => (leads ? 1 : null),
+    intervalMs: 5_000,
+    log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    onError: () => {},
+  });
+}
+
+const setQueue = async (length: number) => {
+  await redis.del('polling:queue:realname');
+  const members = Array.from({ length }, (_, n) => [1, n + 1]).flat();
+  if (length > 0) await redis.zadd('polling:queue:realname', ...members);
+};
+
+async function history(): Promise<readonly AlertHistoryItem[]> {
+  return (await records.alerts.history(ANY, { offset: 0, limit: 100 })).items;
+}
+
+it('fires on the transition, resolves when it is over, and says so', async () => {
+  const { id } = await records.alerts.createRule(RULE);
+  await setQueue(10);
+  expect(await evaluator().runOnce()).toBe(5_000);
+  expect(await history()).toEqual([]);
+  await setQueue(11);
+  for (let n = 0; n < 3; n += 1) await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ ruleId: id, value: 11, resolvedAtMs: null }]);
+  await setQueue(2);
+  for (let n = 0; n < 3; n += 1) await evaluator().runOnce();
+  const [alert, ...more] = await history();
+  expect(more).toEqual([]);
+  expect(alert).toMatchObject({ resolution: 'recovered', resolvedValue: 2 });
+  const fields = {
+    alert_id: alert?.id,
+    rule_id: id,
+    rule_name: 'rule',
+    rule_type: 'queue_backlog',
+    task_type: 'realname',
+    comparison: '>',
+    threshold: 10,
+  };
+  expect(log).toEqual([
+    { level: 40, ...fields, value: 11, msg: '告警触发' },
+    { level: 30, ...fields, value: 2, resolution: 'recovered', msg: '告警恢复' },
+  ]);
+});
+
+it('fires while stops stay without effect, whatever the polls do', async () => {
+  unconfirmed = 2;
+  await records.alerts.createRule({
+    ...RULE,
+    ruleType: 'stop_unconfirmed',
+    taskType: 'package',
+    threshold: 1,
+  });
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ ruleType: 'stop_unconfirmed', value: 2, resolvedAtMs: null }]);
+  unconfirmed = 0;
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
+});
+
+it('judges the numbers that statistics show', async () => {
+  await records.alerts.createRule({ ...RULE, ruleType: 'success_rate', comparison: '<', threshold: 90 });
+  await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', threshold: 99 });
+  await live.stats.record('realname', 'w1', 1, { succeeded: 8, failed: 2, durationMs: 1_000 });
+  await evaluator().runOnce();
+  expect((await history()).map(({ ruleType, value }) => [ruleType, value])).toEqual([
+    ['avg_duration', 100],
+    ['success_rate', 80],
+  ]);
+});
+
+it('stays silent without a sample, and keeps what fires', async () => {
+  await records.alerts.createRule({ ...RULE, ruleType: 'success_rate', comparison: '<', threshold: 100 });
+  await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', comparison: '<', threshold: 10_000 });
+  await evaluator().runOnce();
+  expect(await history()).toEqual([]);
+  await live.stats.record('realname', 'w1', 1, { succeeded: 0, failed: 10, durationMs: 50 });
+  await evaluator().runOnce();
+  await redis.flushall();
+  await evaluator().runOnce();
+  expect((await history()).map(({ resolvedAtMs }) => resolvedAtMs)).toEqual([null, null]);
+});
+
+it('fires nothing twice when instances evaluate at the same time', async () => {
+  for (let n = 0; n < 20; n += 1) await records.alerts.createRule(RULE);
+  await setQueue(11);
+  await Promise.all([evaluator().runOnce(), evaluator().runOnce(), evaluator().runOnce()]);
+  expect(await history()).toHaveLength(20);
+  expect(log).toHaveLength(20);
+});
+
+it('ends the alert of a rule that is switched off, changed or deleted', async () => {
+  const ids: number[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await records.alerts.createRule(RULE)).id);
+  await setQueue(11);
+  await evaluator().runOnce();
+  await records.alerts.updateRule(ids[0] ?? 0, () => ({ ...RULE, isEnabled: false }));
+  await records.alerts.updateRule(ids[1] ?? 0, () => ({ ...RULE, taskType: 'package' }));
+  await records.alerts.deleteRule(ids[2] ?? 0);
+  await evaluator().runOnce();
+  const resolutions = new Map((await history()).map(({ ruleId, resolution }) => [ruleId, resolution]));
+  expect(ids.map((id) => resolutions.get(id))).toEqual(['rule_disabled', 'rule_changed', 'rule_deleted']);
+});
+
+it('leaves everything to the leader', async () => {
+  await records.alerts.createRule(RULE);
+  await setQueue(11);
+  await evaluator(false).runOnce();
+  expect(await history()).toEqual([]);
+});
+
+it('neither fires nor resolves while the live store does not answer', async () => {
+  await records.alerts.createRule(RULE);
+  await setQueue(11);
+  await evaluator().runOnce();
+  server.pause();
+  await expect(evaluator().runOnce()).rejects.toMatchObject({ kind: 'unavailable' });
+  server.resume();
+  expect(await history()).toMatchObject([{ resolvedAtMs: null }]);
+});
+
+it('evaluates a thousand rules in far less than a thousand times one, firing and quiet', async () => {
+  await records.alerts.createRule(RULE);
+  await setQueue(11);
+  const oneFrom = performance.now();
+  await evaluator().runOnce();
+  const oneMs = performance.now() - oneFrom;
+  expect(await history()).toHaveLength(1);
+  await client.query(
+    `INSERT INTO alert_rules (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels,
+       webhook_url, cooldown_seconds)
+     SELECT 'r' || n, 'queue_backlog', 'realname', '>', n % 20, true, '{webhook}', 'http://x/', 0
+     FROM generate_series(1, 1000) n`,
+  );
+  await setQueue(10);
+  for (const alerts of [500, 500]) {
+    const startedAt = performance.now();
+    await evaluator().runOnce();
+    expect((performance.now() - startedAt) / oneMs).toBeLessThan(300);
+    expect((await records.alerts.history(ANY, { offset: 0, limit: 1 })).total).toBe(1 + alerts);
+  }
+});

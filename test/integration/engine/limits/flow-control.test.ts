@@ -1,0 +1,238 @@
+// Flow control in compressed time: what share of its healthy pace each interface keeps while the gateway is in trouble, as
+// the gateway counts its good answers. The same with real processes, and longer: npm run bench:flow.
+import { afterEach, describe, expect, it } from 'vitest';
+import { mix32 } from '../../../../src/domain/schedule/phase.ts';
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+import {
+  type Answer,
+  type Behaviour,
+  CompressedFleet,
+  type CompressedFleetOptions,
+} from '../../../support/compressed-fleet.ts';
+
+const INTERFACES = ['realname', 'flow', 'card_status'] as const;
+/** 200 polls a second and task type. */
+const FLEET: CompressedFleetOptions = {
+  taskTypes: TASK_TYPES,
+  cards: 6_000,
+  intervalSeconds: 30,
+  limit: 100,
+  buckets: 1_024,
+};
+const DELAY_MS = 20;
+const HEALTHY: Behaviour = () => ({ delayMs: DELAY_MS });
+const GOAL = 0.9;
+
+let fleet: CompressedFleet | null = null;
+afterEach(async () => {
+  await fleet?.stop();
+  fleet = null;
+});
+
+/** A healthy fleet that has polled every card. */
+async function start(options: Partial<CompressedFleetOptions> = {}, healthy = HEALTHY) {
+  fleet = await CompressedFleet.start({ ...FLEET, ...options });
+  fleet.behaviour = healthy;
+  await fleet.time.run(45_000);
+  return fleet;
+}
+
+/** @returns by interface, calls and good answers a second. */
+async function measure(of: CompressedFleet, ms = 30_000) {
+  const [calls, good] = [new Map<string, number>(), new Map<string, number>()];
+  const count = (counts: Map<string, number>) => (name: string) =>
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  of.onCall = count(calls);
+  of.onSuccess = count(good);
+  await of.time.run(ms);
+  const perSecond = (counts: Map<string, number>) =>
+    INTERFACES.map((name) => ((counts.get(name) ?? 0) / ms) * 1_000);
+  return { calls: perSecond(calls), good: perSecond(good) };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** The share of its pace before that each interface has, `share` of which is possible. */
+function ratios(before: readonly number[], now: readonly number[], share = 1): number[] {
+  return now.map((rate, i) => rate / ((before[i] ?? 0) * share));
+}
+
+/** True for that share of the cards, always the same ones. */
+const isOneOf = (share: number, cardId: number) => mix32(cardId ^ 0xca4d) % 1_000 < 1_000 * share;
+
+/** Numbers in [0, 1), the same in every run. */
+function drawing(): () => number {
+  let state = 1;
+  return () => {
+    state = mix32(state + 0x9e3779b9);
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+const FAILURES: Record<string, Answer> = {
+  'HTTP 500': { failure: 'http' },
+  'a business code': { failure: 'business' },
+  'a time-out': { failure: 'timeout', delayMs: 5_000 },
+  '429': { failure: 'backpressure' },
+  '429 and an absurd Retry-After': { failure: 'backpressure', retryAfterMs: 300_000 },
+};
+
+describe.each([5, 20, 70])('%i % of the cards fail', (percent) => {
+  it.each(Object.entries(FAILURES))('with %s: every interface keeps the healthy pace', async (_, answer) => {
+    const polled = await start();
+    const before = await measure(polled);
+    // Cards of one delivery: their ids follow each other, so a ring brings them one after another.
+    const fails = (id: number) => id <= (percent / 100) * FLEET.cards;
+    polled.behaviour = (_name, id) => ({ delayMs: DELAY_MS, ...(fails(id) ? answer : {}) });
+    await polled.time.run(20_000);
+    const { good } = await measure(polled);
+    expect(Math.min(...ratios(before.good, good, 1 - percent / 100))).toBeGreaterThanOrEqual(GOAL);
+    expect(polled.breakerChanges).toEqual([]);
+  });
+});
+
+it('cards that begin to fail half-way through a revolution, and heal one by one, hold up no other', async () => {
+  const polled = await start({ instances: 3 });
+  await polled.time.run(15_000);
+  const before = await measure(polled);
+  const from = polled.time.monotonic();
+  const healed = (id: number) => polled.time.monotonic() - from > 20_000 + 10 * (id % 3_000);
+  polled.behaviour = (_, id) =>
+    isOneOf(0.3, id) && !healed(id) ? { delayMs: DELAY_MS, failure: 'http' } : { delayMs: DELAY_MS };
+  await polled.time.run(20_000);
+  const { good } = await measure(polled);
+  expect(Math.min(...ratios(before.good, good, 0.7))).toBeGreaterThanOrEqual(GOAL);
+  await polled.time.run(30_000);
+  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+});
+
+describe.each(['http', 'backpressure'] as const)('random failures (%s), whatever the load', (failure) => {
+  /** The limit is used up: 100 polls a second are possible, 200 are due. */
+  const BUSY = { limit: 20 };
+  const SLOW_MS = 200;
+  const randomly = (share: number): Behaviour => {
+    const draw = drawing();
+    return () => (draw() < share ? { delayMs: SLOW_MS, failure } : { delayMs: SLOW_MS });
+  };
+
+  it.each([
+    [0.5, false],
+    [2, true],
+    [30, false],
+    [30, true],
+  ])('%d % leave the others their pace; after an incident: %s', async (percent, afterIncident) => {
+    const polled = await start(BUSY, () => ({ delayMs: SLOW_MS }));
+    const before = await measure(polled);
+    if (afterIncident) {
+      polled.behaviour = () => ({ delayMs: SLOW_MS, failure: 'backpressure' });
+      await polled.time.run(10_000);
+    }
+    polled.behaviour = randomly(percent / 100);
+    await polled.time.run(20_000);
+    const { good } = await measure(polled, 60_000);
+    expect(Math.min(...ratios(before.good, good, 1 - percent / 100))).toBeGreaterThanOrEqual(GOAL);
+  });
+});
+
+describe.each([1, 3])('a dead interface, %i instances', (instances) => {
+  it.each([
+    ['HTTP 500', { failure: 'http' }],
+    ['no answer', { failure: 'timeout', delayMs: 5_000 }],
+    ['503', { failure: 'backpressure' }],
+    ['429 and Retry-After', { failure: 'backpressure', retryAfterMs: 5_000 }],
+  ] as Array<[string, Answer]>)(
+    '(%s) gets one call a second, the others keep their pace, and it returns',
+    async (_, dead) => {
+      const polled = await start({ instances });
+      const before = await measure(polled);
+      polled.behaviour = (name) => ({ delayMs: DELAY_MS, ...(name === 'flow' ? dead : {}) });
+      await polled.time.run(20_000);
+      const { calls, good } = await measure(polled, 60_000);
+      expect(calls[1]).toBeLessThanOrEqual(1.05);
+      expect(calls[1]).toBeGreaterThanOrEqual(0.1);
+      const [realname = 0, , cardStatus = 0] = ratios(before.good, good);
+      expect(Math.min(realname, cardStatus)).toBeGreaterThanOrEqual(GOAL);
+      const open = polled.breakerChanges.filter((change) => change === 'flow open');
+      expect(open.length).toBeGreaterThanOrEqual(1);
+      expect(polled.breakerChanges.filter((change) => !change.startsWith('flow'))).toEqual([]);
+      polled.behaviour = HEALTHY;
+      await polled.time.run(20_000);
+      expect(ratios(before.good, (await measure(polled)).good)[1]).toBeGreaterThanOrEqual(GOAL);
+    },
+  );
+});
+
+it('ten instances that join while an interface is dead send it some thirty calls each, then one a second together', async () => {
+  const polled = await start();
+  polled.behaviour = (name) => ({ delayMs: DELAY_MS, ...(name === 'flow' ? { failure: 'http' } : {}) });
+  await polled.time.run(30_000);
+  let calls = 0;
+  polled.onCall = (name) => {
+    if (name === 'flow') calls += 1;
+  };
+  for (let i = 1; i <= 10; i += 1) await polled.join(`joined${i}`);
+  await polled.time.run(20_000);
+  expect(calls).toBeLessThanOrEqual(10 * (30 + 10) + 21);
+  calls = 0;
+  await polled.time.run(60_000);
+  expect(calls).toBeLessThanOrEqual(61);
+});
+
+it('a gateway that refuses all and nothing by turns loses nothing, and gets more than half of what it answers', async () => {
+  const polled = await start({ limit: 20 });
+  const before = await measure(polled);
+  polled.behaviour = () =>
+    Math.floor(polled.time.monotonic() / 1_000) % 2 === 0
+      ? { delayMs: DELAY_MS, failure: 'backpressure' }
+      : { delayMs: DELAY_MS };
+  await polled.time.run(20_000);
+  const { good } = await measure(polled, 60_000);
+  expect(Math.min(...ratios(before.good, good, 0.5))).toBeGreaterThanOrEqual(0.5);
+  polled.behaviour = HEALTHY;
+  await polled.time.run(60_000);
+  expect(Math.min(...ratios(before.good, (await measure(polled)).good))).toBeGreaterThanOrEqual(GOAL);
+});
+
+describe('an overloaded gateway', () => {
+  /** Beyond its capacity calls take longer, beyond twice of it they are refused at once. */
+  const bearing =
+    (capacity: number, delayMs: number): Behaviour =>
+    (_name, _card, inFlight) =>
+      inFlight > 2 * capacity
+        ? { delayMs: 2, failure: 'backpressure' }
+        : { delayMs: delayMs * Math.max(1, inFlight / capacity) };
+
+  it.each([1, 3])('is kept at its best throughput, in fair shares, by %i instances', async (instances) => {
+    const polled = await start({ instances, cards: 12_000, intervalSeconds: 20 }, bearing(60, 100));
+    const best = (60 * 1_000) / 100;
+    for (const capacity of [60, 20, 60]) {
+      polled.behaviour = bearing(capacity, 100);
+      await polled.time.run(20_000);
+      const { good } = await measure(polled);
+      expect(sum(good) / ((best * capacity) / 60), `capacity ${capacity}`).toBeGreaterThanOrEqual(GOAL);
+      expect(Math.min(...good) / (sum(good) / 3), 'the least share').toBeGreaterThanOrEqual(0.5);
+    }
+  });
+
+  it.each([undefined, 1_000])(
+    'that allows 20 calls a second serves all types (Retry-After: %s ms)',
+    async (retryAfterMs) => {
+      const polled = await start();
+      let [tokens, at] = [20, polled.time.monotonic()];
+      polled.behaviour = () => {
+        const now = polled.time.monotonic();
+        tokens = Math.min(20, tokens + ((now - at) * 20) / 1_000);
+        at = now;
+        if (tokens < 1)
+          return { delayMs: DELAY_MS, failure: 'backpressure', ...(retryAfterMs && { retryAfterMs }) };
+        tokens -= 1;
+        return { delayMs: DELAY_MS };
+      };
+      await polled.time.run(30_000);
+      // With limits of one or two calls shares even out over minutes.
+      const { good } = await measure(polled, 480_000);
+      expect(sum(good)).toBeGreaterThanOrEqual(GOAL * 20);
+      expect(Math.min(...good), 'half of a fair third').toBeGreaterThanOrEqual(20 / 6);
+    },
+  );
+});

@@ -1,0 +1,260 @@
+// Imports into a real PostgreSQL.
+import { Readable } from 'node:stream';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { importCards } from '../../../../src/operations/cards/card-import.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { openPostgresRecordStore } from '../../../../src/store/postgres/record-store.ts';
+import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { Gate } from '../../../support/gated-port.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const HEADER = 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified\n';
+
+let url: string;
+let store: RecordStore;
+
+function iccidOf(cardId: number): string {
+  return `8986${String(cardId).padStart(16, '0')}`;
+}
+
+function csv(...lines: string[]): Readable {
+  return Readable.from([Buffer.from(lines.join('\n'))]);
+}
+
+/** A file of many cards, in pieces, as they would come over the network. */
+function fleet(cards: number): Readable {
+  return Readable.from(
+    (function* () {
+      yield HEADER;
+      for (let first = 1; first <= cards; first += 700) {
+        const count = Math.min(700, cards - first + 1);
+        const lines = Array.from(
+          { length: count },
+          (_, i) => `${first + i},${iccidOf(first + i)},1,1,1024,\n`,
+        );
+        yield Buffer.from(lines.join(''));
+      }
+    })(),
+    { objectMode: false },
+  );
+}
+
+beforeAll(async () => {
+  url = await freshDatabase();
+  store = await openPostgresRecordStore({ url, applicationName: 'cardpoll' });
+  await store.migrations.up();
+});
+beforeEach(async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('DELETE FROM cards');
+  await client.end();
+});
+afterAll(() => store.close());
+
+describe('importCards', () => {
+  it('imports a fleet in chunks, and the same file again changes nothing', async () => {
+    const progress: number[] = [];
+    const first = await importCards(store.cards, fleet(50_000), {
+      format: 'csv',
+      onProgress: ({ inserted }) => progress.push(inserted),
+    });
+    const none = { rejected: 0, errors: [], errorsTruncated: false };
+    expect(first).toEqual({ received: 50_000, inserted: 50_000, updated: 0, unchanged: 0, ...none });
+    expect(progress).toEqual([10_000, 20_000, 30_000, 40_000, 50_000]);
+    expect(await store.cards.count()).toBe(50_000);
+    const again = await importCards(store.cards, fleet(50_000), { format: 'csv' });
+    expect(again).toEqual({ received: 50_000, inserted: 0, updated: 0, unchanged: 50_000, ...none });
+  });
+
+  it('keeps the good rows and reports the bad ones by line', async () => {
+    const report = await importCards(
+      store.cards,
+      csv(
+        '\uFEFFcard_id,iccid,status\r',
+        `1,${iccidOf(1)},1\r`,
+        `2,${iccidOf(2)},one\r`,
+        '\r',
+        `3,"${iccidOf(3)}",1\r`,
+        '4,123,1\r',
+        `5,${iccidOf(5)}\r`,
+        `6,${iccidOf(1)},1\r`,
+        `7,"${iccidOf(7)},1`,
+        `8,${iccidOf(8)},1`,
+      ),
+      { format: 'csv' },
+    );
+    expect(report).toMatchObject({ received: 8, inserted: 3, updated: 0, unchanged: 0, rejected: 5 });
+    expect(report.errors).toEqual([
+      { line: 3, message: expect.stringContaining("status 'one'") },
+      { line: 6, message: expect.stringContaining("iccid '123'") },
+      { line: 7, message: '2 fields instead of 3' },
+      { line: 8, message: `iccid ${iccidOf(1)} belongs to another card` },
+      { line: 9, message: 'the quotes do not match' },
+    ]);
+    expect((await store.cards.page(0, 10)).map((card) => card.cardId)).toEqual([1, 3, 8]);
+  });
+
+  it('lets the last of several rows of one card win', async () => {
+    const report = await importCards(
+      store.cards,
+      csv(HEADER.trim(), `1,${iccidOf(1)},1,5,,`, `2,${iccidOf(2)},1,1,,`, `1,${iccidOf(1)},1,6,,`),
+      { format: 'csv' },
+    );
+    expect(report).toMatchObject({ received: 3, inserted: 2, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 2, message: 'card_id 1 stands again in line 4' }]);
+    expect(await store.cards.find('1')).toMatchObject({ status: 6 });
+  });
+
+  it('reads NDJSON', async () => {
+    const lines = [
+      { card_id: 1, iccid: iccidOf(1), allowance_mb: 10.5, real_name_verified: true },
+      { card_id: '2', iccid: iccidOf(2), carrier_id: null },
+      { card_id: 3, iccid: iccidOf(3), colour: 'red' },
+    ];
+    const input = csv(...lines.map((line) => JSON.stringify(line)));
+    const report = await importCards(store.cards, input, { format: 'ndjson' });
+    expect(report).toMatchObject({ received: 3, inserted: 2, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 3, message: "unknown field 'colour'" }]);
+    expect(await store.cards.find('1')).toMatchObject({ allowanceMb: 10.5, realNameVerified: true });
+  });
+
+  it('lists the first thousand bad rows and counts the others', async () => {
+    const input = csv('card_id,iccid', ...Array.from({ length: 1_500 }, () => 'x,y'), `1,${iccidOf(1)}`);
+    const report = await importCards(store.cards, input, { format: 'csv' });
+    expect(report).toMatchObject({ received: 1_501, inserted: 1, rejected: 1_500, errorsTruncated: true });
+    expect(report.errors).toHaveLength(1_000);
+    expect(report.errors.at(-1)?.line).toBe(1_001);
+  });
+
+  it('reports rows by line also where a later one spoils an earlier one', async () => {
+    const lines = ['card_id,iccid', `1,${iccidOf(1)}`, 'x,y', `1,${iccidOf(1)}`];
+    const { errors, errorsTruncated } = await importCards(store.cards, csv(...lines), { format: 'csv' });
+    expect(errors.map(({ line }) => line)).toEqual([2, 3]);
+    expect(errorsTruncated).toBe(false);
+  });
+
+  it('rejects a line too long to be one, and goes on after it', async () => {
+    const report = await importCards(
+      store.cards,
+      csv('card_id,iccid', 'x'.repeat(70_000), `1,${iccidOf(1)}`),
+      { format: 'csv' },
+    );
+    expect(report).toMatchObject({ received: 2, inserted: 1, rejected: 1 });
+    expect(report.errors).toEqual([{ line: 2, message: 'longer than 64 KiB' }]);
+  });
+
+  it('lists a thousand bad rows without leaving one out', async () => {
+    const input = csv('card_id,iccid', ...Array.from({ length: 1_000 }, () => 'x,y'));
+    const report = await importCards(store.cards, input, { format: 'csv' });
+    expect(report).toMatchObject({ rejected: 1_000, errorsTruncated: false });
+    expect(report.errors).toHaveLength(1_000);
+  });
+
+  it.each([
+    ['an empty file', '', 'empty_import'],
+    ['a file of empty lines', '\n\r\n', 'empty_import'],
+    ['a wrong header', 'id,iccid\n1,2\n', 'bad_import_header'],
+  ])('refuses %s as a whole', async (_, text, code) => {
+    const input = Readable.from([text]);
+    await expect(importCards(store.cards, input, { format: 'csv' })).rejects.toMatchObject({
+      kind: 'bad_data',
+      code,
+    });
+    expect(input.destroyed).toBe(true);
+  });
+
+  it('reports nothing for a file of a header only', async () => {
+    expect(await importCards(store.cards, csv(HEADER), { format: 'csv' })).toMatchObject({
+      received: 0,
+      rejected: 0,
+    });
+  });
+
+  it('keeps the finished chunks when its input breaks, and may be repeated', async () => {
+    const broken = Readable.from(
+      (async function* () {
+        for await (const piece of fleet(25_000)) yield piece;
+        await waitFor(async () => (await store.cards.count()) >= 10_000);
+        throw new Error('connection lost');
+      })(),
+    );
+    await expect(importCards(store.cards, broken, { format: 'csv' })).rejects.toThrow('connection lost');
+    // What had arrived and was not read yet is lost with the connection: there may be a chunk more or not.
+    const kept = await store.cards.count();
+    expect([10_000, 20_000]).toContain(kept);
+    const report = await importCards(store.cards, fleet(25_000), { format: 'csv' });
+    expect(report).toMatchObject({ inserted: 25_000 - kept, unchanged: kept, rejected: 0 });
+  });
+
+  it('that breaks off waits for the chunk under way before it lets go of the store', async () => {
+    const events: string[] = [];
+    const gate = new Gate();
+    gate.close();
+    const openImport: RecordStore['cards']['openImport'] = async (options) => {
+      const session = await store.cards.openImport(options);
+      const write = gate.around(session).write;
+      return {
+        write: (rows) => write(rows).finally(() => events.push('written')),
+        close: () => session.close().finally(() => events.push('closed')),
+      };
+    };
+    const input = Readable.from(
+      (async function* () {
+        for await (const piece of fleet(10_001)) yield piece;
+        await waitFor(() => gate.waiting > 0);
+        setImmediate(() => gate.open());
+        throw new Error('connection lost');
+      })(),
+    );
+    const cards = { ...store.cards, openImport };
+    await expect(importCards(cards, input, { format: 'csv' })).rejects.toThrow('connection lost');
+    expect(events).toEqual(['written', 'closed']);
+    expect(await store.cards.count()).toBe(10_000);
+  });
+
+  it('fails with the store, and stops reading', async () => {
+    const unmigrated = await openPostgresRecordStore({
+      url: await freshDatabase(),
+      applicationName: 'cardpoll',
+    });
+    const input = fleet(200_000);
+    await expect(importCards(unmigrated.cards, input, { format: 'csv' })).rejects.toMatchObject({
+      code: 'not_migrated',
+    });
+    expect(input.destroyed).toBe(true);
+    await unmigrated.close();
+  });
+});
+
+describe('a hostile row', () => {
+  const ndjson = (...lines: string[]) => Readable.from([Buffer.from(lines.join('\n'))]);
+  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+  it('is a bad row, however deep it is nested', async () => {
+    const rows = ['card_id', 'iccid', 'status', 'allowance_mb', 'real_name_verified', 'other'].map(
+      (column) => `{"card_id": 1, "iccid": "${iccidOf(1)}", "${column}": ${deep(30_000)}}`,
+    );
+    const report = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    expect(report).toMatchObject({ received: rows.length, rejected: rows.length });
+  });
+
+  it('is quoted without what steers a terminal', async () => {
+    const rows = [
+      '{"card_id": 1, "iccid": "\\u001b[31mred\\u009b2J\\u202e"}',
+      '{"card_id": 1, "\\u001b]0;title\\u0007": 2}',
+    ];
+    const { errors } = await importCards(store.cards, ndjson(...rows), { format: 'ndjson' });
+    expect(errors).toHaveLength(2);
+    for (const { message } of errors) expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    const header = importCards(store.cards, csv('card_id,\u001b[2Jiccid', '1,2'), { format: 'csv' });
+    await expect(header).rejects.toThrow(/^[^\p{Cc}]*$/u);
+  });
+
+  it('is refused when it names a field twice', async () => {
+    const row = `{"card_id": 1, "iccid": "${iccidOf(1)}", "status" : 1, "status": 2}`;
+    const { errors } = await importCards(store.cards, ndjson(row), { format: 'ndjson' });
+    expect(errors).toEqual([{ line: 1, message: 'the row has the field "status" twice' }]);
+  });
+});

@@ -1,0 +1,312 @@
+// The overview of the fleet at the operations: instances, health and since when, and what of the surroundings concerns which
+// task type. What is made of the numbers of one task type is test/unit/operations/stats/task-stats.test.ts.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
+import { WebhookTester } from '../../../../src/engine/alerts/webhook-tester.ts';
+import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
+import { HealthWatch } from '../../../../src/operations/stats/health-watch.ts';
+import { SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
+import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
+import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+
+let database: OperatedStores;
+let stores: OperatedStores;
+let clock: FakeClock;
+let fleet: PolledFleet;
+let stats: Operations['stats'];
+
+beforeAll(async () => {
+  database = await openOperatedStores();
+  await database.sql(`INSERT INTO cards (card_id, iccid)
+    SELECT id, '8986' || lpad(id::text, 16, '0') FROM generate_series(1, 3) id;
+    UPDATE cards SET allowance_mb = 1;
+    CREATE TABLE card_usage_of_all PARTITION OF card_usage DEFAULT`);
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  clock = new FakeClock();
+  await database.sql('DELETE FROM card_stops; DELETE FROM card_usage');
+  stores = await openOperatedStores({ databaseOf: database, clock });
+  fleet = new PolledFleet(stores.live, clock);
+  stats = stores.operations().stats;
+});
+afterEach(() => stores.close());
+
+const breaker = (name: string, over: Partial<BreakerReport> = {}): BreakerReport => ({
+  interface: name,
+  state: 'open',
+  sinceMs: clock.now() - 60_000,
+  reason: 'timeouts',
+  nextProbeAtMs: null,
+  ...over,
+});
+
+/** The codes of what is wrong with each task type. */
+async function codes() {
+  const tasks = await stats.tasks();
+  return Object.fromEntries(
+    tasks.map(({ taskType, healthReasons }) => [taskType, healthReasons.map(({ code }) => code)]),
+  );
+}
+
+/** Cards polled once a minute, one call at a time: of ten seconds, that are 0.1 a second. */
+async function overload(taskType: 'realname' | 'carddata' | 'package', cards = 12, durationMs = 10_000) {
+  await fleet.load(
+    { configId: 9, taskType },
+    Array.from({ length: cards }, (_, i) => i + 1),
+    60_000,
+  );
+  await stores.live.work.setMaxConcurrency(taskType, 1);
+  await stores.live.stats.record(taskType, 'w', 1, { succeeded: 3, failed: 0, durationMs: 3 * durationMs });
+}
+
+describe('a fleet', () => {
+  it('in which nothing happened yet', async () => {
+    const overview = await stats.overview();
+    expect(overview).toMatchObject({
+      generatedAt: new Date(clock.now()),
+      version: '1.2.3',
+      health: 'alert',
+      healthReasons: [{ code: 'no_worker', taskType: null, since: null }],
+      cardsTotal: 3,
+      capacity: {
+        demandPerSecond: 0,
+        capacityPerSecond: null,
+        headroomPercent: null,
+        drainSeconds: 0,
+        advice: null,
+      },
+      pauses: [],
+      stops: { unconfirmed: 0 },
+      init: { status: 'pending', percent: 0 },
+      workers: [],
+    });
+    expect(overview.tasks.map(({ taskType, health }) => [taskType, health])).toEqual([
+      ['realname', 'normal'],
+      ['carddata', 'normal'],
+      ['package', 'normal'],
+    ]);
+    expect(overview.gateway.interfaces.every((one) => one.breaker === 'closed')).toBe(true);
+  });
+
+  it('is told instance by instance', async () => {
+    const first = instanceOf('a', { pid: 7, startedAtMs: 1_000, heartbeatAtMs: 2_000, inFlight: 5 });
+    await fleet.alive(first, instanceOf('b', { cacheHits: 2, cacheMisses: 1, probeAddress: '10.0.0.1:80' }));
+    const { workers, health } = await stats.overview();
+    expect(health).toBe('normal');
+    expect(workers).toMatchObject([
+      { workerId: 'a', cacheHitRatio: null },
+      { workerId: 'b', cacheHits: 2, cacheMisses: 1, cacheHitRatio: 0.6667, probeAddress: '10.0.0.1:80' },
+    ]);
+    expect(workers[0]).toEqual({
+      workerId: 'a',
+      hostname: 'host-1',
+      pid: 7,
+      version: '1.2.3',
+      roles: ['worker', 'scheduler', 'api'],
+      probeAddress: null,
+      startedAt: new Date(1_000),
+      heartbeatAt: new Date(2_000),
+      inFlight: 5,
+      cacheHits: 0,
+      cacheMisses: 0,
+      breakers: [],
+      databaseOutage: null,
+      cacheHitRatio: null,
+    });
+  });
+
+  it.each([
+    [['scheduler'], ['no_worker cardpoll daemon --roles worker', 'init_stuck cardpoll doctor']],
+    [['worker'], ['init_stuck cardpoll daemon --roles scheduler']],
+    [['worker', 'scheduler'], ['init_stuck cardpoll doctor']],
+  ])('of nothing but %j that is not initialised after a minute', async (roles, found) => {
+    await fleet.alive(instanceOf('a', { roles }));
+    clock.advance(60_000);
+    expect((await stats.overview()).init.status).toBe('pending');
+    clock.advance(1);
+    const { init, healthReasons } = await stats.overview();
+    expect(init.status).toBe('stuck');
+    expect(healthReasons.map(({ code, command }) => `${code} ${command}`)).toEqual(found);
+  });
+
+  it('tells how far its initialisation is, and since when something is wrong', async () => {
+    const progress = {
+      ...INIT_NOT_STARTED,
+      total: 8,
+      loaded: 2,
+      startedAtMs: clock.now(),
+      updatedAtMs: clock.now(),
+    };
+    await stores.live.coordination.saveInitProgress({ ...progress, status: 'running' });
+    await stores.live.health.note(['no_worker', 'realname paused'], 60_000);
+    const since = new Date(clock.now());
+    clock.advance(10_000);
+    await stores.live.work.pause('realname', { source: 'gateway', ms: 5_000, reason: '429', by: 'w' });
+    await stores.live.work.pause('package', { source: 'operator', ms: 5_000, reason: '', by: 'anna' });
+    const { init, health, healthReasons } = await stats.overview();
+    expect(init).toMatchObject({ status: 'running', percent: 25, etaSeconds: 30 });
+    expect(health).toBe('alert');
+    expect(healthReasons).toMatchObject([
+      { code: 'no_worker', taskType: null, since },
+      { code: 'paused', taskType: 'realname', since, text: 'realname: paused for 5 s more by w: 429' },
+      { code: 'paused', taskType: 'package', since: null, text: 'package: paused for 5 s more by anna' },
+    ]);
+  });
+});
+
+describe('a task type', () => {
+  it('is held back by its own pauses alone', async () => {
+    await stores.live.work.pause('carddata', { source: 'operator', ms: 90_000, reason: 'x', by: 'anna' });
+    clock.advance(30_000);
+    expect(await codes()).toEqual({ realname: [], carddata: ['paused'], package: [] });
+    expect((await stats.tasks())[1]?.healthReasons[0]?.text).toBe('paused for 60 s more by anna: x');
+    expect((await stats.overview()).pauses).toMatchObject([{ taskType: 'carddata', by: 'anna' }]);
+  });
+
+  it('names the carriers that fail far more than the others, for five minutes', async () => {
+    const carriers = new Map([
+      [7, { polls: 100, failed: 96 }],
+      [8, { polls: 400, failed: 3 }],
+    ]);
+    const delta = { succeeded: 402, failed: 98, durationMs: 500, reasons: { http: 98 }, carriers };
+    await stores.live.stats.record('carddata', 'w', 1, delta);
+    const texts = async () => (await stats.tasks())[1]?.healthReasons.map(({ text }) => text);
+    expect(await texts()).toEqual([
+      '80.4 % of the polls succeed; others fail by http 98; carrier 7: 96 % fail',
+    ]);
+    clock.advance(300_000);
+    expect(await texts()).toEqual([]);
+  });
+
+  it('is held back by a breaker of what it calls, and by that of the gateway', async () => {
+    await fleet.alive(instanceOf('a', { breakers: [breaker('flow')] }));
+    expect(await codes()).toEqual({ realname: [], carddata: ['breaker_open'], package: [] });
+    await fleet.alive(instanceOf('a', { breakers: [breaker('gateway')] }));
+    const each = ['breaker_open'];
+    expect(await codes()).toEqual({ realname: each, carddata: each, package: each });
+    const { interfaces } = (await stats.overview()).gateway;
+    expect(interfaces.filter((one) => one.breaker !== 'closed')).toMatchObject([
+      { interface: 'gateway', breaker: 'open', reason: 'timeouts', instances: 1 },
+    ]);
+  });
+
+  it('which stops cards is told of the stops without effect', async () => {
+    await database.sql(`
+      INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
+        SELECT id, date_trunc('month', now()), 2, 2, now() FROM generate_series(1, 3) id;
+      INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, unconfirmed, acknowledged_at)
+        SELECT card_id, month, '', 2, 1, 1, now() FROM card_usage WHERE card_id < 3`);
+    expect((await stats.overview()).stops).toEqual({ unconfirmed: 2 });
+    expect(await codes()).toEqual({ realname: [], carddata: [], package: ['stop_unconfirmed'] });
+  });
+
+  it('is told of no stops while the database does not tell', async () => {
+    await database.sql('ALTER TABLE card_stops RENAME TO card_stops_away');
+    try {
+      expect((await stats.overview()).stops).toEqual({ unconfirmed: null });
+      expect(await codes()).toEqual({ realname: [], carddata: [], package: [] });
+    } finally {
+      await database.sql('ALTER TABLE card_stops_away RENAME TO card_stops');
+    }
+  });
+
+  it('has polls of its own', async () => {
+    await stores.live.stats.record('carddata', 'w', 1, { succeeded: 3, failed: 1, durationMs: 400 });
+    const own = (await stats.tasks()).map(({ taskType, total, successRate }) => [
+      taskType,
+      total,
+      successRate,
+    ]);
+    expect(own).toEqual([
+      ['realname', 0, null],
+      ['carddata', 4, 75],
+      ['package', 0, null],
+    ]);
+  });
+
+  it('has a queue and rings of its own', async () => {
+    await fleet.queue('carddata', [1, 2, 3]);
+    await fleet.claim('carddata', 1);
+    await fleet.load({ configId: 1, taskType: 'realname' }, [1, 2], 64_000);
+    clock.advance(32_000);
+    expect(await stats.queues()).toMatchObject([
+      { taskType: 'realname', queueLength: 0, due: 0, scheduledCards: 2, scheduleLagSeconds: 32 },
+      { taskType: 'carddata', queueLength: 3, due: 2, inFlight: 1, scheduledCards: 0, scheduleLagSeconds: 0 },
+      { taskType: 'package', queueLength: 0, scheduledCards: 0 },
+    ]);
+  });
+});
+
+describe('what is wrong', () => {
+  it('is noted every ten seconds, and ends a minute after it was noted last', async () => {
+    const watch = new HealthWatch({ stats, health: stores.live.health, clock, onError: () => {} });
+    const names = async () => [...(await stores.live.health.since()).keys()];
+    await stores.live.work.pause('package', { source: 'operator', ms: 1_000, reason: '', by: 'anna' });
+    const since = new Date(clock.now());
+    expect(await watch.runOnce()).toBe(10_000);
+    expect(await names()).toEqual(['no_worker', 'package paused']);
+    clock.advance(10_000);
+    await watch.runOnce();
+    expect((await stats.overview()).healthReasons).toMatchObject([{ code: 'no_worker', since }]);
+    clock.advance(50_000);
+    expect(await names(), 'the pause is over, and may come again').toEqual(['no_worker', 'package paused']);
+    clock.advance(1);
+    expect(await names()).toEqual(['no_worker']);
+    clock.advance(10_000);
+    expect(await names()).toEqual([]);
+  });
+});
+
+describe('the number of cards', () => {
+  it.each([
+    [true, 1_000],
+    [undefined, 1_000],
+    [false, 3],
+  ])('is counted unless an estimate will do: exact %s', async (exactTotals, cardsTotal) => {
+    const totals = { count: async () => 1_000, estimate: async () => 3 };
+    const cards = Object.assign(Object.create(stores.records.cards), totals);
+    const guard = new SsrfGuard([]);
+    const { stats: anew } = openOperations({
+      live: stores.live,
+      records: { ...stores.records, cards },
+      clock,
+      timeZone: 'UTC',
+      version: '1.2.3',
+      guard,
+      tester: new WebhookTester({ guard, secrets: [], clock }),
+      auditLog: { info: () => {} },
+      ...(exactTotals === undefined ? {} : { exactTotals }),
+    });
+    expect((await anew.overview()).cardsTotal).toBe(cardsTotal);
+  });
+});
+
+describe('the capacity of the fleet', () => {
+  it('is that of its task types, with what each of them needs', async () => {
+    await overload('realname');
+    await overload('package', 6, 30_000);
+    expect((await stats.overview()).capacity).toEqual({
+      demandPerSecond: 0.3,
+      capacityPerSecond: 0.13,
+      headroomPercent: -200,
+      drainSeconds: 0,
+      advice:
+        'raise realname to 3, or poll realname 2.2 times less often; ' +
+        'raise package to 4, or poll package 3.3 times less often',
+    });
+  });
+
+  it('comes without advice where it does', async () => {
+    await overload('realname', 3);
+    const { capacity } = await stats.overview();
+    expect(capacity).toMatchObject({
+      demandPerSecond: 0.05,
+      capacityPerSecond: 0.1,
+      headroomPercent: 50,
+      advice: null,
+    });
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AlertCondition,
+  nextEvent,
+  RULE_TYPE_FACTS,
+  RULE_TYPES,
+  type RuleType,
+  type WatchedRule,
+} from '../../../../src/domain/alerts/alert-rule.ts';
+import { recommendedAlerts } from '../../../../src/domain/alerts/recommended-alerts.ts';
+import { judgeMetrics } from '../../../../src/domain/health.ts';
+import { pollRatesOf } from '../../../../src/domain/stats/task-metrics.ts';
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
+
+const BACKLOG: AlertCondition = {
+  ruleType: 'queue_backlog',
+  taskType: 'realname',
+  comparison: '>',
+  threshold: 100,
+};
+const FIRING = { firing: BACKLOG, sinceFiredMs: 1_000 };
+
+function watched({
+  rule,
+  ...state
+}: Partial<Omit<WatchedRule, 'rule'>> & { rule?: Partial<WatchedRule['rule']> } = {}): WatchedRule {
+  return {
+    rule: { ...BACKLOG, isEnabled: true, cooldownSeconds: 300, ...rule },
+    isDeleted: false,
+    firing: null,
+    sinceFiredMs: null,
+    ...state,
+  };
+}
+
+const fired = (value: number) => ({ kind: 'fired', value });
+const resolved = (value: number | null, resolution: string) => ({ kind: 'resolved', value, resolution });
+
+describe('nextEvent', () => {
+  it.each<[string, WatchedRule, number | null, unknown]>([
+    ['quiet below the threshold', watched(), 99, null],
+    ['quiet at the threshold', watched(), 100, null],
+    ['fires above it', watched(), 100.5, fired(100.5)],
+    ['fires below it with <', watched({ rule: { comparison: '<' } }), 99, fired(99)],
+    ['quiet at it with <', watched({ rule: { comparison: '<' } }), 100, null],
+    ['quiet without a sample', watched(), null, null],
+    ['quiet while disabled', watched({ rule: { isEnabled: false } }), 500, null],
+    ['quiet once deleted', watched({ isDeleted: true }), 500, null],
+    ['quiet in its cooldown', watched({ sinceFiredMs: 299_999 }), 500, null],
+    ['fires after its cooldown', watched({ sinceFiredMs: 300_000 }), 500, fired(500)],
+    [
+      'fires at once without a cooldown',
+      watched({ sinceFiredMs: 0, rule: { cooldownSeconds: 0 } }),
+      500,
+      fired(500),
+    ],
+    ['fires once only', watched(FIRING), 500, null],
+    ['goes on firing after its cooldown', watched({ ...FIRING, sinceFiredMs: 900_000 }), 500, null],
+    ['goes on firing without a sample', watched(FIRING), null, null],
+    ['resolves at the threshold', watched(FIRING), 100, resolved(100, 'recovered')],
+    ['resolves in its cooldown', watched({ ...FIRING, sinceFiredMs: 1 }), 0, resolved(0, 'recovered')],
+    [
+      'resolves when disabled',
+      watched({ ...FIRING, rule: { isEnabled: false } }),
+      500,
+      resolved(500, 'rule_disabled'),
+    ],
+    ['resolves when deleted', watched({ ...FIRING, isDeleted: true }), null, resolved(null, 'rule_deleted')],
+    ['keeps its alert over a new threshold', watched({ ...FIRING, rule: { threshold: 400 } }), 500, null],
+    [
+      'resolves by a new threshold',
+      watched({ ...FIRING, rule: { threshold: 600 } }),
+      500,
+      resolved(500, 'recovered'),
+    ],
+    [
+      'ends for another metric',
+      watched({ ...FIRING, rule: { ruleType: 'avg_duration' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+    [
+      'ends for another type',
+      watched({ ...FIRING, rule: { taskType: 'package' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+    [
+      'ends for another direction',
+      watched({ ...FIRING, rule: { comparison: '<' } }),
+      500,
+      resolved(null, 'rule_changed'),
+    ],
+  ])('%s', (_, rule, sample, event) => {
+    expect(nextEvent(rule, sample)).toEqual(event);
+  });
+
+  it('makes one firing and one resolution of an outage, and one of a flapping metric in a cooldown', () => {
+    let state: Pick<WatchedRule, 'firing' | 'sinceFiredMs'> = { firing: null, sinceFiredMs: null };
+    const kinds = [50, 150, null, 150, 150, 50, 150, 50, 150, 50].map((sample) => {
+      const event = nextEvent(watched(state), sample);
+      const { firing, sinceFiredMs } = state;
+      if (event?.kind === 'fired') state = { firing: BACKLOG, sinceFiredMs: 0 };
+      else {
+        const since = sinceFiredMs === null ? null : sinceFiredMs + 5_000;
+        state = { firing: event === null ? firing : null, sinceFiredMs: since };
+      }
+      return event?.kind ?? null;
+    });
+    expect(kinds.filter((kind) => kind !== null)).toEqual(['fired', 'resolved']);
+  });
+});
+
+const samplesOf = (metrics: Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0]) =>
+  Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample(metrics)]));
+
+describe('metrics', () => {
+  it('are the ones statistics show', () => {
+    const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
+    const metrics = { queueLength: 7, polls: 10_000_000, rates, unconfirmedStops: 3 };
+    expect(samplesOf(metrics)).toMatchObject({
+      queue_backlog: 7,
+      success_rate: 89.99999,
+      avg_duration: 2,
+      stop_unconfirmed: 3,
+    });
+  });
+
+  it.each([
+    [9, null],
+    [10, 90],
+  ])('have a success rate of %i polls: %s', (polls, successRate) => {
+    const rates = pollRatesOf({ succeeded: polls - 1, failed: 1, durationMs: 0 });
+    expect(samplesOf({ queueLength: 0, polls, rates, unconfirmedStops: null }).success_rate).toBe(
+      successRate,
+    );
+  });
+
+  it('have no rate and no duration without a poll', () => {
+    const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
+    const metrics = { queueLength: 0, polls: 0, rates, unconfirmedStops: null };
+    expect(samplesOf(metrics)).toMatchObject({
+      queue_backlog: 0,
+      success_rate: null,
+      avg_duration: null,
+      stop_unconfirmed: null,
+    });
+  });
+});
+
+describe('recommended alerts', () => {
+  it('are three metrics for each task type, under names of their own', () => {
+    const rules = recommendedAlerts();
+    expect(rules).toHaveLength(3 * TASK_TYPES.length);
+    expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
+    expect(rules).toContainEqual({
+      name: 'Success rate: package',
+      ruleType: 'success_rate',
+      taskType: 'package',
+      comparison: '<',
+      threshold: 90,
+    });
+    for (const { ruleType, threshold } of rules) {
+      const { min, max } = RULE_TYPE_FACTS[ruleType].bounds;
+      expect(threshold).toBeGreaterThanOrEqual(min);
+      expect(threshold).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
+    }
+  });
+
+  it('begin where health is alert', () => {
+    const calm = { queueLength: 0, successRate: null, avgDurationMs: null, concurrencyPercent: 0 };
+    const at: Partial<Record<RuleType, keyof typeof calm>> = {
+      queue_backlog: 'queueLength',
+      success_rate: 'successRate',
+      avg_duration: 'avgDurationMs',
+    };
+    const judge = (ruleType: RuleType, value: number) =>
+      Object.entries(judgeMetrics({ ...calm, [at[ruleType] ?? '']: value })).find(
+        ([metric]) => metric === ruleType,
+      )?.[1];
+    for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
+      const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
+      expect(judge(ruleType, beyond)).toBe('alert');
+      expect(judge(ruleType, threshold)).not.toBe('alert');
+    }
+  });
+});

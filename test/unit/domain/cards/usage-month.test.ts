@@ -1,0 +1,254 @@
+// Usage across calendar months, in Asia/Shanghai (UTC+8): month change, smaller reading, late reading.
+import { describe, expect, it } from 'vitest';
+import {
+  applyReading,
+  MonthCalendar,
+  type UsageMonth,
+  usedInMonth,
+} from '../../../../src/domain/cards/usage-month.ts';
+
+const calendar = new MonthCalendar('Asia/Shanghai');
+const at = (iso: string) => Date.parse(iso);
+
+function read(last: UsageMonth | null, iso: string, usedMb: number): UsageMonth | null {
+  return applyReading(last, { usedMb, atMs: at(iso), month: calendar.monthOf(at(iso)) });
+}
+
+/** Folds readings one after the other; returns the state after each. */
+function fold(readings: ReadonlyArray<readonly [string, number]>): Array<UsageMonth | null> {
+  let last: UsageMonth | null = null;
+  return readings.map(([iso, usedMb]) => {
+    last = read(last, iso, usedMb) ?? last;
+    return last;
+  });
+}
+
+describe('MonthCalendar', () => {
+  it('changes the month at midnight in the configured zone, not in UTC', () => {
+    expect(calendar.monthOf(at('2026-10-31T15:59:59.999Z'))).toBe('2026-10');
+    expect(calendar.monthOf(at('2026-10-31T16:00:00.000Z'))).toBe('2026-11');
+    expect(new MonthCalendar('UTC').monthOf(at('2026-10-31T16:00:00.000Z'))).toBe('2026-10');
+  });
+
+  it('is right whatever order instants come in', () => {
+    const fresh = new MonthCalendar('Asia/Shanghai');
+    expect(fresh.monthOf(at('2026-11-30T16:00:00Z'))).toBe('2026-12');
+    expect(fresh.monthOf(at('2026-11-30T15:59:59Z'))).toBe('2026-11');
+    expect(fresh.monthOf(at('2026-12-31T16:00:00Z'))).toBe('2027-01');
+  });
+
+  it('follows zones with offsets of a quarter of an hour', () => {
+    const kathmandu = new MonthCalendar('Asia/Kathmandu');
+    expect(kathmandu.monthOf(at('2026-10-31T18:14:59Z'))).toBe('2026-10');
+    expect(kathmandu.monthOf(at('2026-10-31T18:15:00Z'))).toBe('2026-11');
+  });
+
+  it('refuses an unknown zone', () => {
+    expect(() => new MonthCalendar('Mars/Olympus')).toThrow(RangeError);
+  });
+});
+
+describe('applyReading', () => {
+  it('counts the whole first reading', () => {
+    expect(read(null, '2026-10-10T00:00:00Z', 12.5)).toEqual({
+      month: '2026-10',
+      usedMb: 12.5,
+      lastReadingMb: 12.5,
+      suspectedMb: null,
+      readAtMs: at('2026-10-10T00:00:00Z'),
+    });
+  });
+
+  it('counts growth within a month and ignores an unchanged reading', () => {
+    const [, second] = fold([
+      ['2026-10-10T00:00:00Z', 10],
+      ['2026-10-10T00:30:00Z', 14],
+    ]);
+    expect(second?.usedMb).toBe(14);
+    expect(read(second ?? null, '2026-10-10T01:00:00Z', 14)).toBeNull();
+  });
+
+  it.each<[string, readonly number[], number]>([
+    ['dips to just below', [900, 899.9, 900, 899.9, 900], 900],
+    ['dips and grows', [900, 899.9, 901, 450, 902], 902],
+    ['is gone once', [900, 0, 901], 901],
+    ['is gone for a while', [900, 0, 0, 0, 901], 901],
+    ['is gone, nearly gone and back', [900, 5, 0, 901], 901],
+    ['starts anew', [900, 5, 12], 912],
+    ['starts anew and stands', [900, 5, 5, 5], 905],
+    ['starts anew from 0', [900, 0, 0, 3, 4], 904],
+    ['starts anew behind a wrong answer', [900, 300, 5, 12], 912],
+    ['starts anew twice', [900, 5, 12, 1, 2], 914],
+    ['starts anew, with a dip at once', [900, 50, 49, 50], 950],
+  ])('counts each megabyte once when the reading %s', (_, readings, total) => {
+    const totals = fold(
+      readings.map((usedMb, i) => [`2026-10-10T${String(i).padStart(2, '0')}:00:00Z`, usedMb] as const),
+    ).map((usage) => usage?.usedMb);
+    expect(totals).toEqual(totals.toSorted((a, b) => Number(a) - Number(b)));
+    expect(totals.at(-1)).toBe(total);
+  });
+
+  it('suspects a reading below half, says so, and forgets the suspicion when it is back', () => {
+    const states = fold([
+      ['2026-10-10T00:00:00Z', 900],
+      ['2026-10-10T01:00:00Z', 449],
+      ['2026-10-10T02:00:00Z', 899],
+    ]);
+    expect(states.map((usage) => usage?.suspectedMb)).toEqual([null, 449, null]);
+    expect(states.map((usage) => usage?.lastReadingMb)).toEqual([900, 900, 900]);
+  });
+
+  it('believes a counter that stood at 0 for a day', () => {
+    const states = fold([
+      ['2026-10-10T00:00:00Z', 900],
+      ['2026-10-10T01:00:00Z', 0],
+      ['2026-10-10T13:00:00Z', 0],
+      ['2026-10-11T01:00:00Z', 0],
+      ['2026-10-11T02:00:00Z', 600],
+    ]);
+    expect(states.map((usage) => usage?.suspectedMb)).toEqual([null, 0, 0, null, null]);
+    expect(states.at(-1)?.usedMb).toBe(1_500);
+  });
+
+  it('gives a new month its own row, with what the reset counter shows once that is confirmed', () => {
+    const states = fold([
+      ['2026-10-31T15:30:00Z', 500], // 23:30 on 31 October in Shanghai
+      ['2026-10-31T16:30:00Z', 2], // 00:30 on 1 November
+      ['2026-10-31T17:00:00Z', 7],
+    ]);
+    expect(states[1]).toMatchObject({ month: '2026-11', usedMb: 0, suspectedMb: 2 });
+    expect(states[2]).toMatchObject({ month: '2026-11', usedMb: 7, suspectedMb: null });
+  });
+
+  it('counts nothing for a dip at the turn of a month', () => {
+    const states = fold([
+      ['2026-10-31T15:30:00Z', 500],
+      ['2026-10-31T16:30:00Z', 499.9],
+      ['2026-10-31T17:00:00Z', 499.95],
+      ['2026-10-31T17:30:00Z', 501],
+    ]);
+    expect(states.slice(1)).toMatchObject([
+      { month: '2026-11', usedMb: 0, suspectedMb: null },
+      { month: '2026-11', usedMb: 0, suspectedMb: null },
+      { month: '2026-11', usedMb: 1, suspectedMb: null },
+    ]);
+  });
+
+  it('confirms in the new month what the old one suspected', () => {
+    const states = fold([
+      ['2026-10-31T15:00:00Z', 500],
+      ['2026-10-31T15:30:00Z', 2],
+      ['2026-10-31T16:30:00Z', 7],
+    ]);
+    expect(states[1]).toMatchObject({ month: '2026-10', usedMb: 500 });
+    expect(states[2]).toMatchObject({ month: '2026-11', usedMb: 7 });
+  });
+
+  it('counts no megabyte in two months when the upstream counter is reset late', () => {
+    const states = fold([
+      ['2026-10-31T15:30:00Z', 500],
+      ['2026-10-31T16:10:00Z', 500], // November here, still October's counter there
+      ['2026-10-31T16:40:00Z', 501],
+      ['2026-10-31T17:10:00Z', 1], // reset at last
+      ['2026-10-31T17:40:00Z', 2],
+    ]);
+    expect(states[1]).toMatchObject({ month: '2026-11', usedMb: 0 });
+    expect(states[2]).toMatchObject({ month: '2026-11', usedMb: 1 });
+    expect(states[3]).toMatchObject({ month: '2026-11', usedMb: 1 });
+    expect(states[4]).toMatchObject({ month: '2026-11', usedMb: 3 });
+  });
+
+  it('ignores a late reading: one taken before the last one kept', () => {
+    const last = read(null, '2026-11-01T00:30:00Z', 7);
+    expect(read(last, '2026-10-31T23:59:00Z', 500)).toBeNull();
+    expect(read(last, '2026-11-01T00:30:00Z', 9)).toBeNull();
+  });
+
+  it('does not let a clock that was ahead silence a card', () => {
+    const ahead = read(null, '2026-10-12T00:00:00Z', 100);
+    expect(read(ahead, '2026-10-11T23:30:00Z', 101)).toBeNull();
+    expect(read(ahead, '2026-10-10T00:00:00Z', 101)).toMatchObject({
+      usedMb: 101,
+      readAtMs: at('2026-10-10T00:00:00Z'),
+    });
+    expect(read(ahead, '2026-10-10T00:00:00Z', 100)).toMatchObject({ readAtMs: at('2026-10-10T00:00:00Z') });
+  });
+
+  it('keeps with a month that a clock ahead opened what is read before it begins', () => {
+    const states = fold([
+      ['2026-11-20T00:00:00Z', 100],
+      ['2026-10-10T00:00:00Z', 400],
+      ['2026-10-20T00:00:00Z', 700],
+      ['2026-11-02T00:00:00Z', 5],
+      ['2026-11-02T01:00:00Z', 6],
+    ]);
+    expect(states.map((usage) => [usage?.month, usage?.usedMb])).toEqual([
+      ['2026-11', 100],
+      ['2026-11', 400],
+      ['2026-11', 700],
+      ['2026-11', 700],
+      ['2026-11', 706],
+    ]);
+  });
+
+  it.each([7, 77, 777, 7_777])('never counts more than was used, whatever is shown (seed %i)', (seed) => {
+    const next = randomBelow(seed);
+    let last: UsageMonth | null = null;
+    const perMonth = new Map<string, number>();
+    let shown = 0;
+    let truth = 0;
+    let resets = 0;
+    let glitched = false;
+    let time = at('2026-01-15T00:00:00Z');
+    for (let step = 0; step < 5_000; step += 1) {
+      if (next(50) === 0) {
+        shown = 0;
+        resets += 1;
+      }
+      const growth = next(20);
+      shown += growth;
+      truth += growth;
+      time += 1 + next(3_600_000);
+      // One wrong answer at a time, anywhere below the truth; or nothing but 0 for hours.
+      const silent = step % 500 < 10;
+      glitched = !glitched && !silent && (step + 1) % 500 > 11 && next(10) === 0;
+      const usedMb = glitched ? next(shown + 1) : silent ? 0 : shown;
+      const reading = { usedMb, atMs: time, month: calendar.monthOf(time) };
+      if (last !== null) {
+        const late = { ...reading, usedMb: next(1_000), atMs: last.readAtMs - next(3_600_000) };
+        expect(applyReading(last, late)).toBeNull();
+      }
+      const usage = applyReading(last, reading);
+      if (usage === null) continue;
+      expect(usage.usedMb).toBeGreaterThanOrEqual(usedInMonth(last, usage.month));
+      perMonth.set(usage.month, usage.usedMb);
+      last = usage;
+      expect(sum(perMonth.values())).toBeLessThanOrEqual(truth);
+    }
+    expect(perMonth.size).toBeGreaterThan(2);
+    expect(resets).toBeGreaterThan(50);
+    // Nothing to speak of is lost either: what was shown below half of before is all that may go uncounted.
+    expect(sum(perMonth.values())).toBeGreaterThan(0.9 * truth);
+  });
+});
+
+function sum(values: Iterable<number>): number {
+  return [...values].reduce((total, value) => total + value, 0);
+}
+
+function randomBelow(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+describe('usedInMonth', () => {
+  it('is 0 for a card without readings in that month', () => {
+    expect(usedInMonth(null, '2026-11')).toBe(0);
+    const october = read(null, '2026-10-10T00:00:00Z', 12);
+    expect(usedInMonth(october, '2026-11')).toBe(0);
+    expect(usedInMonth(october, '2026-10')).toBe(12);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { divideCeiling, grantWithin, type PerType } from '../../../../src/domain/limits/gateway-ceiling.ts';
+import { perTaskType } from '../../../../src/domain/task-type.ts';
+
+const of = (realname: number, carddata: number, pack: number): PerType => ({
+  ...perTaskType(() => 0),
+  realname,
+  carddata,
+  package: pack,
+});
+const sum = (shares: PerType) => shares.realname + shares.carddata + shares.package;
+
+describe('divideCeiling', () => {
+  it.each<[string, number, PerType, PerType]>([
+    ['the same for all who need more', 90, of(500, 500, 500), of(30, 30, 30)],
+    ['what one leaves to the others', 90, of(500, 10, 500), of(40, 10, 40)],
+    ['what two leave to the third', 90, of(5, 10, 500), of(5, 10, 75)],
+    ['the rest to everybody when nobody needs it', 90, of(0, 10, 20), of(21, 30, 39)],
+    ['one at least to him who needs nothing', 90, of(0, 500, 500), of(1, 45, 44)],
+    ['a remainder in order', 4, of(9, 9, 9), of(2, 1, 1)],
+    ['one each at the smallest ceiling', 3, of(9, 9, 9), of(1, 1, 1)],
+    ['one each even where the ceiling is smaller than the number of types', 2, of(9, 9, 9), of(1, 1, 1)],
+    ['a need of one call', 10, of(1, 1, 1), of(4, 3, 3)],
+  ])('gives %s', (_, ceiling, needs, shares) => {
+    expect(divideCeiling(ceiling, needs, null)).toEqual(shares);
+  });
+
+  it('never gives more than there is, nor less than one, nor leaves anything while somebody is short', () => {
+    const numbers = [0, 1, 2, 7, 33, 100, 5_000];
+    for (const ceiling of [3, 4, 5, 10, 99, 300, 300_000]) {
+      for (const a of numbers) {
+        for (const b of numbers) {
+          for (const c of numbers) {
+            const needs = of(a, b, c);
+            const shares = divideCeiling(ceiling, needs, null);
+            expect(sum(shares)).toBe(ceiling);
+            expect(Math.min(...Object.values(shares))).toBeGreaterThanOrEqual(1);
+          }
+        }
+      }
+    }
+  });
+
+  it('keeps the shares in force while nobody is short', () => {
+    expect(divideCeiling(90, of(3, 60, 10), of(15, 60, 15))).toEqual(of(15, 60, 15));
+    expect(divideCeiling(90, of(16, 60, 10), of(15, 60, 15))).toEqual(of(18, 61, 11));
+    expect(divideCeiling(60, of(3, 10, 10), of(15, 60, 15))).not.toEqual(of(15, 60, 15));
+  });
+});
+
+describe('grantWithin', () => {
+  it('raises a share only by what the others no longer use', () => {
+    // realname was lowered from 60 to 10 and still has 60 in flight.
+    const draining = grantWithin(90, of(10, 70, 10), of(10, 20, 10), of(60, 20, 10));
+    expect(draining).toEqual(of(10, 20, 10));
+    const half = grantWithin(90, of(10, 70, 10), of(10, 20, 10), of(35, 20, 10));
+    expect(half).toEqual(of(10, 45, 10));
+    const drained = grantWithin(90, of(10, 70, 10), of(10, 20, 10), of(10, 20, 10));
+    expect(drained).toEqual(of(10, 70, 10));
+  });
+
+  it('keeps in force and in flight together under the ceiling whatever is asked for', () => {
+    const numbers = [1, 10, 40, 90];
+    for (const target of numbers) {
+      for (const inForce of numbers) {
+        for (const inFlight of numbers) {
+          const before = of(inForce, 5, 5);
+          const running = of(inFlight, 0, 30);
+          const held = (limits: PerType) =>
+            Math.max(limits.realname, running.realname) +
+            Math.max(limits.carddata, running.carddata) +
+            Math.max(limits.package, running.package);
+          const granted = grantWithin(90, of(target, target, target), before, running);
+          expect(held(granted)).toBeLessThanOrEqual(Math.max(90, held(before)));
+        }
+      }
+    }
+  });
+});

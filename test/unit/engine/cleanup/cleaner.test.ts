@@ -1,0 +1,182 @@
+// When the cleaner begins a run, how long it rests between steps, what it tells of a run, and when it gives a target up:
+// never for an outage, at once for what waiting does not cure. The records are a stand-in that does as told; what steps do
+// is proven in contract/record-store/cleanup.test.ts.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { Cleaner } from '../../../../src/engine/cleanup/cleaner.ts';
+import { CleanupSchedule } from '../../../../src/engine/cleanup/cleanup-schedule.ts';
+import { CardpollError } from '../../../../src/platform/errors.ts';
+import type { AuditTrail } from '../../../../src/store/ports/records/audit-trail.ts';
+import type {
+  CleanupItem,
+  CleanupRecords,
+  CleanupRun,
+  CleanupStep,
+} from '../../../../src/store/ports/records/cleanup-records.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const UNREACHABLE = new CardpollError('unavailable', 'postgres_unreachable', 'away');
+const TIMEOUT = new CardpollError('unavailable', 'postgres_timeout', 'somebody holds a lock');
+
+const PLAN: Awaited<ReturnType<CleanupRecords['plan']>> = { items: [] } as never;
+const PAUSE_MS = 10;
+
+let clock: FakeClock;
+let logged: Array<Record<string, unknown>>;
+/** Scheduled runs that were begun, with what the trail keeps of each. */
+let begun: Array<{ dueMs: number | null; notes: AuditChange[] }>;
+/** Whether the records let a run begin. */
+let free: boolean;
+let fence: number | null;
+let step: () => Promise<CleanupStep>;
+let skipped: string[];
+let cleaner: Cleaner;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  [logged, begun, skipped, free, fence] = [[], [], [], true, 1];
+  step = async () => ({ state: 'idle' });
+  cleaner = cleanerBy('off');
+});
+
+/** @param schedule when runs begin by themselves, in UTC */
+function cleanerBy(schedule: string, pauseMs = PAUSE_MS): Cleaner {
+  const cleanup: Partial<CleanupRecords> = {
+    step: () => step(),
+    skipTarget: async (reason) => void skipped.push(reason),
+    plan: async () => PLAN,
+  };
+  const change: AuditTrail['change'] = (_actor, work) => {
+    const notes: AuditChange[] = [];
+    const begin: CleanupRecords['begin'] = async (_runId, _plan, dueMs) => {
+      if (free) begun.push({ dueMs, notes });
+      return free;
+    };
+    return work({ cleanup: { begin } } as unknown as RecordStore, (note) => void notes.push(note));
+  };
+  return new Cleaner({
+    cleanup: cleanup as CleanupRecords,
+    audit: { change },
+    schedule: new CleanupSchedule(schedule, 'UTC', clock.now()),
+    changeMark: async () => null,
+    calendar: new MonthCalendar('UTC'),
+    fence: () => fence,
+    clock,
+    pauseMs,
+    log: pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+}
+
+const failing = (error: unknown) => async (): Promise<never> => {
+  throw error;
+};
+
+it('waits for a store that is away, as long as it takes', async () => {
+  step = failing(UNREACHABLE);
+  for (let pass = 0; pass < 50; pass += 1) await expect(cleaner.runOnce()).rejects.toBe(UNREACHABLE);
+  expect(skipped).toEqual([]);
+});
+
+it('gives a target up after fifteen timeouts in a row', async () => {
+  const timeouts = async (count: number) => {
+    step = failing(TIMEOUT);
+    for (let pass = 0; pass < count; pass += 1) await expect(cleaner.runOnce()).rejects.toBe(TIMEOUT);
+  };
+  await timeouts(14);
+  step = async () => ({ state: 'going', deleted: 5 });
+  await cleaner.runOnce();
+  await timeouts(14);
+  expect(skipped).toEqual([]);
+  await cleaner.runOnce();
+  expect(skipped).toEqual(['somebody holds a lock']);
+  await timeouts(14);
+});
+
+it.each([
+  ['a refusal of the store', new CardpollError('invalid', 'value_refused', 'no such column')],
+  ['a bug', new TypeError('no such column')],
+])('gives a target up at once for %s', async (_, error) => {
+  step = failing(error);
+  await cleaner.runOnce();
+  expect(skipped).toEqual(['no such column']);
+});
+
+it('takes no step while another instance leads', async () => {
+  fence = null;
+  let steps = 0;
+  step = async () => {
+    steps += 1;
+    return { state: 'idle' };
+  };
+  expect(await cleaner.runOnce()).toBeGreaterThan(0);
+  expect(steps).toBe(0);
+});
+
+it('begins a run when one is due, once, and writes it into the trail', async () => {
+  cleaner = cleanerBy('10 * * * *');
+  await cleaner.runOnce();
+  clock.advance(10 * 60_000);
+  const dueMs = clock.now();
+  clock.advance(700);
+  await cleaner.runOnce();
+  await cleaner.runOnce();
+  expect(begun).toEqual([{ dueMs, notes: [expect.objectContaining({ action: 'cleanup.begin' })] }]);
+  expect(logged).toEqual([]);
+});
+
+it('leaves it at one run where one is under way or another instance was faster', async () => {
+  cleaner = cleanerBy('10 * * * *');
+  clock.advance(10 * 60_000);
+  free = false;
+  await cleaner.runOnce();
+  free = true;
+  await cleaner.runOnce();
+  expect(begun).toEqual([]);
+  expect(logged).toEqual([expect.objectContaining({ scheduled_for: '2026-11-01T00:10:00.000Z' })]);
+});
+
+it('rests between two batches, longer where they take long, and not where nothing is left or none is wanted', async () => {
+  const batch = (tookMs: number, deleted: number) => async (): Promise<CleanupStep> => {
+    clock.advance(tookMs);
+    return { state: 'going', deleted };
+  };
+  clock.advance(5_000);
+  step = batch(2, 100);
+  expect(await cleaner.runOnce()).toBe(PAUSE_MS);
+  step = batch(50, 100);
+  expect(await cleaner.runOnce()).toBe(200);
+  step = batch(50, 0);
+  expect(await cleaner.runOnce()).toBe(0);
+  step = batch(50, 100);
+  expect(await cleanerBy('off', 0).runOnce()).toBe(0);
+  step = async () => ({ state: 'idle' });
+  expect(await cleaner.runOnce()).toBe(500);
+});
+
+it('tells what a run removed, and as an error what of it failed', async () => {
+  const item = (target: string, deleted: number, error: string | null) =>
+    ({ target, deleted, error }) as CleanupItem;
+  const run: CleanupRun = {
+    ...{ runId: 'r', status: 'completed', batches: 3, startedAtMs: 1_000, finishedAtMs: 4_500 },
+    items: [item('alerts', 7, null), item('audit', 5, null)],
+  };
+  step = async () => ({ state: 'finished', run });
+  expect(await cleaner.runOnce()).toBe(0);
+  const items = [item('alerts', 7, null), item('audit', 0, 'somebody holds a lock')];
+  step = async () => ({ state: 'finished', run: { ...run, status: 'failed', items } });
+  await cleaner.runOnce();
+  const told = { run_id: 'r', batches: 3, duration_ms: 3_500 };
+  expect(logged).toEqual([
+    expect.objectContaining({
+      ...{ ...told, level: 30, status: 'completed', deleted: 12, by_target: { alerts: 7, audit: 5 } },
+    }),
+    expect.objectContaining({
+      ...{ ...told, level: 50, status: 'failed', errors: { audit: 'somebody holds a lock' } },
+    }),
+  ]);
+  expect(logged[0]).not.toHaveProperty('errors');
+});

@@ -1,0 +1,360 @@
+// One pass of the leader at a time, over the embedded store and a clock that stands still between passes.
+import { expect, it, vi } from 'vitest';
+import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
+import { ConcurrencyController } from '../../../../src/engine/limits/concurrency-controller.ts';
+import { seedCeiling } from '../../../../src/engine/limits/limit-keeper.ts';
+import type { Logger } from '../../../../src/platform/logger.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { StatsDelta } from '../../../../src/store/ports/live/poll-stats.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+/** A second with a hundred calls in flight: half of them are refused, the other half takes 100 ms. */
+const REFUSED: StatsDelta = {
+  succeeded: 500,
+  failed: 500,
+  durationMs: 100_000,
+  succeededMs: 50_000,
+  backpressure: 500,
+  limitReached: 1,
+};
+
+const TRIAL = 'trial: 50 % of 2000 calls were refused; is load the reason?';
+
+/** As fast as normal, see knowing(). */
+const WELL: StatsDelta = { succeeded: 500, failed: 0, durationMs: 25_000, succeededMs: 25_000 };
+
+function leader(options: { adaptiveConcurrency?: boolean; ceiling?: number | null } = {}) {
+  const clock = new FakeClock();
+  const live = openEmbeddedLiveStore({ clock });
+  const log: Array<Record<string, unknown>> = [];
+  const notes: AuditChange[] = [];
+  const controllers: ConcurrencyController[] = [];
+  let leads = true;
+  let flushes = 0;
+  const lead = () =>
+    new ConcurrencyController({
+      live,
+      fence: () => (leads ? 1 : null),
+      adaptiveConcurrency: options.adaptiveConcurrency ?? true,
+      ceiling: options.ceiling ?? null,
+      clock,
+      digest: { note: (change) => notes.push(change) },
+      log: { info: (fields: Record<string, unknown>) => log.push(fields) } as unknown as Logger,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+  controllers.push(lead());
+  return {
+    live,
+    log,
+    notes,
+    /** What the leader before this one found out: calls of this type take 50 ms. */
+    knowing: (type: TaskType, limit: number | null) =>
+      live.work.saveLimitRecord(type, { limit, normalMs: 50, reason: null, curve: [] }),
+    lose: () => {
+      leads = false;
+    },
+    /** Another instance takes the lead. */
+    replace: () => {
+      leads = true;
+      controllers[0] = lead();
+    },
+    regain: () => {
+      leads = true;
+    },
+    /** @returns when the next pass is due, milliseconds. */
+    async pass(seen: Partial<Record<TaskType, StatsDelta>> = {}, later = 1_000) {
+      clock.advance(later);
+      flushes += 1;
+      for (const [type, delta] of Object.entries(seen)) {
+        await live.stats.record(type as TaskType, 'w', flushes, delta);
+      }
+      return controllers[0]?.runOnce();
+    },
+    /** As many passes with the same. */
+    async passes(times: number, seen: Partial<Record<TaskType, StatsDelta>> = {}) {
+      for (let i = 0; i < times; i += 1) await this.pass(seen);
+    },
+    /** Two windows of refusals, which a trial of realname follows: 55 % of its load. */
+    async tryRealname() {
+      await this.passes(5, { realname: REFUSED });
+    },
+    /** Such a trial, after which nothing is refused. */
+    async strainRealname() {
+      await this.tryRealname();
+      await this.passes(4, { realname: WELL });
+    },
+    async inForce() {
+      const counts = await Promise.all(TASK_TYPES.map((type) => live.work.counts(type)));
+      return counts.map((one) => one.effectiveConcurrency);
+    },
+  };
+}
+
+it('tries less load where calls are refused, logs it once and keeps the reason', async () => {
+  const fleet = leader();
+  await fleet.passes(4, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  expect(fleet.log).toEqual([{ task_type: 'realname', from: 100, to: 55, reason: TRIAL }]);
+  expect(fleet.notes).toEqual([
+    {
+      action: 'limit.adapt',
+      object: 'task_type realname',
+      before: { effectiveConcurrency: 100 },
+      after: { effectiveConcurrency: 55, reason: TRIAL },
+    },
+  ]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason: TRIAL });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ limit: null, reason: null });
+});
+
+it('keeps the lower limit where strain went with the load, and says why', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  expect(fleet.log).toHaveLength(1);
+  const reason = '50 % of the calls were refused with 100 in flight, 0.0 % with 31';
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason });
+});
+
+it('restores the limit where strain stayed whatever the load, and says why', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  await fleet.passes(4, { realname: { ...REFUSED, limitReached: 0 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  const reason = '50 % of the calls are refused whatever the load: restored';
+  expect(fleet.log.slice(1)).toEqual([{ task_type: 'realname', from: 55, to: 100, reason }]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
+});
+
+it('gives equal limits to the types that take part in a trial, and leaves the others alone', async () => {
+  const fleet = leader();
+  const fewer = { ...REFUSED, succeeded: 360, failed: 40, durationMs: 40_000, backpressure: 40 };
+  await fleet.passes(5, { realname: REFUSED, carddata: fewer, package: WELL });
+  expect(await fleet.inForce()).toEqual([47, 47, 100]);
+});
+
+it('lets no type grow while a trial runs', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  await fleet.tryRealname();
+  const atLimit = { ...WELL, limitReached: 1 };
+  await fleet.passes(2, { realname: WELL, package: atLimit });
+  expect(await fleet.inForce()).toEqual([55, 100, 40]);
+  await fleet.pass({ realname: WELL, package: atLimit });
+  expect(await fleet.inForce()).toEqual([55, 100, 60]);
+});
+
+it('lets no type grow of which more calls are refused than is tolerated', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  const some = { ...WELL, succeeded: 482, failed: 18, backpressure: 18 };
+  await fleet.passes(3, { package: some });
+  await fleet.passes(2, { package: { ...some, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 40]);
+  await fleet.passes(2, { package: { ...WELL, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 60]);
+});
+
+it('lets a type grow by a tenth of the limits that are used up where calls are slower', async () => {
+  const fleet = leader();
+  await fleet.knowing('package', 40);
+  await fleet.pass();
+  await fleet.pass({ package: { ...WELL, durationMs: 30_000, succeededMs: 30_000, limitReached: 1 } });
+  expect(await fleet.inForce()).toEqual([100, 100, 44]);
+});
+
+it('passes once a second, also while another leads', async () => {
+  const fleet = leader();
+  expect(await fleet.pass({ realname: REFUSED })).toBe(1_000);
+  fleet.lose();
+  expect(await fleet.pass()).toBe(1_000);
+});
+
+it('judges nothing, and touches nothing, while another leads', async () => {
+  const fleet = leader();
+  fleet.lose();
+  await fleet.passes(4, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(await fleet.live.work.limitRecord('realname')).toBeNull();
+});
+
+it('forgets a trial with the lead', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  fleet.lose();
+  await fleet.pass();
+  fleet.regain();
+  await fleet.passes(5);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: 55, reason: TRIAL });
+});
+
+it('hands its knowledge to the next leader, who changes nothing by taking over', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  fleet.replace();
+  await fleet.passes(3);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  expect(fleet.log).toHaveLength(1);
+});
+
+it('lifts a lower limit that was not used up for a minute, that of a leader before among them', async () => {
+  const fleet = leader();
+  await fleet.tryRealname();
+  fleet.replace();
+  await fleet.passes(60);
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  expect(fleet.log.at(-1)?.reason).toBe('the lower limit was not used up for a minute: lifted');
+});
+
+it('puts the limits back where the live store lost them, and judges no counters that went backwards', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  await fleet.live.work.setEffectiveConcurrency('realname', null);
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+});
+
+it('follows a configured limit at once, up where it is not reduced and down below what is reduced', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  await fleet.live.work.setMaxConcurrency('carddata', 300);
+  expect(await fleet.inForce()).toEqual([55, 300, 100]);
+  await fleet.live.work.setMaxConcurrency('realname', 20);
+  expect(await fleet.inForce()).toEqual([20, 300, 100]);
+  await fleet.pass();
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ limit: null, reason: null });
+});
+
+it('switched off, removes what was lowered', async () => {
+  const fleet = leader({ adaptiveConcurrency: false });
+  await fleet.live.work.setEffectiveConcurrency('realname', 3);
+  for (let i = 0; i < 4; i += 1) await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
+it('tries less load with all types that work at their limit, also those that know what is normal', async () => {
+  const fleet = leader();
+  await fleet.knowing('realname', null);
+  await fleet.pass();
+  const atLimit = { ...WELL, limitReached: 1 };
+  await fleet.pass({ realname: atLimit, package: atLimit, carddata: WELL });
+  expect(await fleet.inForce()).toEqual([70, 100, 70]);
+  expect(fleet.log.map(({ task_type, reason }) => [task_type, reason])).toEqual([
+    ['realname', 'trial: 50 ms a call, normal were 50 ms'],
+    ['package', 'trial: is 50 ms normal, or load?'],
+  ]);
+});
+
+it('measures a point of the curve only at a limit that was reached', async () => {
+  const fleet = leader();
+  for (let i = 0; i < 2; i += 1) await fleet.pass({ realname: WELL, package: { ...WELL, limitReached: 4 } });
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({ curve: [] });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({
+    curve: [{ concurrency: 100, ratePerSecond: 500, avgDurationMs: 50, backpressurePercent: 0 }],
+  });
+});
+
+it.each<[string, StatsDelta]>([
+  ['so few calls say nothing', { ...WELL, succeeded: 19, limitReached: 1 }],
+  ['none of them succeeded', { ...WELL, succeeded: 0, succeededMs: 0, failed: 500, limitReached: 1 }],
+])('measures no point of the curve where %s', async (_, seen) => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.pass({ package: seen });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
+});
+
+it('measures no point of the curve for a second in which the limit changed', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.live.work.setMaxConcurrency('package', 70);
+  await fleet.pass({ package: { ...WELL, limitReached: 1 } });
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({ curve: [] });
+});
+
+it('measures rates by the second and refusals by the hundred', async () => {
+  const fleet = leader();
+  await fleet.pass();
+  await fleet.pass(
+    { package: { ...WELL, succeeded: 495, failed: 5, backpressure: 5, limitReached: 1 } },
+    2_000,
+  );
+  expect(await fleet.live.work.limitRecord('package')).toMatchObject({
+    curve: [{ ratePerSecond: 247.5, backpressurePercent: 1 }],
+  });
+});
+
+it('writes down what it knows only when it knows something else', async () => {
+  const fleet = leader();
+  await fleet.strainRealname();
+  const save = vi.spyOn(fleet.live.work, 'saveLimitRecord');
+  const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
+  await fleet.pass();
+  expect(save).not.toHaveBeenCalled();
+  expect(set).not.toHaveBeenCalled();
+});
+
+it('judges nothing where the counters were lost and counted on from nothing', async () => {
+  const fleet = leader();
+  await fleet.passes(3, { realname: { ...WELL, succeeded: 5_000 } });
+  const lost = openEmbeddedLiveStore({ clock: new FakeClock() });
+  Object.assign(fleet.live, { stats: lost.stats });
+  await fleet.passes(4, { realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.pass({ realname: REFUSED });
+  expect(await fleet.inForce()).toEqual([55, 100, 100]);
+});
+
+it('counts calls under way as need when it divides the ceiling', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  const waiting = Array.from({ length: 80 }, (_, i) => String(i + 1));
+  await fleet.live.manual.push('realname', waiting);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  await fleet.live.work.claim('realname', { instanceId: 'w', claimNumber: 1, max: 80, leaseMs: 600_000 });
+  await fleet.live.manual.push('package', waiting);
+  await fleet.pass();
+  const [realname = 0, , onePackage = 0] = await fleet.inForce();
+  expect(realname).toBeGreaterThanOrEqual(40);
+  expect(realname + onePackage).toBeLessThanOrEqual(90);
+});
+
+it('sets a limit under a ceiling although it is the configured one, which somebody may raise', async () => {
+  const fleet = leader({ ceiling: 300 });
+  await fleet.pass();
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+  await fleet.live.work.setMaxConcurrency('realname', 1_000);
+  expect(await fleet.inForce()).toEqual([100, 100, 100]);
+});
+
+it('sets no limit that is in force already, under a ceiling too', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  const set = vi.spyOn(fleet.live.work, 'setEffectiveConcurrency');
+  await fleet.pass();
+  expect(set).not.toHaveBeenCalled();
+});
+
+it('holds the ceiling from the seed on, divides it by need and never exceeds it', async () => {
+  const fleet = leader({ ceiling: 90 });
+  await seedCeiling(fleet.live.work, 90);
+  expect(await fleet.inForce()).toEqual([30, 30, 30]);
+  const waiting = Array.from({ length: 500 }, (_, i) => String(i + 1));
+  await fleet.live.manual.push('realname', waiting);
+  for (let i = 0; i < 3; i += 1) await fleet.pass();
+  expect(await fleet.inForce()).toEqual([88, 1, 1]);
+  expect(await fleet.live.work.limitRecord('realname')).toMatchObject({
+    reason: 'the ceiling of 90 calls for the gateway, shared by need',
+  });
+  await fleet.live.work.claim('realname', { instanceId: 'w', claimNumber: 1, max: 88, leaseMs: 600_000 });
+  await fleet.live.manual.push('package', waiting);
+  await fleet.pass();
+  // realname's share is lowered at once; its calls in flight are not given to anybody else.
+  expect(await fleet.inForce()).toEqual([45, 1, 1]);
+});

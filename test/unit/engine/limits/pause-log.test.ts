@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { PauseLog } from '../../../../src/engine/limits/pause-log.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+it('tells when a type is paused and when it goes on, once, on the leader', async () => {
+  const clock = new FakeClock('2026-11-01T00:00:00Z');
+  const { work } = openEmbeddedLiveStore({ clock });
+  const lines: Array<Record<string, unknown>> = [];
+  const notes: AuditChange[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  let fence: number | null = null;
+  const pauseLog = new PauseLog({
+    work,
+    fence: () => fence,
+    clock,
+    log,
+    digest: { note: (change) => notes.push(change) },
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  const pause = (source: 'gateway' | 'operator', ms: number) =>
+    work.pause('realname', { source, ms, reason: 'HTTP 429', by: 'w1' });
+  await pause('gateway', 5_000);
+  await pauseLog.runOnce();
+  expect(lines, 'another instance leads').toEqual([]);
+  fence = 1;
+  await pauseLog.runOnce();
+  await pause('gateway', 30_000);
+  await pauseLog.runOnce();
+  expect(lines).toMatchObject([
+    {
+      level: 40,
+      msg: 'polling paused',
+      task_type: 'realname',
+      source: 'gateway',
+      reason: 'HTTP 429',
+      by: 'w1',
+      seconds: 5,
+      until: '2026-11-01T00:00:05.000Z',
+    },
+  ]);
+  lines.length = 0;
+  clock.advance(30_000);
+  await pause('operator', 60_000);
+  await pauseLog.runOnce();
+  expect(lines).toMatchObject([
+    { msg: 'polling paused', source: 'operator' },
+    { level: 30, msg: 'polling resumed', task_type: 'realname', source: 'gateway' },
+  ]);
+  lines.length = 0;
+  await work.resume('realname');
+  await pauseLog.runOnce();
+  await pauseLog.runOnce();
+  expect(lines).toMatchObject([{ msg: 'polling resumed', source: 'operator' }]);
+  const object = 'task_type realname';
+  expect(notes, 'operators pause through the API, which is recorded there').toMatchObject([
+    {
+      action: 'pause.begin',
+      object,
+      before: null,
+      after: { source: 'gateway', reason: 'HTTP 429', by: 'w1' },
+    },
+    { action: 'pause.end', object, before: { source: 'gateway', reason: 'HTTP 429' }, after: null },
+  ]);
+});

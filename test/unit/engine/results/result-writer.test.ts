@@ -1,0 +1,311 @@
+// What the writer does while the record store refuses, or does not answer. The stores are stand-ins: what is proven here
+// is who waits for whom. With real ones: contract/record-store/refused-results.test.ts.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
+import { type FinishedItem, ResultWriter } from '../../../../src/engine/results/result-writer.ts';
+import { CardpollError } from '../../../../src/platform/errors.ts';
+import type { FailureNote } from '../../../../src/store/ports/live/failure-log.ts';
+import type { Settlement } from '../../../../src/store/ports/live/work-queue.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const GATHER_MS = 50;
+
+let clock: FakeClock;
+let writer: ResultWriter;
+let write: (outcomes: readonly PollOutcome[]) => Promise<{ staleUsage: readonly number[] }>;
+let writes: Array<readonly number[]>;
+let counted: Array<[number, 'succeeded' | 'failed']>;
+let settled: Array<[number, Settlement['verdict']]>;
+let refused: number[];
+let noted: FailureNote[];
+let notes: number;
+let told: string[];
+/** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
+let settling: () => void;
+let fenced: number;
+
+beforeEach(() => {
+  [writes, counted, settled, refused, noted, told] = [[], [], [], [], [], []];
+  [settling, fenced, notes] = [() => {}, 0, 0];
+  write = async () => ({ staleUsage: [] });
+  clock = new FakeClock();
+  writer = new ResultWriter({
+    work: {
+      settle: async (_, settlements, { capMs }) => {
+        settling();
+        told.push(`settle ${settlements.length} under ${capMs}`);
+        for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
+        return { fenced };
+      },
+    },
+    failures: {
+      note: async (_, failures) => {
+        notes += 1;
+        noted.push(...failures);
+      },
+    },
+    results: {
+      write: (outcomes) => {
+        writes.push(outcomes.map(({ cardId }) => cardId));
+        return write(outcomes);
+      },
+    },
+    triggers: {
+      count: async (results) => {
+        settling();
+        told.push(`count ${results.length}`);
+        for (const { cardId, succeeded } of results)
+          counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
+      },
+    },
+    onWritten: async (outcomes) => {
+      settling();
+      told.push(`written ${outcomes.length}`);
+    },
+    onRefused: ({ cardId }) => void refused.push(cardId),
+    onFenced: (taskType, count) => void told.push(`${count} of ${taskType} fenced`),
+    onError: (stage, _, retryInMs) => void told.push(`${stage} again in ${retryInMs}`),
+    clock,
+    random: () => 0,
+    writeBuffer: 10_000,
+    retryBaseMs: 1_000,
+  });
+});
+afterEach(() => writer.abandon());
+
+function finish(cardId: number, over: Partial<FinishedItem> = {}): void {
+  const member = String(cardId);
+  writer.reserve(1);
+  writer.finish({
+    taskType: 'realname',
+    item: { cardId, lane: 'schedule', member, token: '1' },
+    verdict: 'done',
+    outcome: { cardId, taskType: 'realname', polledAtMs: 1 },
+    failure: null,
+    retryCapMs: 60_000,
+    waitMs: 0,
+    ...over,
+  });
+}
+
+const range = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+it('settles what needs no write while every batch waits for the record store', async () => {
+  let answer: () => void = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  write = () => answered.then(() => ({ staleUsage: [] }));
+  // Two batches wait for the store, all further ones for them.
+  for (const cardId of range(4)) {
+    finish(cardId);
+    await clock.run(GATHER_MS);
+  }
+  finish(10, { verdict: 'failed', outcome: null });
+  finish(11, { verdict: 'returned', outcome: null });
+  finish(12, { outcome: null });
+  finish(13, { verdict: 'failed', outcome: null, item: ofTrigger(13) });
+  await clock.run(GATHER_MS);
+  expect(settled).toEqual([
+    [10, 'failed'],
+    [11, 'returned'],
+    [12, 'done'],
+  ]);
+  expect(writes).toEqual([[1], [2]]);
+  expect(writer.reserved).toBe(5);
+
+  answer();
+  await writer.stop();
+  expect(settled.map(([cardId]) => cardId).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 10, 11, 12, 13]);
+  expect(counted).toEqual([[13, 'failed']]);
+});
+
+it('fails the card whose value is refused, and writes the rest of its batch', async () => {
+  const bad = new Set([7, 8, 500]);
+  const written: number[] = [];
+  write = async (outcomes) => {
+    if (outcomes.some(({ cardId }) => bad.has(cardId)))
+      throw new CardpollError('invalid', 'value_refused', 'no');
+    written.push(...outcomes.map(({ cardId }) => cardId));
+    return { staleUsage: [] };
+  };
+  for (const cardId of range(1_000)) finish(cardId);
+  await writer.stop();
+  expect(written.sort((a, b) => a - b)).toEqual(range(1_000).filter((cardId) => !bad.has(cardId)));
+  expect(refused).toEqual([7, 8, 500]);
+  expect(settled.filter(([, verdict]) => verdict === 'failed').map(([cardId]) => cardId)).toEqual([
+    7, 8, 500,
+  ]);
+  expect(settled).toHaveLength(1_000);
+  // Halving finds them: a few writes for each, not one for each card.
+  expect(writes.length).toBeLessThan(3 * 2 * Math.ceil(Math.log2(1_000)));
+});
+
+it('goes on halving a refused batch after an outage, without writing anything twice', async () => {
+  let failures = 0;
+  const written: number[] = [];
+  write = async (outcomes) => {
+    if (outcomes.some(({ cardId }) => cardId === 3))
+      throw new CardpollError('invalid', 'value_refused', 'no');
+    failures += 1;
+    if (failures % 2 === 1) throw new CardpollError('unavailable', 'postgres_unreachable', 'away');
+    written.push(...outcomes.map(({ cardId }) => cardId));
+    return { staleUsage: [] };
+  };
+  for (const cardId of range(8)) finish(cardId);
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
+  expect(written).toEqual([1, 2, 4, 5, 6, 7, 8]);
+  expect(refused).toEqual([3]);
+});
+
+it('notes why a poll failed before its card may be asked again', async () => {
+  const failure = { cardId: 20, reason: 'timeout', message: 'no answer within 200 ms', durationMs: 200 };
+  finish(20, { verdict: 'failed', outcome: null, failure });
+  finish(21, { verdict: 'failed', outcome: null });
+  await clock.run(GATHER_MS);
+  expect(settled).toHaveLength(2);
+  expect(noted).toEqual([failure]);
+  finish(22, { outcome: null });
+  await clock.run(GATHER_MS);
+  expect(settled).toHaveLength(3);
+  expect(notes, 'nothing is noted of a batch in which nothing failed').toBe(1);
+});
+
+const ofTrigger = (cardId: number) =>
+  ({ cardId, lane: 'manual', member: `${cardId}:t1`, token: '1' }) as const;
+
+it('settles only what is durable: it writes, then counts for the trigger, then settles', async () => {
+  finish(1);
+  finish(2, { item: ofTrigger(2) });
+  await writer.stop();
+  expect(told).toEqual(['written 2', 'count 1', 'settle 2 under 60000']);
+});
+
+it('counts for a trigger what came of its cards, and writes nothing for those that failed', async () => {
+  finish(1, { item: ofTrigger(1) });
+  await writer.stop();
+  finish(2, { item: ofTrigger(2), verdict: 'failed', outcome: null });
+  await writer.stop();
+  expect(counted).toEqual([
+    [1, 'succeeded'],
+    [2, 'failed'],
+  ]);
+  expect(writes).toEqual([[1]]);
+});
+
+it('counts as failed a card of a trigger whose value is refused', async () => {
+  write = () => Promise.reject(new CardpollError('invalid', 'value_refused', 'no'));
+  finish(1, { item: ofTrigger(1) });
+  await writer.stop();
+  expect(refused).toEqual([1]);
+  expect(counted).toEqual([[1, 'failed']]);
+});
+
+it('counts no card that goes back to its list, and none that no trigger asked for', async () => {
+  finish(1, { item: ofTrigger(1), verdict: 'returned', outcome: null });
+  finish(2, { item: { ...ofTrigger(2), member: '2' } });
+  finish(3, { item: { ...ofTrigger(3), member: '3' }, verdict: 'failed', outcome: null });
+  finish(4);
+  await writer.stop();
+  expect(settled).toHaveLength(4);
+  expect(counted).toEqual([]);
+  expect(told.filter((what) => what.startsWith('count'))).toEqual([]);
+});
+
+it('is as full as it has items that are not settled, and empty when all are', async () => {
+  writer.reserve(9_998);
+  finish(1);
+  expect(writer.room).toBe(1);
+  await clock.run(GATHER_MS);
+  expect(writer.room).toBe(2);
+  writer.reserve(5);
+  expect(writer.room, 'more is under way than it has room for').toBe(0);
+});
+
+it('tries again for as long as a store is away, in growing pauses, and gives nothing up', async () => {
+  let failures = 8;
+  settling = () => {
+    failures -= 1;
+    if (failures >= 0) throw new CardpollError('unavailable', 'redis_unreachable', 'away');
+  };
+  finish(1, { outcome: null });
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
+  const pauses = [50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
+  expect(told).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
+});
+
+it('tells at which of its stages a store is away', async () => {
+  let step = 0;
+  const away = () => {
+    step += 1;
+    // Each stage fails once and works when it is tried again.
+    if (step % 2 === 1) throw new CardpollError('unavailable', 'x', 'away');
+  };
+  write = async () => {
+    away();
+    return { staleUsage: [] };
+  };
+  settling = away;
+  finish(1, { item: ofTrigger(1) });
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  await stopped;
+  expect(told).toEqual([
+    'write again in 50',
+    'settle again in 50',
+    'written 1',
+    'count again in 50',
+    'count 1',
+    'settle again in 50',
+    'settle 1 under 60000',
+  ]);
+  expect(counted, 'once, however often it was tried').toEqual([[1, 'succeeded']]);
+});
+
+it('ends at once when it is abandoned, and sends nothing any more', async () => {
+  write = () => Promise.reject(new CardpollError('unavailable', 'postgres_unreachable', 'away'));
+  finish(1);
+  const stopped = writer.stop();
+  await clock.run(60_000);
+  writer.abandon();
+  await stopped;
+  finish(2, { outcome: null });
+  const before = writes.length;
+  await clock.run(60_000);
+  expect(writes).toHaveLength(before);
+  expect(settled).toEqual([]);
+  await writer.stop();
+});
+
+it('has a card polled again whose usage another worker wrote first, unless an operator asked for it', async () => {
+  write = async (outcomes) => ({ staleUsage: outcomes.map(({ cardId }) => cardId) });
+  const outcome = (cardId: number) =>
+    ({ cardId, taskType: 'carddata', polledAtMs: 1, usage: {} }) as unknown as PollOutcome;
+  finish(1, { outcome: outcome(1) });
+  finish(2, { outcome: outcome(2), item: ofTrigger(2) });
+  finish(3);
+  await writer.stop();
+  expect(settled.sort()).toEqual([
+    [1, 'failed'],
+    [2, 'done'],
+    [3, 'done'],
+  ]);
+});
+
+it('settles each card under the backoff of its own config, and tells of the fenced ones', async () => {
+  fenced = 1;
+  finish(1, { verdict: 'failed', outcome: null, retryCapMs: 0 });
+  finish(2, { verdict: 'failed', outcome: null });
+  finish(3, { verdict: 'failed', outcome: null });
+  await writer.stop();
+  expect(told.sort()).toEqual([
+    '1 of realname fenced',
+    '1 of realname fenced',
+    'settle 1 under 0',
+    'settle 2 under 60000',
+  ]);
+});

@@ -1,0 +1,238 @@
+// The scheduler on the live store of this process.
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import { ringOf, Scheduler } from '../../../../src/engine/schedule/scheduler.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { Rings } from '../../../../src/store/ports/live/rings.ts';
+import { configOf, idsBetween } from '../../../support/card-table.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const CAP = 64;
+const BUCKETS = 1_024;
+
+it('lets no ring starve another of its type while the queue is full', async () => {
+  const clock = new FakeClock(1_000_000);
+  const { rings, work } = openEmbeddedLiveStore({ clock });
+  const busy = configOf(1);
+  const calm = configOf(2, { intervalSeconds: 3_600 });
+  const configs = [busy, calm];
+  const scheduler = new Scheduler({
+    rings,
+    configs: () => configs,
+    fence: () => 1,
+    queueCap: CAP,
+    clock,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  await scheduler.runOnce();
+  const calmCards = Array.from({ length: 8 * BUCKETS }, (_, i) => 8 * BUCKETS + i);
+  for (const [ring, cards] of [
+    [busy, Array.from({ length: 8 * BUCKETS }, (_, i) => i)],
+    [calm, calmCards],
+  ] as const) {
+    await rings.startGeneration(ringOf(ring), BUCKETS, { activate: true });
+    await rings.add(ringOf(ring), cards);
+  }
+  await work.setMaxConcurrency('realname', 1_000);
+  const polled = { busy: 0, calm: 0 };
+  // Both rings owe nearly a revolution; 16 cards a pass are polled, out of a queue that is full again after each.
+  clock.advance(10 * 3_600_000 - 1_000);
+  for (let claimNumber = 1; claimNumber <= 100; claimNumber += 1) {
+    await scheduler.runOnce();
+    const { items } = await work.claim('realname', {
+      instanceId: 'w',
+      claimNumber,
+      max: 16,
+      leaseMs: 60_000,
+    });
+    for (const { cardId } of items) polled[cardId < 8 * BUCKETS ? 'busy' : 'calm'] += 1;
+    const settlements = items.map((item) => ({ item, verdict: 'done' as const, random: 0 }));
+    await work.settle('realname', settlements, { baseMs: 1, capMs: 1 });
+    clock.advance(50);
+  }
+  expect(polled.busy).toBeGreaterThan(300);
+  expect(polled.calm).toBeGreaterThan(300);
+});
+
+describe('a pass', () => {
+  /** A bucket a second. */
+  const STEP_MS = 1_000;
+  const FIRST = configOf(1, { intervalSeconds: BUCKETS });
+  const SECOND = configOf(2, { intervalSeconds: BUCKETS });
+
+  let clock: FakeClock;
+  let live: LiveStore;
+  let configs: PollingConfig[];
+  /** null: another instance leads. */
+  let fence: number | null;
+  /** What the rings were told and asked, by config id. */
+  let told: Array<{ id: number; intervalMs: number; enabled: boolean }>;
+  let asked: number[];
+  /** Called when a ring was asked. */
+  let onAsked: () => void;
+  let scheduler: Scheduler;
+
+  beforeEach(() => {
+    clock = new FakeClock(1_000_000);
+    live = openEmbeddedLiveStore({ clock });
+    [configs, fence, told, asked, onAsked] = [[FIRST], 1, [], [], () => {}];
+    scheduler = schedulerOf(CAP);
+  });
+
+  function schedulerOf(queueCap: number): Scheduler {
+    return new Scheduler({
+      rings: observed(live.rings),
+      configs: () => configs,
+      fence: () => fence,
+      queueCap,
+      clock,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+  }
+
+  function observed(rings: Rings): Rings {
+    const own: Partial<Rings> = {
+      configure: (ring, settings) => {
+        told.push({ id: ring.configId, ...settings });
+        return rings.configure(ring, settings);
+      },
+      advance: (ring, limits) => {
+        asked.push(ring.configId);
+        onAsked();
+        return rings.advance(ring, limits);
+      },
+    };
+    return new Proxy(rings, {
+      get: (target, name) => (own[name as keyof Rings] ?? target[name as keyof Rings]).bind(target),
+    });
+  }
+
+  /** Builds the rings, without cards, and runs the pass from which on the scheduler knows where they stand. */
+  async function build(): Promise<void> {
+    await scheduler.runOnce();
+    for (const one of configs) {
+      await live.rings.startGeneration(ringOf(one), BUCKETS, { activate: true });
+    }
+    await scheduler.runOnce();
+    asked.length = 0;
+  }
+
+  async function cursors(): Promise<number[]> {
+    return (await live.rings.list()).map((ring) => ring.cursor);
+  }
+
+  it('neither tells nor asks the rings anything while another instance leads, and comes again', async () => {
+    fence = null;
+    expect(await scheduler.runOnce()).toBe(50);
+    expect([told, asked]).toEqual([[], []]);
+    fence = 1;
+    expect(await scheduler.runOnce()).toBe(50);
+    expect([told.length, asked]).toEqual([1, [1]]);
+  });
+
+  it('tells no further ring when the lead it began under is lost, also where it leads anew', async () => {
+    configs = [FIRST, SECOND];
+    let looks = 0;
+    const anew = new Scheduler({
+      rings: observed(live.rings),
+      configs: () => configs,
+      // Looked at once for the pass, and before each ring.
+      fence: () => (++looks < 3 ? 1 : 2),
+      queueCap: CAP,
+      clock,
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    await anew.runOnce();
+    expect(told.map(({ id }) => id)).toEqual([1]);
+  });
+
+  it('asks no further ring when the lead is lost in the middle of it', async () => {
+    configs = [FIRST, SECOND];
+    onAsked = () => {
+      fence = null;
+    };
+    await scheduler.runOnce();
+    expect(asked).toEqual([1]);
+  });
+
+  it('tells rings of their configs when these change, and again every half second', async () => {
+    await scheduler.runOnce();
+    expect(told.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true, staggerMs: 0 }]);
+    for (const time of ['first', 'second']) {
+      clock.advance(499);
+      await scheduler.runOnce();
+      expect(told, `nothing changed the ${time} time`).toEqual([]);
+      clock.advance(1);
+      await scheduler.runOnce();
+      expect(told.splice(0), `a store may have lost it the ${time} time`).toHaveLength(1);
+    }
+    configs = [{ ...FIRST, intervalSeconds: 90, status: 0 }];
+    await scheduler.runOnce();
+    expect(told).toEqual([{ id: 1, intervalMs: 90_000, enabled: false, staggerMs: 0 }]);
+  });
+
+  it.each([
+    ['carddata', 1_800, 2_000],
+    ['package', 1_800, 4_000],
+    ['package', 10, 2_000],
+  ] as const)('staggers rings by task type: %s, every %i s', async (taskType, intervalSeconds, staggerMs) => {
+    configs = [{ ...FIRST, taskType, intervalSeconds }];
+    await scheduler.runOnce();
+    expect(told).toMatchObject([{ staggerMs }]);
+  });
+
+  it('asks no ring of a config that is off, and each other one once', async () => {
+    configs = [FIRST, configOf(3, { status: 0 }), SECOND];
+    for (let pass = 0; pass < 3; pass += 1) await scheduler.runOnce();
+    // Another one comes first every time.
+    expect(asked).toEqual([1, 2, 2, 1, 1, 2]);
+  });
+
+  it('moves all buckets that are due, the rings by turns', async () => {
+    configs = [FIRST, SECOND];
+    await build();
+    const before = await cursors();
+    clock.advance(200 * STEP_MS);
+    await scheduler.runOnce();
+    expect(await cursors()).toEqual(before.map((cursor) => cursor + 200));
+    expect(asked).toEqual([1, 2, 1, 2, 1, 2, 1, 2]);
+  });
+
+  it('asks a ring again after a full turn, and not after one with less', async () => {
+    await build();
+    clock.advance(64 * STEP_MS);
+    await scheduler.runOnce();
+    expect(asked.splice(0)).toEqual([1, 1]);
+    clock.advance(63 * STEP_MS);
+    await scheduler.runOnce();
+    expect(asked).toEqual([1]);
+  });
+
+  it('asks only the ring again that is behind', async () => {
+    configs = [configOf(1, { intervalSeconds: 10 * BUCKETS }), SECOND];
+    await build();
+    clock.advance(100 * STEP_MS);
+    await scheduler.runOnce();
+    expect(asked).toEqual([1, 2, 2]);
+  });
+
+  it('asks no ring again once the queue is full', async () => {
+    // As many as the first 64 buckets hold: the queue is full with the turn, not in the middle of it.
+    const cards = idsBetween(1, 8 * BUCKETS);
+    await live.rings.configure(ringOf(FIRST), { intervalMs: BUCKETS * STEP_MS, enabled: true });
+    await live.rings.startGeneration(ringOf(FIRST), BUCKETS, { activate: true });
+    await live.rings.add(ringOf(FIRST), cards);
+    const { cardIds } = await live.rings.page(ringOf(FIRST), 1 / BUCKETS, 64);
+    const { cardIds: head } = await live.rings.page(ringOf(FIRST), 0, 1);
+    await live.rings.remove(ringOf(FIRST), head);
+    scheduler = schedulerOf(cardIds.length);
+    await scheduler.runOnce();
+    expect(await cursors()).toEqual([1]);
+    asked.length = 0;
+    clock.advance(200 * STEP_MS);
+    await scheduler.runOnce();
+    expect(await cursors()).toEqual([65]);
+    expect(asked).toEqual([1]);
+  });
+});

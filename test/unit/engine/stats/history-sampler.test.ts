@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { HistorySampler } from '../../../../src/engine/stats/history-sampler.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const START = Date.parse('2026-11-21T02:00:00.400Z');
+
+function setUp() {
+  const clock = new FakeClock(START);
+  const live = openEmbeddedLiveStore({ clock });
+  const lead = { fence: 1 as number | null };
+  const sampler = new HistorySampler({
+    live,
+    fence: () => lead.fence,
+    clock,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  let flushes = 0;
+  const poll = (succeeded: number, failed: number) =>
+    live.stats.record('realname', 'w', ++flushes, { succeeded, failed, durationMs: 1, durations: { 10: 1 } });
+  return { clock, live, lead, sampler, poll };
+}
+
+it('samples what happened since the sample before, on the second', async () => {
+  const { clock, live, sampler, poll } = setUp();
+  await poll(100, 0);
+  expect(await sampler.runOnce()).toBe(600);
+  clock.advance(2_000);
+  await poll(10, 4);
+  await live.work.setMaxConcurrency('realname', 40);
+  await sampler.runOnce();
+  const samples = await live.history.read('second', 0);
+  expect(samples.map(({ atMs }) => new Date(atMs).toISOString())).toEqual([
+    '2026-11-21T02:00:00.000Z',
+    '2026-11-21T02:00:02.000Z',
+  ]);
+  // What was counted before anybody looked says nothing about this second.
+  expect(samples[0]?.tasks.realname).toMatchObject({ ratePerSecond: null, failedPerSecond: null });
+  expect(samples[1]?.tasks.realname).toMatchObject({
+    ratePerSecond: 7,
+    failedPerSecond: 2,
+    maxConcurrency: 40,
+    queueLength: 0,
+  });
+  expect(samples[1]?.tasks.realname.p50Ms).toBeGreaterThan(0);
+  expect(samples[1]?.tasks.package.p50Ms).toBeNull();
+});
+
+it('leaves a gap while another instance leads', async () => {
+  const { clock, live, lead, sampler, poll } = setUp();
+  await sampler.runOnce();
+  lead.fence = null;
+  clock.advance(1_000);
+  await poll(50, 0);
+  await sampler.runOnce();
+  lead.fence = 2;
+  clock.advance(1_000);
+  await sampler.runOnce();
+  const samples = await live.history.read('second', 0);
+  expect(samples.map(({ tasks }) => tasks.realname.ratePerSecond)).toEqual([null, null]);
+});
+
+it('says nothing of a second in which the counters were lost, or that took no time', async () => {
+  const { clock, live, sampler, poll } = setUp();
+  await poll(100, 0);
+  await sampler.runOnce();
+  await poll(10, 0);
+  await sampler.runOnce();
+  Object.assign(live, { stats: openEmbeddedLiveStore({ clock }).stats });
+  clock.advance(1_000);
+  await sampler.runOnce();
+  const samples = await live.history.read('second', 0);
+  expect(samples.map(({ tasks }) => tasks.realname.ratePerSecond)).toEqual([null, null]);
+  clock.advance(1_000);
+  await sampler.runOnce();
+  const [, , next] = await live.history.read('second', 0);
+  expect(next?.tasks.realname.ratePerSecond).toBe(0);
+});
+
+it('makes a minute of its seconds once it has ended', async () => {
+  const { clock, live, sampler, poll } = setUp();
+  await sampler.runOnce();
+  for (let second = 0; second < 61; second += 1) {
+    expect(await live.history.read('minute', 0)).toHaveLength(second < 60 ? 0 : 1);
+    clock.advance(1_000);
+    await poll(second < 30 ? 10 : 20, 0);
+    await sampler.runOnce();
+  }
+  const [minute] = await live.history.read('minute', 0);
+  expect(new Date(minute?.atMs as number).toISOString()).toBe('2026-11-21T02:01:00.000Z');
+  expect(minute?.tasks.realname.ratePerSecond).toBeCloseTo(14.9, 1);
+});

@@ -1,0 +1,311 @@
+// What a poll of each task finds, writes and logs, with answers and records as the test wants them. The package task on a
+// real gateway, database and cache: test/integration/engine/tasks/package.test.ts.
+import { pino } from 'pino';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../../src/domain/audit.ts';
+import type { Card } from '../../../../src/domain/cards/card.ts';
+import { MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
+import { makeTask } from '../../../../src/engine/tasks/make-task.ts';
+import type { PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
+import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import type { TaskResult } from '../../../../src/engine/work/task.ts';
+import { type Gateway, GatewayError, type InterfaceName } from '../../../../src/gateway/gateway.ts';
+import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const NOW = '2026-11-15T08:00:00+08:00';
+const NOW_MS = Date.parse(NOW);
+const LEASE_MS = 15_000;
+const USAGE: UsageMonth = {
+  month: '2026-11',
+  usedMb: 11,
+  lastReadingMb: 11,
+  suspectedMb: null,
+  readAtMs: NOW_MS - 1,
+};
+/** One that used 11 of 10 MB. */
+const CARD: Card = {
+  cardId: 7,
+  iccid: '89860000000000000007',
+  carrierId: 1,
+  status: 1,
+  realNameVerified: false,
+  stopped: false,
+  allowanceMb: 10,
+  usage: USAGE,
+};
+const SAME = { card_id: 7, iccid: CARD.iccid };
+
+let clock: FakeClock;
+let answers: Partial<Record<InterfaceName, unknown>>;
+let claim: StopClaim;
+/** The entry of the trail that the records make of a stop; null: none was under way. */
+let entry: AuditEntry | null;
+let called: Array<[InterfaceName, number]>;
+let told: AuditEntry[];
+/** What was asked of the stop records and of the cache, in order. */
+let asked: unknown[][];
+let logged: Array<Record<string, unknown>>;
+
+beforeEach(() => {
+  clock = new FakeClock(NOW_MS);
+  answers = { card_status: 'active', stop: null };
+  claim = { state: 'granted', usedMb: 12, allowanceMb: 9 };
+  entry = { action: 'card.stop' } as unknown as AuditEntry;
+  [called, told, asked, logged] = [[], [], [], []];
+});
+
+const gateway: Gateway = {
+  call: async (name, _card, timeoutMs) => {
+    called.push([name, timeoutMs]);
+    const value = answers[name];
+    if (value instanceof Error) throw value;
+    return { value: (typeof value === 'function' ? value() : value) as string, durationMs: 1 };
+  },
+  isStoppedStatus: (status) => status === 'stopped',
+};
+
+const stops: PackageTaskDeps['stops'] = {
+  claim: async (...question) => {
+    asked.push(['claim', ...question]);
+    return claim;
+  },
+  complete: async (...question) => {
+    asked.push(['complete', ...question]);
+    return entry;
+  },
+  acknowledge: async (...question) => {
+    asked.push(['acknowledge', ...question]);
+    return { calls: 2, retryInMs: 60_000 };
+  },
+  abandon: async (...question) => void asked.push(['abandon', ...question]),
+};
+
+function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
+  const task = makeTask(taskType, {
+    gateway,
+    stops,
+    audit: { tell: (one) => void told.push(one) },
+    reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
+    calendar: new MonthCalendar('Asia/Shanghai'),
+    leaseMs: LEASE_MS,
+    log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
+  });
+  return task.poll({ ...CARD, ...differing }, new Deadline(clock, clock.monotonic(), LEASE_MS, NOW_MS));
+}
+
+const polled = (taskType: TaskType) => ({ cardId: 7, taskType, polledAtMs: NOW_MS });
+
+it.each(TASK_TYPES)('%s calls within half the lease', async (taskType) => {
+  answers = { realname: true, flow: 5, card_status: 'stopped' };
+  await poll(taskType);
+  expect(called).toHaveLength(1);
+  expect(called[0]?.[1]).toBe(LEASE_MS / 2);
+});
+
+describe('realname', () => {
+  it.each([
+    [true, false, { realNameVerified: true }],
+    [false, true, { realNameVerified: false }],
+    [true, true, {}],
+    [false, false, {}],
+  ])('answered with %s writes down what is new where %s was known', async (value, realNameVerified, news) => {
+    answers = { realname: value };
+    expect(await poll('realname', { realNameVerified })).toEqual({
+      outcome: { ...polled('realname'), ...news },
+      fields: { real_name_verified: value },
+    });
+  });
+});
+
+describe('carddata', () => {
+  it('folds a reading into the month of the instant it was asked for', async () => {
+    answers = {
+      flow: () => {
+        clock.advance(1_000);
+        return 15;
+      },
+    };
+    expect(await poll('carddata')).toEqual({
+      outcome: {
+        ...polled('carddata'),
+        polledAtMs: NOW_MS + 1_000,
+        usage: {
+          next: { ...USAGE, usedMb: 15, lastReadingMb: 15, readAtMs: NOW_MS },
+          basedOnReadAtMs: USAGE.readAtMs,
+        },
+        overPackage: true,
+      },
+      fields: { used_mb_month: 15, usage_month: '2026-11', changed: true },
+    });
+  });
+
+  it.each([
+    ['within', 15],
+    ['unlimited', null],
+  ])('says of a card that is %s that it is not over its package', async (_, allowanceMb) => {
+    answers = { flow: 15 };
+    expect((await poll('carddata', { allowanceMb })).outcome).toMatchObject({ overPackage: false });
+  });
+
+  it('opens the first month of a card', async () => {
+    answers = { flow: 3 };
+    const { outcome, fields } = await poll('carddata', { usage: null });
+    expect(outcome).toMatchObject({ usage: { next: { usedMb: 3 }, basedOnReadAtMs: null } });
+    expect(fields).toEqual({ used_mb_month: 3, usage_month: '2026-11', changed: true });
+  });
+
+  it('writes no usage where a reading says nothing new', async () => {
+    answers = { flow: 11 };
+    expect(await poll('carddata')).toEqual({
+      outcome: polled('carddata'),
+      fields: { used_mb_month: 11, usage_month: '2026-11', changed: false },
+    });
+  });
+});
+
+describe('package', () => {
+  it.each([
+    ['uses its package to the last megabyte', { allowanceMb: 11 }, 11],
+    ['has no bound', { allowanceMb: null }, 11],
+    ['used too much last month', { usage: { ...USAGE, month: '2026-10' } }, 0],
+    ['was never read', { usage: null }, 0],
+  ])('claims no stop of a card that %s', async (_, differing, usedMb) => {
+    const { outcome, fields } = await poll('package', differing);
+    expect([asked, logged]).toEqual([[], []]);
+    expect(outcome).toEqual(polled('package'));
+    expect(fields).toMatchObject({ used_mb_month: usedMb, over_package: false, stopped: false });
+  });
+
+  it('writes down and logs that a card was resumed', async () => {
+    const { outcome } = await poll('package', { allowanceMb: null, stopped: true });
+    expect(outcome).toEqual({ ...polled('package'), stopped: false });
+    expect(logged).toEqual([{ level: 30, ...SAME, msg: '复机' }]);
+  });
+
+  it('stops a card over its package, by the figures of the claim, and tells of it', async () => {
+    answers.stop = () => {
+      answers.card_status = 'stopped';
+      return null;
+    };
+    const { outcome, fields } = await poll('package');
+    expect(called.map(([name]) => name)).toEqual(['card_status', 'stop', 'card_status']);
+    expect(asked).toEqual([
+      ['claim', 7, '2026-11', LEASE_MS],
+      ['complete', 7, '2026-11'],
+    ]);
+    expect(outcome).toEqual({ ...polled('package'), stopped: true });
+    expect(fields).toEqual({ used_mb_month: 11, allowance_mb: 10, over_package: true, stopped: true });
+    expect(told).toEqual([entry]);
+    expect(logged).toEqual([
+      { level: 30, ...SAME, usage_month: '2026-11', used_mb_month: 12, allowance_mb: 9, msg: '停机' },
+    ]);
+  });
+
+  it('writes down once that somebody else stopped a card over its package, and tells of no stop', async () => {
+    answers.card_status = 'stopped';
+    entry = null;
+    expect((await poll('package')).outcome).toMatchObject({ stopped: true });
+    expect(asked).toEqual([['complete', 7, '2026-11']]);
+    expect(told).toEqual([]);
+    expect(logged).toEqual([]);
+    const known = await poll('package', { stopped: true });
+    expect(known).toMatchObject({ outcome: polled('package'), fields: { over_package: true } });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('believes no reading that is in doubt', async () => {
+    const { fields } = await poll('package', { usage: { ...USAGE, suspectedMb: 0 } });
+    expect(fields).toMatchObject({ over_package: true, stopped: false });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    ['not_over', { over_package: false, stopped: false }, [['forget', [7]]]],
+    ['done', { over_package: true, stopped: false }, []],
+  ] as const)('calls nothing where the claim says %s', async (state, fields, further) => {
+    claim = { state };
+    expect((await poll('package')).fields).toMatchObject(fields);
+    expect(asked.slice(1)).toEqual(further);
+    expect(called).toHaveLength(1);
+  });
+
+  it('leaves a card to the worker that is at it', async () => {
+    claim = { state: 'held' };
+    await expect(poll('package')).rejects.toMatchObject({
+      kind: 'busy',
+      code: 'stop_in_progress',
+      message: 'another worker is stopping card 7',
+    });
+  });
+
+  const UNCONFIRMED = {
+    kind: 'busy',
+    code: 'stop_unconfirmed',
+    message: 'the gateway acknowledged the stop of card 7 and shows it running',
+    hint: expect.stringContaining('ask the owner of the gateway'),
+  };
+
+  it('waits for the pause to end where a stop showed no effect', async () => {
+    claim = { state: 'unconfirmed', calls: 1, retryInMs: 30_000 };
+    await expect(poll('package')).rejects.toMatchObject(UNCONFIRMED);
+    expect(called).toHaveLength(1);
+  });
+
+  it('says how often a stop was acknowledged without effect, and when it is called for again', async () => {
+    await expect(poll('package', { stopped: true })).rejects.toMatchObject(UNCONFIRMED);
+    expect(asked.slice(1)).toEqual([
+      ['forget', [7]],
+      ['acknowledge', 7, '2026-11'],
+    ]);
+    expect(logged).toEqual([
+      {
+        level: 40,
+        ...SAME,
+        usage_month: '2026-11',
+        attempts: 2,
+        retry_in_ms: 60_000,
+        reason: '停卡未确认',
+        msg: 'stop_unconfirmed',
+      },
+    ]);
+  });
+
+  it('takes a stop for unconfirmed where nobody answers whether it shows', async () => {
+    const lost = new GatewayError('timeout', 'timed out');
+    answers.stop = () => {
+      answers.card_status = lost;
+      return null;
+    };
+    await expect(poll('package')).rejects.toBe(lost);
+    expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11']);
+  });
+
+  it('makes no call when the lease is half over, and gives the claim back with the reason', async () => {
+    answers.card_status = () => {
+      clock.advance(LEASE_MS / 2);
+      return 'active';
+    };
+    await expect(poll('package')).rejects.toMatchObject({
+      kind: 'busy',
+      code: 'lease_over',
+      message: 'no time is left to stop card 7',
+    });
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 'the lease was over before the call']);
+    expect(called).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'refused',
+      new GatewayError('backpressure', 'answered with 429'),
+      ['abandon', 7, '2026-11', 'answered with 429'],
+    ],
+    ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS]],
+  ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {
+    answers.stop = error;
+    await expect(poll('package')).rejects.toBe(error);
+    expect(asked.at(-1)).toEqual(last);
+  });
+});

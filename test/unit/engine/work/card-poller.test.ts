@@ -1,0 +1,168 @@
+// What is told of one poll: to the statistics the leader decides from, to the log, and to the fleet when the gateway asks
+// for less. The live store is the real one of this process, the clock the test's.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import type { Card } from '../../../../src/domain/cards/card.ts';
+import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
+import { CardPoller } from '../../../../src/engine/work/card-poller.ts';
+import { Deadline } from '../../../../src/engine/work/deadline.ts';
+import { GatewayError } from '../../../../src/gateway/gateway.ts';
+import { CardpollError } from '../../../../src/platform/errors.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const CARD = { cardId: 7, iccid: '8986000000000000007' } as Card;
+const OUTCOME = { cardId: 7, taskType: 'carddata', polledAtMs: 1 } as const;
+
+let clock: FakeClock;
+let live: LiveStore;
+let stats: StatsRecorder;
+let lines: Array<Record<string, unknown>>;
+let told: unknown[];
+/** How long the gateway takes; what it refuses with, unless null. */
+let tookMs: number;
+let failure: unknown;
+/** Whether the gateway refuses every call. */
+let refusesAll: boolean;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  // A process that has been up for a while: a duration is a difference.
+  clock.advance(1_000_000);
+  live = openEmbeddedLiveStore({ clock });
+  const onError = (error: unknown) => expect.unreachable(String(error));
+  stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError });
+  [lines, told] = [[], []];
+  [tookMs, failure, refusesAll] = [0, null, false];
+});
+
+function makePoller(
+  pause: WorkQueue['pause'] = (type, request) => live.work.pause(type, request),
+): CardPoller {
+  return new CardPoller({
+    task: {
+      taskType: 'carddata',
+      poll: async () => {
+        clock.advance(tookMs);
+        if (failure !== null) throw failure;
+        return { outcome: OUTCOME, fields: { flow: 12.5 } };
+      },
+    },
+    instanceId: 'w',
+    work: { pause },
+    stats,
+    flow: { refusesAll: () => refusesAll },
+    clock,
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    onError: (error, retryInMs) => void told.push([error, retryInMs]),
+  });
+}
+
+const poll = (poller: CardPoller) =>
+  poller.poll(CARD, new Deadline(clock, clock.monotonic(), 60_000, clock.now()));
+
+/** Polls that end in turn with this; null succeeds. */
+async function polls(poller: CardPoller, ...failures: readonly unknown[]): Promise<void> {
+  for (failure of failures) await poll(poller);
+}
+
+async function counted() {
+  await stats.runOnce();
+  return live.stats.read('carddata');
+}
+
+const refusal = new GatewayError('backpressure', 'HTTP 429');
+
+it('counts and logs a poll that succeeded, with the time it took in whole milliseconds', async () => {
+  tookMs = 120.4;
+  expect(await poll(makePoller())).toEqual({ outcome: OUTCOME });
+  expect(await counted()).toMatchObject({ succeeded: 1, failed: 0, succeededMs: 120 });
+  expect(lines).toMatchObject([
+    { card_id: 7, iccid: CARD.iccid, flow: 12.5, duration_ms: 120, msg: '流量检查完成' },
+  ]);
+});
+
+it('counts and logs a poll that failed, and hands on why', async () => {
+  tookMs = 200;
+  failure = new GatewayError('http', 'HTTP 500');
+  expect(await poll(makePoller())).toEqual({ error: failure, durationMs: 200 });
+  expect(await counted()).toMatchObject({
+    succeeded: 0,
+    failed: 1,
+    timeouts: 0,
+    backpressure: 0,
+    window: { durationMs: 200, reasons: { http: 1 } },
+  });
+  expect(lines).toMatchObject([
+    {
+      level: 40,
+      task_type: 'carddata',
+      card_id: 7,
+      iccid: CARD.iccid,
+      error: 'http',
+      reason: 'HTTP 500',
+      duration_ms: 200,
+      msg: 'poll failed',
+    },
+  ]);
+});
+
+it.each([
+  [
+    'a store that is away',
+    new CardpollError('unavailable', 'redis_unreachable', 'away'),
+    'redis_unreachable',
+  ],
+  ['a mistake in the program', new TypeError('x is not a function'), 'internal'],
+])('fails the card alone for %s', async (_, error, reason) => {
+  failure = error;
+  expect(await poll(makePoller())).toEqual({ error, durationMs: 0 });
+  expect(await counted()).toMatchObject({ failed: 1, window: { reasons: { [reason]: 1 } } });
+  expect(lines).toMatchObject([{ error: reason, msg: 'poll failed' }]);
+});
+
+it('counts timeouts and refusals for the limit', async () => {
+  const timeout = new GatewayError('timeout', 'no answer');
+  await polls(makePoller(), timeout, timeout, refusal);
+  expect(await counted()).toMatchObject({ failed: 3, timeouts: 2, backpressure: 1 });
+});
+
+const later = new GatewayError('backpressure', 'HTTP 503', { interfaceName: 'flow', retryAfterMs: 7_000 });
+
+it('pauses the type for as long as a gateway asks that refuses every call', async () => {
+  refusesAll = true;
+  await polls(makePoller(), later);
+  expect(await live.work.pauses()).toEqual([
+    {
+      taskType: 'carddata',
+      source: 'gateway',
+      reason: 'flow answered HTTP 503',
+      by: 'w',
+      sinceMs: clock.now(),
+      untilMs: clock.now() + 7_000,
+    },
+  ]);
+});
+
+it.each([
+  ['a gateway that accepts other calls', false, later],
+  ['a gateway that does not say for how long', true, refusal],
+  ['a timeout', true, new GatewayError('timeout', 'no answer')],
+])('does not pause the type for %s', async (_, all, error) => {
+  refusesAll = all;
+  await polls(makePoller(), ...Array.from({ length: 20 }, () => error));
+  expect(await live.work.pauses()).toEqual([]);
+});
+
+it('reports a pause that could not be set, and goes on polling', async () => {
+  refusesAll = true;
+  const away = new Error('away');
+  const poller = makePoller(() => Promise.reject(away));
+  await polls(poller, later);
+  await clock.run(0);
+  expect(told).toEqual([[away, 0]]);
+  failure = null;
+  expect(await poll(poller)).toEqual({ outcome: OUTCOME });
+});

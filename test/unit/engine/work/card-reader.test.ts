@@ -1,0 +1,97 @@
+// Cards for the workers: what the cache holds from there, what it lacks from the records, once.
+import { beforeEach, expect, it } from 'vitest';
+import type { Card } from '../../../../src/domain/cards/card.ts';
+import { CardReader } from '../../../../src/engine/work/card-reader.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+
+const TTL_MS = 60_000;
+const card = (cardId: number): Card => ({ cardId, iccid: `8986${cardId}` }) as Card;
+
+let clock: FakeClock;
+/** The ids of each query. */
+let asked: Array<readonly number[]>;
+let reader: CardReader;
+/** What the records wait for before they answer. */
+let answers: Promise<void>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  asked = [];
+  answers = Promise.resolve();
+  const { cards } = openEmbeddedLiveStore({ clock });
+  const byIds = async (ids: readonly number[]) => {
+    asked.push(ids);
+    await answers;
+    return ids.filter((id) => id < 100).map(card);
+  };
+  reader = new CardReader(cards, { byIds }, TTL_MS, clock);
+});
+
+const idsOf = async (cardIds: readonly number[]) => [...(await reader.read(cardIds)).keys()].sort();
+
+it('asks the records for what the cache lacks, in one query, and counts both', async () => {
+  expect(await idsOf([1, 2])).toEqual([1, 2]);
+  expect(await idsOf([1, 2, 3])).toEqual([1, 2, 3]);
+  expect(asked).toEqual([[1, 2], [3]]);
+  expect(reader.counts).toEqual({ hits: 2, misses: 3 });
+  expect((await reader.read([3])).get(3)).toMatchObject(card(3));
+  expect(asked, 'nothing is missing').toHaveLength(2);
+});
+
+it('tells only of cards that exist', async () => {
+  expect(await idsOf([1, 100])).toEqual([1]);
+});
+
+it('reads anew what was cached too long ago', async () => {
+  await reader.read([1]);
+  clock.advance(TTL_MS + 1);
+  await reader.read([1]);
+  expect(asked).toHaveLength(2);
+});
+
+it('reads anew what is forgotten, and nothing else', async () => {
+  await reader.read([1, 2]);
+  await reader.forget([]);
+  await reader.forget([2]);
+  await reader.read([1, 2]);
+  expect(asked).toEqual([[1, 2], [2]]);
+});
+
+it('gives up a read after a second, holds claims back until it ends, and has cached what it brought', async () => {
+  let answer = () => {};
+  answers = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const reading = reader.read([1]).catch((error: unknown) => error);
+  await waitFor(() => asked.length === 1, { everyMs: 1 });
+  expect(reader.holdsClaims).toBe(false);
+  await clock.run(1_000);
+  expect(await reading).toMatchObject({ kind: 'unavailable', code: 'cards_not_read' });
+  expect(reader.holdsClaims).toBe(true);
+  clock.advance(20_000);
+  expect(reader.failingMs).toBe(21_000);
+  answer();
+  await waitFor(() => !reader.holdsClaims, { everyMs: 1, what: 'the late answer' });
+  expect(await idsOf([1])).toEqual([1]);
+  expect([asked, reader.failingMs]).toEqual([[[1]], 0]);
+});
+
+it('counts how long reads have failed, until one succeeds or nobody reads any more', async () => {
+  const broken = Promise.reject(new Error('away'));
+  broken.catch(() => {});
+  answers = broken;
+  for (let second = 0; second < 3; second += 1) {
+    await expect(reader.read([1])).rejects.toThrow('away');
+    clock.advance(1_000);
+  }
+  expect([reader.failingMs, reader.holdsClaims]).toEqual([3_000, false]);
+  clock.advance(10_000);
+  expect(reader.failingMs, 'others read them by now').toBe(0);
+  await expect(reader.read([1])).rejects.toThrow('away');
+  answers = Promise.resolve();
+  await reader.read([1]);
+  clock.advance(1_000);
+  expect(reader.failingMs).toBe(0);
+});

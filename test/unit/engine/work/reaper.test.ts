@@ -1,0 +1,124 @@
+// The leader's housekeeping, on the live store of this process: what dead workers held, the workers themselves, and the
+// partitions of the months to come.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { Reaper } from '../../../../src/engine/work/reaper.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { ResultRecords } from '../../../../src/store/ports/records/result-records.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+let clock: FakeClock;
+let live: LiveStore;
+let fence: number | null;
+let months: string[];
+let looks: number;
+let lines: Array<Record<string, unknown>>;
+let isAway: boolean;
+let reaper: Reaper;
+
+beforeEach(() => {
+  clock = new FakeClock('2026-11-30T22:00:00Z');
+  live = openEmbeddedLiveStore({ clock });
+  [fence, months, looks, lines, isAway] = [1, [], 0, [], false];
+  reaper = new Reaper({
+    live,
+    records: {
+      now: async () => clock.now(),
+      results: {
+        ensurePartitions: async (month: string) => {
+          if (isAway) throw new Error('away');
+          months.push(month);
+        },
+        foldBack: async () => {
+          looks += 1;
+          return [];
+        },
+      } as unknown as ResultRecords,
+    },
+    calendar: new MonthCalendar('UTC'),
+    leaseMs: 15_000,
+    fence: () => fence,
+    clock,
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+});
+
+async function dieHolding(cards: readonly number[], leaseMs: number): Promise<void> {
+  await live.coordination.heartbeat({ instanceId: 'dead', roles: [] } as unknown as InstanceInfo, leaseMs);
+  await live.manual.push('realname', cards.map(String));
+  await live.work.claim('realname', { instanceId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
+}
+
+it('takes back what a dead worker held once its lease is over, forgets it, and tells of both', async () => {
+  await dieHolding([1, 2], 15_000);
+  clock.advance(14_000);
+  await reaper.runOnce();
+  expect(lines).toEqual([]);
+  clock.advance(2_000);
+  await reaper.runOnce();
+  expect(await live.work.counts('realname')).toMatchObject({ inFlight: 0, manualLength: 2 });
+  expect(lines).toMatchObject([
+    { task_type: 'realname', slots: 2, msg: 'expired slot leases taken back' },
+    { worker_id: 'dead', msg: 'instance stopped sending heartbeats: forgotten' },
+  ]);
+  await reaper.runOnce();
+  expect(lines, 'told once').toHaveLength(2);
+});
+
+it('follows a clock that is set back, and says so once', async () => {
+  await reaper.runOnce();
+  clock.set('2026-11-30T21:00:00Z');
+  await reaper.runOnce();
+  await reaper.runOnce();
+  expect(lines.filter(({ task_type }) => task_type === 'realname')).toMatchObject([
+    { set_back_ms: 3_600_000, msg: 'clock of the live store set back: followed' },
+  ]);
+});
+
+it('tells of a count of running calls that was wrong', async () => {
+  const { reap } = live.work;
+  live.work.reap = async (taskType) => ({
+    ...(await reap.call(live.work, taskType)),
+    healedFrom: taskType === 'package' ? 7 : null,
+  });
+  await reaper.runOnce();
+  expect(lines).toMatchObject([
+    { task_type: 'package', found: 7, msg: 'running count did not match the slots held: set right' },
+  ]);
+});
+
+it('leaves everything alone while another instance leads', async () => {
+  fence = null;
+  await dieHolding([1], 1_000);
+  clock.advance(60_000);
+  await reaper.runOnce();
+  expect([lines, months]).toEqual([[], []]);
+});
+
+it('keeps partitions ahead of the calendar, once an hour, and at once again after a failure', async () => {
+  await reaper.runOnce();
+  clock.advance(3_599_999);
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11']);
+  clock.advance(1);
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11', '2026-11']);
+  isAway = true;
+  clock.advance(3_600_000);
+  await expect(reaper.runOnce()).rejects.toThrow('away');
+  isAway = false;
+  await reaper.runOnce();
+  expect(months).toEqual(['2026-11', '2026-11', '2026-12']);
+});
+
+it('has usage of months to come looked for, once a minute', async () => {
+  for (let pass = 0; pass < 3; pass += 1) await reaper.runOnce();
+  expect(looks).toBe(1);
+  clock.advance(60_000);
+  await reaper.runOnce();
+  expect(looks).toBe(2);
+});

@@ -1,0 +1,205 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { rowReader } from '../../../../src/operations/cards/card-import-format.ts';
+import { readLines } from '../../../../src/operations/cards/card-import-lines.ts';
+import { toCardImport } from '../../../../src/operations/cards/card-import-row.ts';
+
+const ICCID = '89860000000000000001';
+
+async function linesOf(...pieces: (string | Buffer)[]) {
+  const lines = [];
+  for await (const some of readLines(Readable.from(pieces))) lines.push(...some);
+  return lines;
+}
+
+describe('readLines', () => {
+  it('numbers lines across pieces and takes LF, CRLF and a missing last end', async () => {
+    const lines = await linesOf('a\r\nb', 'c\n', '\n', 'd');
+    expect(lines).toEqual([
+      { number: 1, text: 'a' },
+      { number: 2, text: 'bc' },
+      { number: 3, text: '' },
+      { number: 4, text: 'd' },
+    ]);
+    expect(await linesOf('a\n')).toEqual([{ number: 1, text: 'a' }]);
+    expect(await linesOf()).toEqual([]);
+  });
+
+  it('joins characters cut by a piece, and drops a byte order mark', async () => {
+    const bytes = Buffer.from('\uFEFFé\n世\n');
+    expect(await linesOf(...[...bytes].map((byte) => Buffer.from([byte])))).toEqual([
+      { number: 1, text: 'é' },
+      { number: 2, text: '世' },
+    ]);
+  });
+
+  it('marks lines over 64 KiB and goes on after them', async () => {
+    const long = 'x'.repeat(40_000);
+    const tooLong = { number: 2, text: null };
+    expect(await linesOf('a\n', long, long, long, long, '\nb')).toEqual([
+      { number: 1, text: 'a' },
+      tooLong,
+      { number: 3, text: 'b' },
+    ]);
+    expect(await linesOf(`a\n${long}${long}\nb\n`)).toContainEqual(tooLong);
+    expect(await linesOf('a\n', long, long)).toContainEqual(tooLong);
+    expect((await linesOf(`${'x'.repeat(64 * 1024)}\n`))[0]?.text).not.toBeNull();
+    expect((await linesOf('x'.repeat(64 * 1024), '\n'))[0]?.text).not.toBeNull();
+    expect(await linesOf(long, long, '\nb\nc')).toEqual([
+      { number: 1, text: null },
+      { number: 2, text: 'b' },
+      { number: 3, text: 'c' },
+    ]);
+  });
+
+  it('keeps a byte order mark that is not the first of the file', async () => {
+    expect(await linesOf('\uFEFFa\n\uFEFFb\n')).toMatchObject([{ text: 'a' }, { text: '\uFEFFb' }]);
+  });
+});
+
+describe('CSV rows', () => {
+  const read = (header: string, line: string) => {
+    const reader = rowReader('csv');
+    expect(reader(header)).toBeNull();
+    return reader(line);
+  };
+
+  it('takes columns in any order, with blanks and quotes', () => {
+    const expected = { iccid: ICCID, card_id: '7', status: '2' };
+    expect(read('iccid,card_id,status', `${ICCID},7,2`)).toEqual(expected);
+    expect(read(' iccid , "card_id" ,status', ` "${ICCID}" , 7 , "2" `)).toEqual(expected);
+    expect(read('card_id,iccid', '1,"a,""b"')).toEqual({ card_id: '1', iccid: 'a,"b' });
+    expect(read('card_id,iccid', ' 1 , "a,b" ')).toEqual({ card_id: '1', iccid: 'a,b' });
+    expect(read('card_id,iccid', '" 1 ",""')).toEqual({ card_id: '1', iccid: '' });
+    expect(read('card_id,iccid', '  ')).toBeNull();
+  });
+
+  it.each([
+    ['1,"2', 'the quotes do not match'],
+    ['1,2"x', 'the quotes do not match'],
+    ['1,2"', 'the quotes do not match'],
+    ['1,"', 'the quotes do not match'],
+    ['1', '1 fields instead of 2'],
+    ['1,2,3', '3 fields instead of 2'],
+  ])('reports %j', (line, message) => {
+    expect(() => read('card_id,iccid', line)).toThrow(message);
+  });
+
+  it.each([
+    ['card_id,iccid,colour', "unknown column 'colour'"],
+    ['card_id,iccid,', "unknown column ''"],
+    ['card_id,status', "column 'iccid' is missing"],
+    ['card_id,iccid,card_id', "column 'card_id' appears twice"],
+    ['card_id,"iccid', 'the quotes do not match'],
+    [`1,${ICCID}`, "unknown column '1'"],
+  ])('refuses the whole file for the header %j', (header, message) => {
+    expect(() => rowReader('csv')(header)).toThrow(
+      expect.objectContaining({ kind: 'bad_data', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('says in full what is wrong with a header, and which columns there are', () => {
+    expect(() => rowReader('csv')('iccid')).toThrow(
+      expect.objectContaining({
+        code: 'bad_import_header',
+        message: "the header line is wrong: column 'card_id' is missing",
+        hint:
+          'The columns are card_id, iccid, carrier_id, status, allowance_mb, real_name_verified; ' +
+          'card_id and iccid must be there.',
+      }),
+    );
+  });
+});
+
+describe('NDJSON rows', () => {
+  it('takes objects and skips empty lines', () => {
+    const reader = rowReader('ndjson');
+    expect(reader(`{"card_id": 1, "iccid": "${ICCID}"}`)).toEqual({ card_id: 1, iccid: ICCID });
+    expect(reader(' ')).toBeNull();
+    expect(reader('{"iccid": "\\": \\":"}'), 'which looks like more fields').toEqual({ iccid: '": ":' });
+  });
+
+  it.each([
+    ['{', 'not valid JSON'],
+    ['[1]', 'not a JSON object'],
+    ['null', 'not a JSON object'],
+    ['7', 'not a JSON object'],
+    ['{"card_id":1,"colour":2}', "unknown field 'colour'"],
+    ['{"card_id":1,"card_id" \t: 2}', 'the row has the field "card_id" twice'],
+  ])('reports %j', (line, message) => {
+    expect(() => rowReader('ndjson')(line)).toThrow(message);
+  });
+});
+
+describe('toCardImport', () => {
+  const card = (fields: Record<string, unknown> = {}) =>
+    toCardImport({ card_id: '1', iccid: ICCID, ...fields });
+
+  it('fills in what a row leaves out', () => {
+    const expected = {
+      cardId: 1,
+      iccid: ICCID,
+      carrierId: 0,
+      status: 1,
+      allowanceMb: null,
+      realNameVerified: null,
+    };
+    expect(card()).toEqual(expected);
+    expect(card({ carrier_id: '', status: '', allowance_mb: '', real_name_verified: '' })).toEqual(expected);
+    expect(card({ carrier_id: null, status: null, allowance_mb: null, real_name_verified: null })).toEqual(
+      expected,
+    );
+  });
+
+  it('takes text and JSON values alike', () => {
+    const expected = { carrierId: 3, status: -2, allowanceMb: 0.5, realNameVerified: true };
+    expect(
+      card({ carrier_id: '3', status: '-2', allowance_mb: '.5', real_name_verified: 'TRUE' }),
+    ).toMatchObject(expected);
+    expect(card({ carrier_id: 3, status: -2, allowance_mb: 0.5, real_name_verified: true })).toMatchObject(
+      expected,
+    );
+    for (const yes of ['1', 1, 'yes', 'Yes'])
+      expect(card({ real_name_verified: yes }).realNameVerified).toBe(true);
+    for (const no of ['0', 0, 'no', 'False'])
+      expect(card({ real_name_verified: no }).realNameVerified).toBe(false);
+    expect(card({ card_id: '9007199254740991' }).cardId).toBe(Number.MAX_SAFE_INTEGER);
+    expect(card({ allowance_mb: '1e3' }).allowanceMb).toBe(1000);
+    expect(card({ allowance_mb: 0 }).allowanceMb).toBe(0);
+  });
+
+  it.each([
+    ['card_id', ''],
+    ['card_id', '0'],
+    ['card_id', '-1'],
+    ['card_id', '1.5'],
+    ['card_id', '1e3'],
+    ['card_id', '0x10'],
+    ['card_id', '9007199254740992'],
+    ['card_id', 9007199254740992],
+    ['card_id', true],
+    ['card_id', '12345678901234567890123'],
+    ['iccid', ''],
+    ['iccid', '1'.repeat(17)],
+    ['iccid', '1'.repeat(23)],
+    ['iccid', '8986000000000000000x'],
+    ['iccid', Number('89860000000000000001')],
+    ['carrier_id', '2147483648'],
+    ['carrier_id', 'x'],
+    ['status', '1.0'],
+    ['allowance_mb', '-1'],
+    ['allowance_mb', 'NaN'],
+    ['allowance_mb', 'Infinity'],
+    ['allowance_mb', '1e999'],
+    ['allowance_mb', '10 MB'],
+    ['allowance_mb', true],
+    ['real_name_verified', 'maybe'],
+    ['real_name_verified', 2],
+  ])('refuses %s %j and names the column', (column, value) => {
+    expect(() => card({ [column]: value })).toThrow(column);
+  });
+
+  it('does not echo long values', () => {
+    expect(() => card({ status: 'x'.repeat(5_000) })).toThrow(/^.{1,120}$/);
+  });
+});

@@ -1,0 +1,436 @@
+// Why a card is or is not polled: what is said in each state, and how long a wait is expected to take.
+import { describe, expect, it } from 'vitest';
+import { nextDueAt, stepsOf } from '../../../../src/domain/schedule/phase.ts';
+import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import { type TaskFacts, taskExplanationOf } from '../../../../src/operations/explain/task-explanation.ts';
+import type { RingState } from '../../../../src/store/ports/live/rings.ts';
+import type { CardPlace } from '../../../../src/store/ports/live/work-queue.ts';
+
+const NOW = 1_000_000_000_000;
+const CARD = { cardId: 42, carrierId: 1, realNameVerified: false, lastPolledAtMs: NOW - 60_000 };
+
+const config = (id: number, over: Partial<PollingConfig> = {}): PollingConfig => ({
+  id,
+  name: `config ${id}`,
+  taskType: 'realname',
+  cardCondition: 'any',
+  carrierId: null,
+  intervalSeconds: 1_024,
+  priority: 10,
+  status: 1,
+  ...over,
+});
+
+const ring = (over: Partial<RingState> = {}): RingState => ({
+  configId: 1,
+  taskType: 'realname',
+  intervalMs: 1_024_000,
+  anchorMs: NOW,
+  cursor: 0,
+  buckets: 1_024,
+  split: 0,
+  generation: 1,
+  members: 102_400,
+  selection: '',
+  enabled: true,
+  loaded: true,
+  building: null,
+  skippedRevolutions: 0,
+  achievedIntervalMs: null,
+  lapStartedAtMs: null,
+  ...over,
+});
+
+const place = (over: Partial<CardPlace> = {}): CardPlace => ({
+  queued: null,
+  running: null,
+  retry: null,
+  failuresInARow: 0,
+  manual: { waiting: null, running: false },
+  ...over,
+});
+
+const counts = (over: Partial<TaskFacts['counts']> = {}): TaskFacts['counts'] => ({
+  queueLength: 0,
+  due: 0,
+  retryDue: 0,
+  backoff: 0,
+  inFlight: 0,
+  manualLength: 0,
+  maxConcurrency: 100,
+  effectiveConcurrency: 100,
+  ...over,
+});
+
+const READING: TaskFacts['reading'] = {
+  total: 0,
+  succeeded: 0,
+  failed: 0,
+  durationMs: 0,
+  backpressure: 0,
+  timeouts: 0,
+  succeededMs: 0,
+  limitReached: 0,
+  window: {
+    succeeded: 0,
+    failed: 0,
+    durationMs: 0,
+    seconds: 300,
+    durations: {},
+    reasons: {},
+    carriers: new Map(),
+  },
+  recent: { polls: 1_000, seconds: 10, durations: {} },
+};
+
+const LOADED: TaskFacts['init'] = {
+  status: 'completed',
+  reason: 'build',
+  total: 1,
+  loaded: 1,
+  percent: 100,
+  batch: 1,
+  batches: 1,
+  startedAt: null,
+  updatedAt: null,
+  finishedAt: null,
+  etaSeconds: null,
+};
+
+function explain(over: Partial<TaskFacts> = {}) {
+  const configs = [config(1)];
+  return taskExplanationOf({
+    taskType: 'realname',
+    card: CARD,
+    nowMs: NOW,
+    configs,
+    taking: configs[0] ?? null,
+    rings: [ring()],
+    member: true,
+    place: place(),
+    counts: counts(),
+    reading: READING,
+    pauses: [],
+    breakers: [],
+    workers: 1,
+    init: LOADED,
+    lastFailure: null,
+    ...over,
+  });
+}
+
+/** A ring whose cursor stands before the card's bucket and should have passed it `ms` ago. */
+function lagging(ms: number, members = 102_400): RingState {
+  const due = nextDueAt(ring(), CARD.cardId);
+  return ring({ members, anchorMs: NOW - ms - (due - NOW) });
+}
+
+describe('a card on schedule', () => {
+  it('is due when its ring says so', () => {
+    const due = nextDueAt(ring(), CARD.cardId);
+    const told = explain();
+    expect(told).toMatchObject({
+      state: 'scheduled',
+      text: `is due in ${Math.ceil((due - NOW) / 60_000)} min`,
+      command: null,
+      overdueSeconds: null,
+      cardsBefore: null,
+    });
+    expect(told.nextDueAt).toEqual(new Date(due));
+    expect(told.ring).toEqual({
+      bucket: (due - NOW) / 1_000,
+      buckets: stepsOf(ring()),
+      member: true,
+    });
+  });
+
+  it('waits behind what is queued and what its late ring owes before it', () => {
+    const late = lagging(38_000);
+    // From the cursor at 0 to the bucket of the card: so many cards of the ring come first.
+    const own = Math.round((102_400 * (nextDueAt(late, CARD.cardId) - late.anchorMs)) / 1_024_000);
+    const told = explain({ rings: [late], counts: counts({ due: 500 }) });
+    expect(told.cardsBefore).toBe(500 + own);
+    expect(told.expectedInSeconds).toBe(Math.ceil((500 + own) / 100));
+    expect(told).toMatchObject({ state: 'due', overdueSeconds: 38, command: 'cardpoll concurrency advise' });
+    expect(told.text).toMatch(/^is overdue 38 s: [\d,]+ cards are before it, about \d+ min$/);
+  });
+
+  it('knows its rank once it is queued', () => {
+    const queued = { dueAtMs: NOW - 38_000, before: 10_434 };
+    expect(explain({ place: place({ queued }), counts: counts({ due: 99_999 }) })).toMatchObject({
+      state: 'due',
+      text: 'is overdue 38 s: 10,434 cards are before it, about 105 s',
+      cardsBefore: 10_434,
+      expectedInSeconds: 105,
+    });
+  });
+
+  it('shares the polls with manual work, half for each', () => {
+    const queued = { dueAtMs: NOW - 1_000, before: 1_000 };
+    const { expectedInSeconds } = explain({
+      place: place({ queued }),
+      counts: counts({ manualLength: 400 }),
+    });
+    expect(expectedInSeconds).toBe(14);
+  });
+
+  it('promises nothing while nothing is polled', () => {
+    const queued = { dueAtMs: NOW - 60_000, before: 7 };
+    const reading = { ...READING, recent: { polls: 0, seconds: 10, durations: {} } };
+    expect(explain({ place: place({ queued }), reading })).toMatchObject({
+      text: 'is overdue 60 s: 7 cards are before it, and none was polled for 10 s',
+      expectedInSeconds: null,
+      command: 'cardpoll doctor',
+    });
+  });
+
+  it('is being polled, or its result is being written', () => {
+    const running = { leaseEndsAtMs: NOW + 30_000, calling: true };
+    expect(explain({ place: place({ running }) })).toMatchObject({ state: 'running', overdueSeconds: null });
+    expect(explain({ place: place({ running: { ...running, calling: false } }) }).text).toMatch(/written/);
+  });
+});
+
+describe('a card nobody asks for', () => {
+  it('says why each config does not take it', () => {
+    const configs = [
+      config(1, { carrierId: 2 }),
+      config(2, { cardCondition: 'verified' }),
+      config(3, { cardCondition: 'verified', carrierId: 3, status: 0 }),
+    ];
+    expect(explain({ configs, taking: null, member: false })).toMatchObject({
+      state: 'unmatched',
+      command: 'cardpoll configs',
+      config: null,
+      nextDueAt: null,
+      otherConfigs: [
+        { id: 1, reason: 'is for carrier 2, the card is of carrier 1' },
+        { id: 2, reason: 'is for verified cards, the card is not verified' },
+        { id: 3, reason: 'is for carrier 3, the card is of carrier 1' },
+      ],
+    });
+  });
+
+  it('says which config wins', () => {
+    const configs = [config(1, { priority: 20 }), config(2, { priority: 5 }), config(3, { priority: 20 })];
+    expect(explain({ configs, taking: configs[0] ?? null }).otherConfigs).toEqual([
+      { id: 2, name: 'config 2', reason: 'has priority 5, less than 20' },
+      {
+        id: 3,
+        name: 'config 3',
+        reason: 'has priority 20 too, and of equals the one with the lower id takes the card',
+      },
+    ]);
+  });
+
+  it('is not polled while its config is disabled; one that is queued already is', () => {
+    const taking = config(1, { status: 0 });
+    const disabled = { configs: [taking], taking, rings: [ring({ enabled: false })] };
+    expect(explain(disabled)).toMatchObject({
+      state: 'disabled',
+      nextDueAt: null,
+      command: 'cardpoll configs enable 1',
+    });
+    const queued = { dueAtMs: NOW - 1_000, before: 0 };
+    expect(explain({ ...disabled, place: place({ queued }) }).state).toBe('due');
+  });
+
+  it.each([
+    [{ status: 'running', percent: 43, etaSeconds: 130 }, /initialisation is at 43 %, 3 min left/, 'init'],
+    [{ status: 'stuck' }, /makes no progress/, 'doctor'],
+    [{ status: 'pending' }, /has not begun/, 'init'],
+    [{ status: 'completed' }, /not in its ring/, 'init rebuild'],
+  ] as const)('is not in its ring while %j', (init, text, command) => {
+    const told = explain({ member: false, init: { ...LOADED, ...init } });
+    expect(told).toMatchObject({ state: 'not_loaded', nextDueAt: null, command: `cardpoll ${command}` });
+    expect(told.text).toMatch(text);
+  });
+});
+
+describe('a card held back', () => {
+  it('by a pause', () => {
+    const pause = {
+      taskType: 'realname',
+      source: 'operator',
+      by: 'ops',
+      reason: 'maintenance',
+      since: new Date(NOW - 1),
+      until: new Date(NOW + 600_000),
+    } as const;
+    expect(explain({ pauses: [pause] })).toMatchObject({
+      state: 'paused',
+      text: 'realname is paused for 10 min more by ops: maintenance',
+      command: 'cardpoll resume realname',
+    });
+  });
+
+  it('by a breaker', () => {
+    const breaker = {
+      interface: 'gateway',
+      breaker: 'open',
+      since: new Date(NOW - 180_000),
+      reason: 'ECONNREFUSED',
+      nextProbeAt: new Date(NOW + 12_000),
+      instances: 2,
+    } as const;
+    expect(explain({ breakers: [breaker] })).toMatchObject({
+      state: 'held',
+      text: 'the gateway is held back for 3 min: ECONNREFUSED, next probe in 12 s',
+    });
+  });
+
+  it('because nobody polls', () => {
+    expect(explain({ workers: 0 })).toMatchObject({
+      state: 'held',
+      command: 'cardpoll daemon --roles worker',
+    });
+  });
+});
+
+describe('a failing card', () => {
+  const lastFailure = {
+    at: new Date(NOW - 5_000),
+    reason: 'timeout',
+    message: 'no answer within the deadline',
+    durationMs: 5_000,
+    attempts: 3,
+  };
+
+  it('waits for its next try', () => {
+    const retry = { atMs: NOW + 12_000, before: 5 };
+    expect(explain({ place: place({ retry, failuresInARow: 3 }), lastFailure })).toMatchObject({
+      state: 'backoff',
+      text: 'failed 3 times in a row (timeout): next try in 12 s',
+      nextDueAt: new Date(retry.atMs),
+      lastFailure: { ...lastFailure, nextTryAt: new Date(retry.atMs) },
+    });
+  });
+
+  it('waits for its turn among the failing', () => {
+    const retry = { atMs: NOW - 1_000, before: 1_500 };
+    expect(explain({ place: place({ retry, failuresInARow: 1 }) }).text).toBe(
+      'failed once: its next try is due, 1,500 failing cards before it, a tenth of the slots for them',
+    );
+  });
+
+  it.each<[CardPlace['retry'], RegExp]>([
+    [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % fail$/],
+    [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % fail$/],
+    [null, /its ring comes to it in \d+ min; carrier 1: 96 % fail$/],
+  ])('is of a carrier that fails far more than the others: %j', (retry, text) => {
+    const carriers = new Map([
+      [1, { polls: 100, failed: 96 }],
+      [2, { polls: 100, failed: 90 }],
+    ]);
+    const window = { ...READING.window, succeeded: 814, failed: 186, carriers };
+    const failing = { place: place({ retry, failuresInARow: 9 }), reading: { ...READING, window } };
+    expect(explain(failing).text).toMatch(text);
+    const ofOther = { ...CARD, carrierId: 3 };
+    expect(explain({ ...failing, card: ofOther }).text).not.toContain('carrier');
+  });
+
+  it('is left to its ring', () => {
+    const told = explain({ place: place({ failuresInARow: 9 }) });
+    expect(told.state).toBe('backoff');
+    expect(told.text).toMatch(/^failed 9 times in a row: asked again when its ring comes to it in \d+ min$/);
+  });
+});
+
+it('tells of a manual trigger, whatever the schedule does', () => {
+  const manual = { waiting: { before: 3 }, running: false };
+  expect(explain({ place: place({ manual }) }).text).toMatch(
+    /^is due in .*; a manual trigger polls it too, 3 entries before it$/,
+  );
+});
+
+describe('what is told of a card', () => {
+  const PAUSE = { taskType: 'realname', source: 'operator', by: 'ops', reason: '' } as const;
+  const BREAKER = { interface: 'flow', breaker: 'open', instances: 1 } as const;
+  const queued = (lateMs: number, before: number) => place({ queued: { dueAtMs: NOW - lateMs, before } });
+  const disabled = config(1, { status: 0 });
+  const unsaid = { since: null, reason: null, nextProbeAt: null };
+
+  it.each<[string, Partial<TaskFacts>]>([
+    ['is being polled now', { place: place({ running: { leaseEndsAtMs: NOW, calling: true } }) }],
+    ['is being polled now', { place: place({ manual: { waiting: null, running: true } }) }],
+    ['no realname config takes it', { taking: null }],
+    ['config 1 (config 1) takes it and is disabled', { taking: disabled }],
+    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [ring({ enabled: false })] }],
+    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [] }],
+    [
+      'is not loaded yet: initialisation is at 43 %',
+      { member: false, init: { ...LOADED, status: 'running', percent: 43 } },
+    ],
+    [
+      'realname is paused for 9 s more by ops',
+      { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
+    ],
+    ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],
+    ['no instance polls: none with the role worker is alive', { workers: 0 }],
+    [
+      'failed 2 times in a row: next try in 1 s',
+      { place: place({ failuresInARow: 2, retry: { atMs: NOW + 1, before: 0 } }) },
+    ],
+    [
+      'failed 2 times in a row: its next try is due, 1 failing card before it, a tenth of the slots for them',
+      { place: place({ failuresInARow: 2, retry: { atMs: NOW, before: 1 } }) },
+    ],
+    ['is due now and next', { place: queued(0, 0) }],
+    ['is due now and next', { place: queued(999, 0) }],
+    ['is due in 1 s', { place: place({ retry: { atMs: NOW + 1_000, before: 0 } }) }],
+    ['is due now and next', { place: place({ retry: { atMs: NOW, before: 0 } }) }],
+    ['is overdue 1 s and next', { place: queued(1_000, 0) }],
+    ['is due now: 1 card is before it, about 1 s', { place: queued(0, 1) }],
+    [
+      'is due now and next; a manual trigger polls it too, 1 entry before it',
+      { place: { ...queued(0, 0), manual: { waiting: { before: 1 }, running: false } } },
+    ],
+  ])('%s', (text, over) => {
+    expect(explain(over).text).toBe(text);
+  });
+
+  it('comes with what to type, unless it is next within a second', () => {
+    expect(explain({ place: queued(0, 100) }).command).toBeNull();
+    expect(explain({ place: queued(0, 101) })).toMatchObject({
+      state: 'due',
+      command: 'cardpoll concurrency advise',
+    });
+    const failing = { failuresInARow: 1, retry: { atMs: NOW, before: 1 } };
+    expect(explain({ place: place(failing) })).toMatchObject({
+      state: 'backoff',
+      command: 'cardpoll stats failures',
+    });
+    expect(explain({ breakers: [{ ...BREAKER, ...unsaid }] }).command).toBe('cardpoll doctor');
+    expect(explain({ rings: [ring({ enabled: false })] })).toMatchObject({
+      state: 'not_loaded',
+      command: 'cardpoll doctor',
+    });
+  });
+
+  it('is by its own ring alone, built, enabled and of an enabled config', () => {
+    const own = explain();
+    const other = ring({ configId: 2, intervalMs: 5_000 });
+    expect(explain({ rings: [other, ring()] })).toEqual(own);
+    expect(own.config).toEqual({ id: 1, name: 'config 1', intervalSeconds: 1_024 });
+    expect(explain({ rings: [ring({ generation: 0 })] })).toMatchObject({ ring: null, nextDueAt: null });
+    expect(explain({ rings: [ring({ enabled: false })] })).toMatchObject({
+      ring: { member: true },
+      nextDueAt: null,
+    });
+    expect(explain({ configs: [disabled], taking: disabled }).nextDueAt).toBeNull();
+  });
+
+  it('has no delay while it runs, or has nothing to wait for', () => {
+    const running = { leaseEndsAtMs: NOW, calling: true };
+    expect(explain({ place: { ...queued(9_000, 0), running } }).overdueSeconds).toBeNull();
+    expect(explain({ place: queued(9_000, 0) }).overdueSeconds).toBe(9);
+    expect(explain({ place: queued(0, 0) }).overdueSeconds).toBeNull();
+    expect(explain({ taking: null })).toMatchObject({ nextDueAt: null, overdueSeconds: null });
+  });
+
+  it('says what failed last, also where no further try is planned', () => {
+    const lastFailure = { at: new Date(NOW), reason: 'http', message: 'x', durationMs: 1, attempts: 9 };
+    expect(explain({ lastFailure }).lastFailure).toEqual({ ...lastFailure, nextTryAt: null });
+    expect(explain().lastFailure).toBeNull();
+  });
+});

@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest';
+import { databaseOutagesOf } from '../../../../src/operations/health/database-outages.ts';
+import {
+  fleetReasons,
+  healthOfReasons,
+  type TaskHealthInputs,
+  taskReasons,
+} from '../../../../src/operations/health/health-reasons.ts';
+import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
+import { instanceOf } from '../../../support/polled-fleet.ts';
+
+const FINE: TaskHealthInputs = {
+  taskType: 'realname',
+  queueLength: 10,
+  successRate: 99,
+  avgDurationMs: 50,
+  concurrencyPercent: 60,
+  due: 10,
+  inFlight: 5,
+  recentPolls: 100,
+  maxConcurrency: 100,
+  effectiveConcurrency: 100,
+  limitReason: null,
+  intervalSeconds: 60,
+  achievedIntervalSeconds: 60,
+  unconfirmedStops: 0,
+  failedBy: {},
+  outlyingCarriers: [],
+  drainSeconds: 0,
+  remedy: null,
+  pauses: [],
+  breakers: [],
+  since: new Map(),
+};
+const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
+const BREAKER = { name: 'realname', isOpen: true, reason: '20 calls in a row failed', instances: 2 };
+
+describe('reasons of a task type', () => {
+  it('are none when all is well', () => {
+    expect(taskReasons(FINE)).toEqual([]);
+    expect(
+      taskReasons({
+        ...FINE,
+        inFlight: 0,
+        recentPolls: 0,
+        due: 0,
+        intervalSeconds: null,
+        achievedIntervalSeconds: null,
+      }),
+    ).toEqual([]);
+    expect(healthOfReasons([])).toBe('normal');
+  });
+
+  it.each<[string, Partial<TaskHealthInputs>, object]>([
+    [
+      'an operator paused it',
+      { pauses: [PAUSE] },
+      {
+        code: 'paused',
+        severity: 'warning',
+        text: 'paused for 60 s more by operator/0: maintenance',
+        command: 'cardpoll resume realname',
+      },
+    ],
+    [
+      'a stop had no effect',
+      { unconfirmedStops: 2 },
+      {
+        code: 'stop_unconfirmed',
+        severity: 'warning',
+        text: 'the gateway acknowledged the stop of 2 cards and did not stop them',
+        command: 'cardpoll stats failures',
+      },
+    ],
+    [
+      'the gateway paused it',
+      { pauses: [{ ...PAUSE, source: 'gateway', by: 'gateway', reason: '' }] },
+      { code: 'paused', severity: 'alert', text: 'paused for 60 s more by gateway' },
+    ],
+    [
+      'a breaker holds its interface back',
+      { breakers: [BREAKER] },
+      {
+        code: 'breaker_open',
+        severity: 'alert',
+        text: 'interface realname is dead for 2 instances: 20 calls in a row failed',
+        command: 'cardpoll doctor',
+      },
+    ],
+    [
+      'a breaker holds the gateway back',
+      { breakers: [{ name: 'gateway', isOpen: true, reason: null, instances: 1 }] },
+      { text: 'the gateway is dead for 1 instance' },
+    ],
+    [
+      'an interface recovers',
+      { breakers: [{ ...BREAKER, isOpen: false, reason: null }] },
+      {
+        code: 'breaker_open',
+        severity: 'warning',
+        text: 'interface realname is recovering for 2 instances',
+      },
+    ],
+    [
+      'the gateway refuses load',
+      { effectiveConcurrency: 36, limitReason: '53 % of the calls were refused' },
+      {
+        code: 'limit_reduced',
+        text: 'the limit is reduced to 36 of 100: 53 % of the calls were refused',
+        command: 'cardpoll concurrency advise',
+      },
+    ],
+    [
+      'nothing is polled',
+      { inFlight: 0, recentPolls: 0 },
+      { code: 'nothing_polled', severity: 'alert', text: '10 cards are due and none was polled for 10 s' },
+    ],
+    ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
+    [
+      'many fail',
+      { successRate: 12.34 },
+      { code: 'success_rate', severity: 'alert', text: '12.3 % of the polls succeed' },
+    ],
+    [
+      'carriers fail',
+      {
+        successRate: 80,
+        failedBy: { http: 1_200 },
+        outlyingCarriers: [
+          { carrierId: 7, polls: 1_000, failed: 956, failedPercent: 95.64 },
+          { carrierId: 8, polls: 400, failed: 200, failedPercent: 50 },
+          { carrierId: 9, polls: 100, failed: 44, failedPercent: 44 },
+        ],
+      },
+      {
+        code: 'success_rate',
+        text: '80 % of the polls succeed; others fail by http 1200; carrier 7: 95.6 % fail, carrier 8: 50 % fail',
+      },
+    ],
+    ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
+    ['the limit is used up', { concurrencyPercent: 96 }, { code: 'concurrency_usage', severity: 'alert' }],
+    [
+      'a revolution takes twice as long',
+      { intervalSeconds: 60, achievedIntervalSeconds: 120 },
+      {
+        code: 'interval_missed',
+        severity: 'warning',
+        text: 'cards are polled every 120 s instead of every 60 s',
+      },
+    ],
+    [
+      'a ring of 4 s takes 43 s',
+      { intervalSeconds: 4, achievedIntervalSeconds: 43 },
+      { code: 'interval_missed', severity: 'alert' },
+    ],
+    [
+      'the gateway takes no more',
+      { effectiveConcurrency: 33 },
+      { code: 'limit_reduced', severity: 'warning' },
+    ],
+    [
+      'the limit is too low',
+      { remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 1.8 } },
+      { code: 'overloaded', severity: 'warning', command: 'cardpoll concurrency set realname 180' },
+    ],
+    [
+      'no limit would do',
+      { remedy: { taskType: 'realname', raiseTo: null, intervalFactor: 1.8 } },
+      { code: 'overloaded', command: 'cardpoll configs' },
+    ],
+  ])('tell that %s', (_, change, reason) => {
+    expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
+  });
+
+  it('do not blame an idle worker for a pause or a breaker', () => {
+    const idle = { ...FINE, inFlight: 0, recentPolls: 0 };
+    expect(taskReasons({ ...idle, pauses: [PAUSE] }).map(({ code }) => code)).toEqual(['paused']);
+    expect(taskReasons({ ...idle, breakers: [BREAKER] }).map(({ code }) => code)).toEqual(['breaker_open']);
+  });
+
+  it('allow short intervals their moments', () => {
+    expect(taskReasons({ ...FINE, intervalSeconds: 1, achievedIntervalSeconds: 5 })).toEqual([]);
+  });
+
+  it('begin with the worst', () => {
+    const reasons = taskReasons({ ...FINE, pauses: [PAUSE], successRate: 10 });
+    expect(reasons.map(({ code }) => code)).toEqual(['success_rate', 'paused']);
+    expect(healthOfReasons(reasons)).toBe('alert');
+  });
+});
+
+describe('reasons of the fleet', () => {
+  it('name the task type', () => {
+    const failedBy = { connect: 30, timeout: 812, http: 1, malformed: 2 };
+    const since = new Map([['realname success_rate', 60_000]]);
+    const reasons = taskReasons({ ...FINE, successRate: 92, failedBy, since });
+    expect(
+      fleetReasons({
+        tasks: [{ taskType: 'realname', reasons }],
+        workers: 1,
+        schedulers: 1,
+        initStuck: false,
+        databaseOutages: null,
+        clockGap: null,
+        since: new Map([['init_stuck', 5]]),
+      }),
+    ).toEqual([
+      {
+        code: 'success_rate',
+        severity: 'warning',
+        text: 'realname: 92 % of the polls succeed; others fail by timeout 812, connect 30, malformed 2',
+        command: 'cardpoll stats failures',
+        taskType: 'realname',
+        since: new Date(60_000),
+      },
+    ]);
+  });
+
+  it('tell that nobody polls, and that the initialisation is stuck', () => {
+    const since = new Map([['init_stuck', 5]]);
+    const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, since };
+    const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
+    expect(reasons).toMatchObject([{ since: null }, { since: new Date(5), taskType: null }]);
+    expect(reasons.map(({ code }) => code)).toEqual(['no_worker', 'init_stuck']);
+    expect(healthOfReasons(reasons)).toBe('alert');
+    expect(reasons[1]?.command).toBe('cardpoll daemon --roles scheduler');
+    const led = fleetReasons({ ...stuck, workers: 1, schedulers: 1 });
+    expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
+  });
+
+  it('tell who cannot use the database, and that nobody leads where all that may cannot', () => {
+    const healthy = {
+      tasks: [],
+      workers: 2,
+      schedulers: 2,
+      initStuck: false,
+      clockGap: null,
+      since: new Map(),
+    };
+    const reasonsOf = (...instances: InstanceInfo[]) =>
+      fleetReasons({ ...healthy, databaseOutages: databaseOutagesOf(instances) });
+    const outage = (sinceMs: number) => ({ databaseOutage: { sinceMs, reason: `away for ${sinceMs}` } });
+    expect(reasonsOf(instanceOf('a'), instanceOf('b'))).toEqual([]);
+    expect(reasonsOf(instanceOf('a', outage(7_000)), instanceOf('b'))).toEqual([
+      {
+        code: 'database_outage',
+        taskType: null,
+        severity: 'warning',
+        text: '1 of 2 instances cannot use the database (a): away for 7000',
+        command: 'cardpoll doctor',
+        since: new Date(7_000),
+      },
+    ]);
+    const polls = instanceOf('c', { roles: ['worker'] });
+    expect(reasonsOf(instanceOf('a', outage(7_000)), instanceOf('b', outage(5_000)), polls)).toMatchObject([
+      {
+        severity: 'alert',
+        text: 'no instance leads: 2 of 3 instances cannot use the database: away for 5000',
+        since: new Date(5_000),
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      45 * 86_400_000,
+      'alert',
+      'the clock of Redis (2027-01-04T00:00:00.000Z) is 45 d ahead of that of PostgreSQL',
+    ],
+    [-90_000, 'warning', 'the clock of Redis (2026-11-19T23:58:30.000Z) is 90 s behind that of PostgreSQL'],
+  ])('name both clocks where they differ by %i ms, and since when', (aheadMs, severity, text) => {
+    const recordsMs = Date.parse('2026-11-20T00:00:00Z');
+    const clockGap = { liveMs: recordsMs + aheadMs, recordsMs, aheadMs };
+    const since = new Map([['clocks_differ', recordsMs + aheadMs - 5_000]]);
+    expect(
+      fleetReasons({
+        tasks: [],
+        workers: 1,
+        schedulers: 1,
+        initStuck: false,
+        databaseOutages: null,
+        clockGap,
+        since,
+      }),
+    ).toEqual([
+      {
+        code: 'clocks_differ',
+        taskType: null,
+        severity,
+        text: expect.stringContaining(`${text} (2026-11-20T00:00:00.000Z)`),
+        command: 'cardpoll doctor',
+        since: new Date(recordsMs - 5_000),
+      },
+    ]);
+  });
+
+  it.each<[Partial<TaskHealthInputs>, string]>([
+    [{ drainSeconds: 250 }, '60000 cards in the queue, gone in about 5 min'],
+    [{ drainSeconds: null }, '60000 cards in the queue'],
+    [
+      { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
+      '60000 cards in the queue, never gone at this rate',
+    ],
+  ])('tell when a backlog is gone: %j', (change, text) => {
+    expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { achievedIntervalMsOf } from '../../../../src/operations/schedule/achieved-interval.ts';
+import type { RingState } from '../../../../src/store/ports/live/rings.ts';
+
+const NOW_MS = 1_800_000_000_000;
+const ring: RingState = {
+  configId: 1,
+  taskType: 'carddata',
+  generation: 1,
+  buckets: 1_024,
+  split: 0,
+  members: 100,
+  selection: 'any/*',
+  loaded: true,
+  building: null,
+  intervalMs: 4_000,
+  anchorMs: NOW_MS - 100_000,
+  cursor: 5_000,
+  enabled: true,
+  skippedRevolutions: 7,
+  achievedIntervalMs: null,
+  lapStartedAtMs: null,
+};
+
+it.each([
+  ['nothing was measured yet', {}, 4_000],
+  ['it keeps up', { achievedIntervalMs: 3_990, lapStartedAtMs: NOW_MS - 2_000 }, 4_000],
+  ['the last revolution took longer', { achievedIntervalMs: 43_000, lapStartedAtMs: NOW_MS - 2_000 }, 43_000],
+  [
+    'the present one lasts longer already',
+    { achievedIntervalMs: 4_000, lapStartedAtMs: NOW_MS - 60_000 },
+    60_000,
+  ],
+  ['it is off', { enabled: false, achievedIntervalMs: 43_000 }, null],
+  ['it was never built', { generation: 0 }, null],
+])('when %s', (_, changes, expected) => {
+  expect(achievedIntervalMsOf({ ...ring, ...changes }, NOW_MS)).toBe(expected);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { InitReporter, initReportOf } from '../../../../src/operations/schedule/init-report.ts';
+import type { InitProgress } from '../../../../src/store/ports/live/coordination.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const START_MS = Date.UTC(2026, 10, 21);
+
+const running: InitProgress = {
+  status: 'running',
+  total: 1_000_000,
+  loaded: 250_000,
+  lastCardId: 250_000,
+  batch: 3,
+  batches: 10,
+  startedAtMs: START_MS,
+  updatedAtMs: START_MS + 10_000,
+  finishedAtMs: null,
+  changeMark: '7',
+  reason: 'build',
+};
+
+describe('initReportOf', () => {
+  it('reports a running initialisation with percent and time left', () => {
+    expect(initReportOf(running, START_MS + 10_000)).toEqual({
+      status: 'running',
+      reason: 'build',
+      total: 1_000_000,
+      loaded: 250_000,
+      percent: 25,
+      batch: 3,
+      batches: 10,
+      startedAt: new Date(START_MS),
+      updatedAt: new Date(START_MS + 10_000),
+      finishedAt: null,
+      etaSeconds: 30,
+    });
+  });
+
+  it('calls it stuck only once progress stands still for more than a minute', () => {
+    expect(initReportOf(running, START_MS + 70_000).status).toBe('running');
+    expect(initReportOf(running, START_MS + 70_001)).toMatchObject({
+      status: 'stuck',
+      etaSeconds: null,
+    });
+    expect(initReportOf({ ...running, updatedAtMs: null }, START_MS + 60_001).status).toBe('stuck');
+  });
+
+  it('has nothing to say about time before it starts or before the first card', () => {
+    const pending: InitProgress = {
+      ...running,
+      status: 'pending',
+      total: 0,
+      loaded: 0,
+      startedAtMs: null,
+      updatedAtMs: null,
+    };
+    expect(initReportOf(pending, START_MS)).toMatchObject({
+      status: 'pending',
+      percent: 0,
+      etaSeconds: null,
+    });
+    expect(initReportOf({ ...running, loaded: 0 }, START_MS + 1_000).etaSeconds).toBeNull();
+  });
+
+  it('is complete at 100 percent, also for an empty fleet', () => {
+    const done: InitProgress = {
+      ...running,
+      status: 'completed',
+      total: 0,
+      loaded: 0,
+      finishedAtMs: START_MS,
+    };
+    expect(initReportOf(done, START_MS + 900_000)).toMatchObject({
+      status: 'completed',
+      percent: 100,
+      etaSeconds: null,
+    });
+  });
+
+  it('never exceeds 100 percent when cards arrive while it runs', () => {
+    const report = initReportOf({ ...running, loaded: 1_000_100 }, START_MS + 10_000);
+    expect(report).toMatchObject({ percent: 100, etaSeconds: 0 });
+  });
+});
+
+describe('InitReporter', () => {
+  it('calls initialisation stuck that does not begin for a minute, with nobody to write that down', () => {
+    const clock = new FakeClock(START_MS);
+    const reporter = new InitReporter(clock);
+    const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };
+    clock.advance(60_000);
+    expect(reporter.report(pending).status).toBe('pending');
+    clock.advance(1);
+    expect(reporter.report(pending).status).toBe('stuck');
+    expect(reporter.report({ ...running, status: 'completed' }).status).toBe('completed');
+    clock.advance(600_000);
+    expect(reporter.report(pending).status).toBe('pending');
+    clock.advance(60_001);
+    expect(reporter.report(pending).status).toBe('stuck');
+  });
+});

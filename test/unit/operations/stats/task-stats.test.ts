@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import type { LimitedCounts } from '../../../../src/operations/limits/concurrency.ts';
+import { queueStatsOf, taskStatsOf } from '../../../../src/operations/stats/task-stats.ts';
+import type { StatsReading } from '../../../../src/store/ports/live/poll-stats.ts';
+import type { RingState } from '../../../../src/store/ports/live/rings.ts';
+
+const NOW_MS = 1_800_000_000_000;
+
+const counts: LimitedCounts = {
+  taskType: 'carddata',
+  queueLength: 30,
+  retryDue: 0,
+  backoff: 0,
+  due: 10,
+  inFlight: 3,
+  manualLength: 2,
+  maxConcurrency: 7,
+  effectiveConcurrency: 7,
+};
+
+function ring(changes: Partial<RingState>): RingState {
+  return {
+    configId: 1,
+    taskType: 'carddata',
+    enabled: true,
+    generation: 1,
+    members: 1_000,
+    selection: '',
+    loaded: true,
+    building: null,
+    buckets: 64,
+    split: 0,
+    intervalMs: 64_000,
+    anchorMs: NOW_MS - 100_000,
+    cursor: 100,
+    skippedRevolutions: 0,
+    achievedIntervalMs: null,
+    lapStartedAtMs: null,
+    ...changes,
+  };
+}
+
+function reading(succeeded: number, failed: number, durationMs: number): StatsReading {
+  return {
+    total: 1_000,
+    succeeded: 900,
+    failed: 100,
+    durationMs: 0,
+    backpressure: 0,
+    timeouts: 0,
+    succeededMs: 0,
+    limitReached: 0,
+    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers: new Map() },
+    recent: { polls: 30, seconds: 15, durations: {} },
+  };
+}
+
+describe('queueStatsOf', () => {
+  it('sums the members of the rings of its own type', () => {
+    const rings = [ring({}), ring({ configId: 2, members: 5 }), ring({ taskType: 'package', members: 99 })];
+    expect(queueStatsOf(counts, rings, NOW_MS)).toMatchObject({
+      scheduledCards: 1_005,
+      queueLength: 30,
+      due: 10,
+    });
+  });
+
+  it('tells how far the slowest enabled ring is behind', () => {
+    const rings = [
+      ring({ cursor: 100 }),
+      ring({ configId: 2, cursor: 58 }),
+      ring({ configId: 3, cursor: 70 }),
+    ];
+    expect(queueStatsOf(counts, rings, NOW_MS).scheduleLagSeconds).toBe(42);
+  });
+
+  it.each([
+    ['ahead of its time', ring({ cursor: 150 })],
+    ['disabled', ring({ enabled: false, cursor: 0 })],
+    ['never built', ring({ generation: 0, buckets: 0, cursor: 0 })],
+    ['of another type', ring({ taskType: 'realname', cursor: 0 })],
+  ])('counts no lag for a ring that is %s', (_why, late) => {
+    expect(queueStatsOf(counts, [late], NOW_MS).scheduleLagSeconds).toBe(0);
+  });
+
+  it('shows the ring that is worst off for its interval, and what was left out', () => {
+    const fast = ring({ intervalMs: 4_000, achievedIntervalMs: 43_000, skippedRevolutions: 9 });
+    const slow = ring({ configId: 2, achievedIntervalMs: 65_000, skippedRevolutions: 1 });
+    const off = ring({ configId: 3, enabled: false, achievedIntervalMs: 1e9 });
+    for (const rings of [
+      [slow, fast, off],
+      [fast, off, slow],
+    ])
+      expect(queueStatsOf(counts, rings, NOW_MS)).toMatchObject({
+        intervalSeconds: 4,
+        achievedIntervalSeconds: 43,
+        skippedRevolutions: 10,
+      });
+    expect(queueStatsOf(counts, [off], NOW_MS)).toMatchObject({
+      intervalSeconds: null,
+      achievedIntervalSeconds: null,
+    });
+  });
+
+  it('counts no more than one revolution as owed', () => {
+    const lost = ring({ cursor: -10_000 });
+    expect(queueStatsOf(counts, [lost], NOW_MS)).toMatchObject({ overdueCards: 1_000 });
+  });
+
+  it('gives running tasks in percent of the limit', () => {
+    expect(queueStatsOf(counts, [], NOW_MS).concurrency).toEqual({
+      current: 3,
+      max: 7,
+      usagePercent: 42.86,
+    });
+  });
+});
+
+const FREE = {
+  pauses: [],
+  breakers: [],
+  unconfirmedStops: 0,
+  limitReason: null,
+  since: new Map<string, number>(),
+};
+
+describe('taskStatsOf', () => {
+  const queue = queueStatsOf(counts, [], NOW_MS);
+
+  it('takes rate, success and duration from the window and the totals from the start of counting', () => {
+    expect(taskStatsOf(queue, reading(285, 15, 60_000), FREE)).toMatchObject({
+      total: 1_000,
+      succeeded: 900,
+      failed: 100,
+      successRate: 95,
+      avgDurationMs: 200,
+      ratePerSecond: 1,
+      ratePerSecond_10s: 2,
+      health: 'warning',
+      healthReasons: [{ code: 'success_rate', severity: 'warning' }],
+    });
+  });
+
+  it('names the carrier that fails far more than the others', () => {
+    const { window, ...rest } = reading(800, 200, 60_000);
+    const carriers = new Map([[7, { polls: 100, failed: 96 }]]);
+    const [reason] = taskStatsOf(queue, { ...rest, window: { ...window, carriers } }, FREE).healthReasons;
+    expect(reason?.text).toBe('80 % of the polls succeed; carrier 7: 96 % fail');
+  });
+
+  it('tells what holds the type back', () => {
+    const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
+    expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
+      health: 'alert',
+      healthReasons: [{ code: 'paused', text: 'paused for 30 s more by worker-1: HTTP 429' }],
+    });
+  });
+
+  it('compares what the schedule asks for with what the limit lets through', () => {
+    // Seven calls of 100 ms at a time are 70 a second; 6,400 cards every 64 s are 100 a second.
+    const busy = queueStatsOf(counts, [ring({ members: 6_400, cursor: 58 })], NOW_MS);
+    expect(busy).toMatchObject({ demandPerSecond: 100, scheduleLagSeconds: 42, overdueCards: 4_200 });
+    const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000), FREE);
+    expect(capacity).toMatchObject({ capacityPerSecond: 70, headroomPercent: -42.86, drainSeconds: null });
+    expect(healthReasons).toContainEqual(
+      expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
+    );
+    const wide = queueStatsOf(
+      { ...counts, maxConcurrency: 20, effectiveConcurrency: 20 },
+      [ring({ members: 6_400, cursor: 58 })],
+      NOW_MS,
+    );
+    // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
+    expect(taskStatsOf(wide, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(43);
+  });
+
+  it('owes what waits in the manual list too', () => {
+    // 70 a second let through, 20 of them asked for: 10 due and 490 by hand take ten seconds.
+    const own = queueStatsOf({ ...counts, manualLength: 490 }, [ring({ members: 1_280 })], NOW_MS);
+    expect(taskStatsOf(own, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(10);
+  });
+
+  it('is worse off while its limit is used up', () => {
+    const used = queueStatsOf({ ...counts, inFlight: 7 }, [], NOW_MS);
+    expect(taskStatsOf(used, reading(10, 0, 100), FREE).healthReasons).toMatchObject([
+      { code: 'concurrency_usage', severity: 'alert', text: '100 % of the limit is in use' },
+    ]);
+  });
+
+  it('has no success rate and no duration without a sample', () => {
+    const stats = taskStatsOf(queue, reading(0, 0, 0), FREE);
+    expect(stats).toMatchObject({
+      successRate: null,
+      avgDurationMs: null,
+      ratePerSecond: 0,
+      health: 'normal',
+    });
+  });
+
+  it('judges health before rounding', () => {
+    const stats = taskStatsOf(queue, reading(8_999_999, 1_000_001, 0), FREE);
+    expect(stats).toMatchObject({ successRate: 90, health: 'alert' });
+  });
+});

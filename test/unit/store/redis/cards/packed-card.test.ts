@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import type { Card } from '../../../../../src/domain/cards/card.ts';
+import { packCard, unpackCard } from '../../../../../src/store/redis/cards/packed-card.ts';
+
+const CARD: Card = {
+  cardId: 17,
+  iccid: '898600123456789012',
+  carrierId: 1,
+  status: 0,
+  realNameVerified: false,
+  stopped: false,
+  allowanceMb: null,
+  usage: null,
+};
+const USAGE = {
+  month: '2026-01',
+  usedMb: 0.1,
+  lastReadingMb: 0.1,
+  suspectedMb: null,
+  readAtMs: 1_795_000_000_123,
+};
+
+it.each<[string, Partial<Card>]>([
+  ['the shortest card', {}],
+  ['an iccid of 22 digits', { iccid: '9999999999999999999999' }],
+  ['an iccid with leading zeros', { iccid: '00000000000000000000' }],
+  ['flags', { realNameVerified: true, stopped: true }],
+  ['an allowance of nothing', { allowanceMb: 0 }],
+  ['a fraction', { allowanceMb: 0.3 }],
+  ['a usage', { usage: USAGE }],
+  [
+    'a usage that started anew',
+    { usage: { ...USAGE, month: '2026-12', usedMb: 1e9 + 0.7, lastReadingMb: 0 } },
+  ],
+  ['a suspicion', { usage: { ...USAGE, suspectedMb: 0 } }],
+])('a packed card comes back whole: %s', (_, over) => {
+  const card = { ...CARD, ...over };
+  expect(unpackCard(card.cardId, packCard(card))).toEqual(card);
+});
+
+it('takes a text of another version for a missing card', () => {
+  expect(unpackCard(1, '')).toBeNull();
+  expect(unpackCard(1, '{"card_id":1}')).toBeNull();
+  expect(unpackCard(1, '3pcg9tbdxdlzm 1 0 0 - i9k 0.1  mxn5')).toBeNull();
+});

@@ -1,0 +1,25 @@
+// The text of a slot, which instances of two versions share during an upgrade.
+import { expect, it } from 'vitest';
+import { packCarriers, packCounts, unpackSlot } from '../../../../../src/store/redis/stats/packed-slot.ts';
+
+const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5 };
+const COUNTED = {
+  ...SUMS,
+  durations: { 0: 1, 12: 4 },
+  reasons: { timeout: 2 },
+  carriers: new Map([
+    [-7, { polls: 4, failed: 2 }],
+    [460_011, { polls: 1, failed: 0 }],
+  ]),
+};
+const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
+
+it('has the counts, then the carriers', () => {
+  expect(packCounts(COUNTED)).toBe('0=1,12=4,timeout=2');
+  expect(packCarriers(COUNTED)).toBe('-7:4:2,460011:1:0');
+  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)}`)).toEqual(COUNTED);
+});
+
+it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])('may have neither, as of an older version: "%s"', (text) => {
+  expect(unpackSlot(text)).toEqual({ ...SUMS, ...NOTHING });
+});

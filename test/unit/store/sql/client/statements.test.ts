@@ -1,0 +1,116 @@
+// Where statements stand and how they are read (docs/decisions/0024-statements-by-name.md).
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { fill, statements } from '../../../../../src/store/sql/client/statements.ts';
+
+const STORE = fileURLToPath(new URL('../../../../../src/store', import.meta.url));
+
+/** Whatever names or conditions are put into. Nothing else is made from parts. */
+const MADE_FROM_PARTS = [
+  'bounded_count.count',
+  'bounded_count.estimate',
+  'cleanup_partition.detach',
+  'cleanup_partition.drop',
+  'cleanup_partition.finishDetaching',
+  'cleanup_step.partitionRows',
+  'cleanup_step.removeWindow',
+  'cleanup_targets.alert_history',
+  'cleanup_targets.audit',
+  'cleanup_targets.card_removals',
+  'cleanup_targets.card_stops',
+  'cleanup_targets.card_usage',
+  'cleanup_targets.cleanup_runs',
+  'cleanup_targets.expired',
+  'cleanup_targets.manual_triggers',
+  'cleanup_targets.usage_records',
+  'cleanup_targets.usage_records_rows',
+  'cleanup_targets.webhook_outbox',
+  'partitions.attach',
+  'partitions.create',
+];
+
+const files = ['sql', 'postgres'].flatMap((adapter) =>
+  readdirSync(`${STORE}/${adapter}`, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.sql') && !/^migrations\/\d/.test(path))
+    .map((path) => ({
+      path: `${STORE}/${adapter}/${path}`,
+      name: basename(path, '.sql'),
+      text: readFileSync(`${STORE}/${adapter}/${path}`, 'utf8'),
+    })),
+);
+
+/** Name, what is said of it and the statement itself, of every statement in src. */
+const all = files.flatMap(({ name: file, text }) =>
+  text
+    .split(/^(?=-- name: )/m)
+    .slice(1)
+    .map((part) => {
+      const [, name = '', said = '', statement = ''] =
+        /^-- name: (\S+)\n((?:--.*\n)*)([\s\S]*)$/.exec(part) ?? [];
+      return { file, name, said, statement: statement.replace(/--.*$/gm, '') };
+    }),
+);
+
+describe('files of statements', () => {
+  it('say what they are, and who sends them has their name', () => {
+    expect(files.length).toBeGreaterThan(20);
+    for (const { path, name, text } of files) {
+      expect(text, name).toMatch(/^-- (?!name:)/);
+      const sender = readFileSync(path.replace(/sql$/, 'ts'), 'utf8');
+      expect(sender).toContain(`from './${name}.sql'`);
+    }
+  });
+
+  it('name their statements, each once, after the file', () => {
+    for (const { file, name } of all)
+      expect(name).toMatch(new RegExp(`^${file.replaceAll('-', '_')}\\.\\w+$`));
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  });
+
+  it('say what each parameter is', () => {
+    for (const { name, said, statement } of all) {
+      const used = [...new Set([...statement.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)))];
+      const described = used.filter((n) => describedIn(said).has(n));
+      expect(described, `${name} says what its parameters are`).toEqual(used);
+    }
+  });
+
+  it('make from parts only what cannot be told by a parameter', () => {
+    const filled = all.filter(({ statement }) => /\{[a-z]+\}/.test(statement)).map(({ name }) => name);
+    expect(filled.toSorted()).toEqual(MADE_FROM_PARTS);
+  });
+});
+
+describe('statements', () => {
+  const FILE =
+    '-- Things.\n\n-- name: things.list\n-- Of all.\nSELECT 1\n\n-- name: things.drop\nDROP TABLE {table}\n';
+
+  it('have the name they are prepared under, and begin with themselves', () => {
+    expect(statements(FILE, 'list', 'drop')).toEqual({
+      list: { name: 'things.list', text: 'SELECT 1' },
+      drop: { name: 'things.drop', text: 'DROP TABLE {table}' },
+    });
+  });
+
+  it.each([[['list']], [['list', 'drop', 'more']]])('are all asked for, and no others: %j', (names) => {
+    expect(() => statements(FILE, ...names)).toThrow(/^a file of statements has list, drop where/);
+  });
+
+  it('take names where they have braces', () => {
+    expect(fill(statements(FILE, 'list', 'drop').drop, { table: 'audit_2026_11' })).toBe(
+      'DROP TABLE audit_2026_11',
+    );
+  });
+});
+
+/** `$1`, and also `$2` in `$1 to $3`. */
+function describedIn(text: string): Set<number> {
+  const numbers = [...text.matchAll(/\$(\d+)(?:(?: to |-)\$(\d+))?/g)];
+  return new Set(
+    numbers.flatMap(([, first, last]) =>
+      Array.from({ length: Number(last ?? first) - Number(first) + 1 }, (_, i) => Number(first) + i),
+    ),
+  );
+}
