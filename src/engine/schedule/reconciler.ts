@@ -56,26 +56,32 @@ export class Reconciler {
     return this.deps.live.coordination.reconciliation();
   }
 
-  /** A reason to compare everything now: a store that was replaced, a request. Notes the stores seen first. */
+  /**
+   * A reason to compare everything now: a store that was replaced, a request. The state names the stores that answer now;
+   * it is saved here only when none was known, otherwise by the pass that begins with it.
+   */
   async reasonToBegin(
     seen: Reconciliation,
   ): Promise<{ readonly state: Reconciliation; readonly reason: ReconciliationReason | null }> {
-    const [liveIdentity, recordIdentity] = await this.#identities();
-    if (seen.liveIdentity !== '' && seen.recordIdentity !== recordIdentity)
-      return { state: seen, reason: 'record_store_replaced' };
-    if (seen.liveIdentity !== '' && seen.liveIdentity !== liveIdentity)
-      return { state: seen, reason: 'live_store_replaced' };
+    const [liveIdentity, recordIdentity] = await Promise.all([
+      this.deps.live.identity(),
+      this.deps.records.identity(),
+    ]);
     const state = { ...seen, liveIdentity, recordIdentity };
     if (seen.liveIdentity === '') await this.#save(state);
+    else if (seen.recordIdentity !== recordIdentity) return { state, reason: 'record_store_replaced' };
+    else if (seen.liveIdentity !== liveIdentity) return { state, reason: 'live_store_replaced' };
     return { state, reason: state.requestedMs > state.answeredRequestMs ? 'requested' : null };
   }
 
-  /** Begins a fast pass; one under way begins again. */
+  /**
+   * Begins a fast pass; one under way begins again. Notes the stores that `state` names and asks for no newer ones: a store
+   * that is replaced from now on is still a reason to begin.
+   */
   async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
-    const [liveIdentity, recordIdentity] = await this.#identities();
     const now = this.deps.clock.now();
     const begun = { ...state, reason, position: 'cards:0', checked: 0, startedAtMs: now };
-    const next = { ...begun, liveIdentity, recordIdentity, answeredRequestMs: state.requestedMs };
+    const next = { ...begun, answeredRequestMs: state.requestedMs };
     await this.#save(next);
     this.deps.onBegin(reason);
     return next;
@@ -181,10 +187,6 @@ export class Reconciler {
       }
     }
     return { ...state, reason: 'continuous', healed: 0, sweptAtMs: this.deps.clock.now() };
-  }
-
-  #identities(): Promise<[string, string]> {
-    return Promise.all([this.deps.live.identity(), this.deps.records.identity()]);
   }
 
   async #save(state: Reconciliation): Promise<void> {

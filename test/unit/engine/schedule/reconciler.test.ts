@@ -121,7 +121,8 @@ describe('reasons to begin', () => {
     async (_, reason, now) => {
       identities = now;
       const state = { ...KNOWN, requestedMs: 5 };
-      expect(await reconciler.reasonToBegin(state)).toEqual({ state, reason });
+      const stores = { liveIdentity: now.live, recordIdentity: now.records };
+      expect(await reconciler.reasonToBegin(state)).toEqual({ state: { ...state, ...stores }, reason });
       expect(await stored()).toEqual(NEVER_RECONCILED);
     },
   );
@@ -135,10 +136,10 @@ describe('reasons to begin', () => {
 });
 
 describe('beginning', () => {
-  it('begins with the first card, answers what was asked for and notes the stores', async () => {
+  it('begins with the first card, answers the request and notes the stores that were a reason', async () => {
     await live.coordination.requestReconciliation(77);
-    identities = { live: 'redis 2', records: 'database 2' };
-    const state = standing('ring:1:0.5', { checked: 40, healed: 3, healedMissing: 9, requestedMs: 77 });
+    const asked = standing('ring:1:0.5', { checked: 40, healed: 3, healedMissing: 9, requestedMs: 77 });
+    const state = { ...asked, liveIdentity: 'redis 2', recordIdentity: 'database 2' };
     const begun = await reconciler.begin(state, 'requested');
     expect(begun).toEqual({
       ...state,
@@ -417,6 +418,13 @@ describe('repairing', () => {
       });
       expect(await stored()).toEqual(state);
       expect(reasons).toEqual(['members_lost']);
+    });
+
+    it('leaves it a reason to begin that the store was replaced', async () => {
+      identities = { live: 'redis 2', records: 'database 1' };
+      const begun = await reconciler.heal(suspicion(idsBetween(1, 16), standing('cards:16')));
+      expect(begun.reason).toBe('members_lost');
+      expect(await reconciler.reasonToBegin(begun)).toMatchObject({ reason: 'live_store_replaced' });
     });
 
     it.each([
