@@ -6,7 +6,7 @@
 // its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample nothing is known and
 // nothing changes.
 import { AVG_DURATION_MS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
-import type { PollRates } from '../stats/task-metrics.ts';
+import type { TaskMetrics } from '../stats/task-metrics.ts';
 import type { TaskType } from '../task-type.ts';
 
 /** Unconfirmed stops are counted up to here: the count stays cheap when a whole fleet's stops are without effect. */
@@ -18,13 +18,9 @@ export type Comparison = (typeof COMPARISONS)[number];
 /** Of fewer polls in five minutes no success rate is told: one that fails in an idle hour is no news. */
 const LEAST_POLLS = 10;
 
-/** What rules watch, of one task type. */
-interface RuleMetrics {
-  readonly queueLength: number;
-  /** Polls that the rates are of. */
-  readonly polls: number;
-  readonly rates: PollRates;
-  /** Null where nobody asked for it. */
+/** What rules can watch of one task type. */
+interface RuleMetrics extends TaskMetrics {
+  /** Null unless a rule whose type `countsStops` is evaluated. */
   readonly unconfirmedStops: number | null;
 }
 
@@ -39,6 +35,8 @@ interface RuleTypeFacts {
   readonly unit: '' | ' %' | ' ms';
   /** The only task type it can watch; null: any. */
   readonly onlyFor: TaskType | null;
+  /** Its metric is read from the records, where counting costs a query. */
+  readonly countsStops: boolean;
   /** The metric it watches; null without a sample. */
   readonly sample: (metrics: RuleMetrics) => number | null;
 }
@@ -50,6 +48,7 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: '',
     onlyFor: null,
+    countsStops: false,
     sample: ({ queueLength }) => queueLength,
   },
   success_rate: {
@@ -58,7 +57,8 @@ const TABLE = {
     bounds: { min: 0, max: 100 },
     unit: ' %',
     onlyFor: null,
-    sample: ({ polls, rates }) => (polls < LEAST_POLLS ? null : rates.successRate),
+    countsStops: false,
+    sample: ({ polls, successRate }) => (polls < LEAST_POLLS ? null : successRate),
   },
   avg_duration: {
     recommended: 'Average duration',
@@ -66,7 +66,8 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: ' ms',
     onlyFor: null,
-    sample: ({ rates }) => rates.avgDurationMs,
+    countsStops: false,
+    sample: ({ avgDurationMs }) => avgDurationMs,
   },
   // Any unconfirmed stop is one too many, and only package polls stop cards.
   stop_unconfirmed: {
@@ -75,6 +76,7 @@ const TABLE = {
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
     unit: '',
     onlyFor: 'package',
+    countsStops: true,
     sample: ({ unconfirmedStops }) => unconfirmedStops,
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;

@@ -1,8 +1,8 @@
 // What the numbers of the task types were: the samples that charts are drawn from. Taken by the leader, kept in the live
 // store. Pure.
 
+import { rounded } from '../rounded.ts';
 import { perTaskType, type TaskType } from '../task-type.ts';
-import { rounded } from './rounded.ts';
 
 /** One task type over one step. */
 export interface TaskSample {

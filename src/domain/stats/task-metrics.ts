@@ -1,7 +1,9 @@
-// The metrics of a task type that are judged: by health.ts, by statistics and by alert rules alike. The only place that
-// computes them. Unrounded, so that 89.999 % does not pass as 90 %; whoever shows a number rounds it.
+// The numbers of one task type that are judged, sampled or shown: by health, statistics, history and alert rules alike.
+// Nothing here is rounded, so that 89.999 % does not pass as 90 %; code that shows a number rounds it. Computed from
+// what the live store counts, by store/ports/live/fleet-reading.ts.
+import type { SchedulePace } from '../schedule/schedule-pace.ts';
 
-/** Polls of a length of time, as they were counted. */
+/** Polls over a length of time, as they were counted. */
 export interface PollWindow {
   readonly succeeded: number;
   readonly failed: number;
@@ -9,7 +11,7 @@ export interface PollWindow {
   readonly durationMs: number;
 }
 
-/** What tells how the gateway bears the load. */
+/** Counts that show how the gateway bears the load. */
 export interface PollCauses {
   /** Sum of the durations of the succeeded alone. */
   readonly succeededMs: number;
@@ -19,11 +21,23 @@ export interface PollCauses {
   readonly timeouts: number;
 }
 
-export interface PollRates {
+interface PollRates {
   /** Percent; null without a poll in the window. */
   readonly successRate: number | null;
   /** Null without a poll in the window. */
   readonly avgDurationMs: number | null;
+}
+
+export interface TaskMetrics extends PollRates, SchedulePace {
+  /** Due and running. */
+  readonly queueLength: number;
+  /** Cards whose last poll failed and that wait for a retry. */
+  readonly backoff: number;
+  /** Gateway calls in flight, fleet-wide. */
+  readonly inFlight: number;
+  readonly manualLength: number;
+  /** Polls of the last five minutes, which the rates are computed from. */
+  readonly polls: number;
 }
 
 export function pollRatesOf(window: PollWindow): PollRates {

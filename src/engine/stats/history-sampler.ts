@@ -2,29 +2,26 @@
 // leads there is a gap. A sample is numbers the store counts anyway; it costs a few reads.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
+import { rounded, roundedOrNull } from '../../domain/rounded.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
 import { type HistorySample, meanOf, type TaskSample } from '../../domain/stats/history.ts';
-import { rounded, roundedOrNull } from '../../domain/stats/rounded.ts';
-import { askPerTaskType, perTaskType, type TaskType } from '../../domain/task-type.ts';
+import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import { type FleetReading, readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-type Totals = Readonly<Record<TaskType, StatsReading>>;
-
 export class HistorySampler extends LoopService {
   /** What was counted at the last sample; null before the first. */
-  #before: { readonly totals: Totals; readonly atMs: number } | null = null;
+  #before: { readonly fleet: FleetReading; readonly atMs: number } | null = null;
   #minute: HistorySample[] = [];
 
   constructor(
     private readonly deps: {
-      readonly live: Pick<LiveStore, 'work' | 'stats' | 'history'>;
+      readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings' | 'history'>;
       readonly fence: () => number | null;
       readonly clock: Clock;
       readonly onError: LoopErrorHandler;
@@ -46,18 +43,15 @@ export class HistorySampler extends LoopService {
 
   async #sample(nowMs: number): Promise<void> {
     const { live, clock } = this.deps;
-    const [counts, readings] = await Promise.all([
-      askPerTaskType((taskType) => live.work.counts(taskType)),
-      askPerTaskType((taskType) => live.stats.read(taskType)),
-    ]);
+    const fleet = await readFleet(live, nowMs);
     const atMs = clock.monotonic();
     const before = this.#before;
-    this.#before = { totals: readings, atMs };
+    this.#before = { fleet, atMs };
     const sample: HistorySample = {
       atMs: nowMs - (nowMs % SECOND_MS),
       tasks: perTaskType((taskType) =>
-        sampleOf(counts[taskType], readings[taskType], {
-          totals: before?.totals[taskType] ?? null,
+        sampleOf(fleet[taskType], {
+          totals: before?.fleet[taskType].stats ?? null,
           seconds: before === null ? 0 : (atMs - before.atMs) / 1000,
         }),
       ),
@@ -79,17 +73,16 @@ export class HistorySampler extends LoopService {
 }
 
 function sampleOf(
-  counts: QueueCounts,
-  reading: StatsReading,
-  before: { readonly totals: StatsReading | null; readonly seconds: number },
+  { counts, stats }: TaskReading,
+  before: { readonly totals: TaskReading['stats'] | null; readonly seconds: number },
 ): TaskSample {
   const { totals, seconds } = before;
   // Totals that are smaller than before: the store lost them.
   const rate = (field: 'total' | 'failed') =>
-    totals === null || seconds <= 0 || reading[field] < totals[field]
+    totals === null || seconds <= 0 || stats[field] < totals[field]
       ? null
-      : rounded((reading[field] - totals[field]) / seconds);
-  const percentile = (share: number) => roundedOrNull(percentileOf(reading.recent.durations, share));
+      : rounded((stats[field] - totals[field]) / seconds);
+  const percentile = (share: number) => roundedOrNull(percentileOf(stats.recent.durations, share));
   return {
     ratePerSecond: rate('total'),
     failedPerSecond: rate('failed'),

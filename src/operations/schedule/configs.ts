@@ -10,6 +10,7 @@ import {
   type PollingConfig,
   PRIORITY_BOUNDS,
 } from '../../domain/schedule/polling-config.ts';
+import { achievedIntervalMsOf } from '../../domain/schedule/schedule-pace.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
@@ -19,7 +20,6 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { type Bounds, isWithin, wholeNumberWithin } from '../bounds.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-import { achievedIntervalMsOf } from './achieved-interval.ts';
 import { problemsOf } from './config-problems.ts';
 
 export const CONFIG_NAME_LENGTH = 200;

@@ -1,7 +1,7 @@
 // Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
 // the initialiser saved. Used by stats.ts. Pure.
 
-import { rounded } from '../../domain/stats/rounded.ts';
+import { rounded } from '../../domain/rounded.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress, InitStatus } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';

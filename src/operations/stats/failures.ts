@@ -1,6 +1,6 @@
 // Why polls fail, of which carriers, and for which cards. Used by the admin API.
 import { type FailingCarrier, failingCarriersOf } from '../../domain/results/failing-carriers.ts';
-import { rounded } from '../../domain/stats/rounded.ts';
+import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -1,7 +1,8 @@
 // What the numbers of the task types were, sample by sample. Used by the admin API and, through it, by the dashboard's
 // charts.
+
+import { rounded } from '../../domain/rounded.ts';
 import { HISTORY_STEPS, type HistorySample, stepFor, type TaskSample } from '../../domain/stats/history.ts';
-import { rounded } from '../../domain/stats/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';

@@ -4,8 +4,9 @@
 
 import type { Health } from '../../domain/health.ts';
 import { outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
+import { rounded, roundedOrNull } from '../../domain/rounded.ts';
+import { type SchedulePace, schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
-import { rounded, roundedOrNull } from '../../domain/stats/rounded.ts';
 import { pollRatesOf } from '../../domain/stats/task-metrics.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
@@ -18,7 +19,6 @@ import {
 } from '../health/health-reasons.ts';
 import { type Capacity, capacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { LimitedCounts } from '../limits/concurrency.ts';
-import { type ScheduleStats, scheduleStatsOf } from './schedule-stats.ts';
 
 interface ConcurrencyUsage {
   /** Gateway calls in flight, fleet-wide. */
@@ -28,7 +28,7 @@ interface ConcurrencyUsage {
 }
 
 /** Queue state of one task type (contract, "Fields"). */
-export interface QueueStats extends ScheduleStats {
+export interface QueueStats extends SchedulePace {
   readonly taskType: TaskType;
   /** Due and running. */
   readonly queueLength: number;
@@ -81,7 +81,7 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
     backoff,
     inFlight,
     manualLength,
-    ...scheduleStatsOf(own, nowMs),
+    ...schedulePaceOf(own, nowMs),
     effectiveConcurrency: counts.effectiveConcurrency,
     concurrency: {
       current: inFlight,

@@ -1,6 +1,7 @@
 // Port section of live-store.ts: the rings, one a polling config, from which cards fall due.
 
-import type { RingClock, RingShape } from '../../../domain/schedule/phase.ts';
+import type { RingShape } from '../../../domain/schedule/phase.ts';
+import type { PacedRing } from '../../../domain/schedule/schedule-pace.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
 /** Identifies the ring of one polling config. */
@@ -18,18 +19,11 @@ export interface RingGeneration extends RingShape {
 }
 
 /** `generation`, `members` ... are those in use. Generation 0: the ring was configured but never built. */
-export interface RingState extends RingId, RingClock, RingGeneration {
-  readonly enabled: boolean;
+export interface RingState extends RingId, PacedRing, RingGeneration {
   /** False while the generation in use is filled for the first time. */
   readonly loaded: boolean;
   /** Present while a further generation is being built, for another selection. */
   readonly building: RingGeneration | null;
-  /** Whole revolutions that were left out because the ring was more than one behind, since the ring exists. */
-  readonly skippedRevolutions: number;
-  /** How long the last whole revolution took; null before the first one, and after a change of interval or a pause. */
-  readonly achievedIntervalMs: number | null;
-  /** When the revolution under way began; null before the cursor passed the ring's beginning. */
-  readonly lapStartedAtMs: number | null;
 }
 
 export interface AdvanceResult {

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/domain/alerts/alert-rule.ts';
 import { recommendedAlerts } from '../../../../src/domain/alerts/recommended-alerts.ts';
 import { judgeMetrics } from '../../../../src/domain/health.ts';
+import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import { pollRatesOf } from '../../../../src/domain/stats/task-metrics.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 
@@ -111,13 +112,26 @@ describe('nextEvent', () => {
   });
 });
 
-const samplesOf = (metrics: Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0]) =>
-  Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample(metrics)]));
+type Metrics = Parameters<(typeof RULE_TYPE_FACTS)['queue_backlog']['sample']>[0];
+
+const IDLE: Metrics = {
+  queueLength: 0,
+  backoff: 0,
+  inFlight: 0,
+  manualLength: 0,
+  polls: 0,
+  ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),
+  ...schedulePaceOf([], 0),
+  unconfirmedStops: null,
+};
+
+const samplesOf = (metrics: Partial<Metrics>) =>
+  Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample({ ...IDLE, ...metrics })]));
 
 describe('metrics', () => {
   it('are the ones statistics show', () => {
     const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
-    const metrics = { queueLength: 7, polls: 10_000_000, rates, unconfirmedStops: 3 };
+    const metrics = { queueLength: 7, polls: 10_000_000, ...rates, unconfirmedStops: 3 };
     expect(samplesOf(metrics)).toMatchObject({
       queue_backlog: 7,
       success_rate: 89.99999,
@@ -131,15 +145,11 @@ describe('metrics', () => {
     [10, 90],
   ])('have a success rate of %i polls: %s', (polls, successRate) => {
     const rates = pollRatesOf({ succeeded: polls - 1, failed: 1, durationMs: 0 });
-    expect(samplesOf({ queueLength: 0, polls, rates, unconfirmedStops: null }).success_rate).toBe(
-      successRate,
-    );
+    expect(samplesOf({ polls, ...rates }).success_rate).toBe(successRate);
   });
 
   it('have no rate and no duration without a poll', () => {
-    const rates = pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 });
-    const metrics = { queueLength: 0, polls: 0, rates, unconfirmedStops: null };
-    expect(samplesOf(metrics)).toMatchObject({
+    expect(samplesOf(IDLE)).toMatchObject({
       queue_backlog: 0,
       success_rate: null,
       avg_duration: null,

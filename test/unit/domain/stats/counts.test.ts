@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { rounded, roundedOrNull } from '../../../../src/domain/rounded.ts';
 import { sumOfCounts } from '../../../../src/domain/stats/counts.ts';
-import { rounded, roundedOrNull } from '../../../../src/domain/stats/rounded.ts';
 
 it('counts are added up by name', () => {
   expect(sumOfCounts<string>([{ timeout: 2 }, {}, { timeout: 3, refused: 1 }])).toEqual({

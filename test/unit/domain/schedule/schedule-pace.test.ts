@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { achievedIntervalMsOf } from '../../../../src/operations/schedule/achieved-interval.ts';
+import { achievedIntervalMsOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 
 const NOW_MS = 1_800_000_000_000;

@@ -1,0 +1,77 @@
+// What the rings of one task type ask for, and how far they are behind. Used by everything that judges, samples or shows
+// a schedule. Pure.
+import { rounded } from '../rounded.ts';
+import { dueAt, type RingClock } from './phase.ts';
+
+/** What of a ring decides its pace. */
+export interface PacedRing extends RingClock {
+  readonly enabled: boolean;
+  /** 0: configured, but never built. */
+  readonly generation: number;
+  readonly members: number;
+  /** Whole revolutions that were left out, since the ring exists. */
+  readonly skippedRevolutions: number;
+  /** How long the last whole revolution took; null before the first one, and after a change of interval or a pause. */
+  readonly achievedIntervalMs: number | null;
+  /** When the present revolution began; null before the cursor passed the ring's beginning. */
+  readonly lapStartedAtMs: number | null;
+}
+
+export interface SchedulePace {
+  /** Cards that the polling configs of the type hold, disabled configs included. */
+  readonly scheduledCards: number;
+  /** Polls per second that the enabled configs ask for. */
+  readonly demandPerSecond: number;
+  /** How far the schedule of the enabled configs is behind; 0 while it keeps up. */
+  readonly scheduleLagSeconds: number;
+  /** Cards that are not due yet only because the schedule is behind. */
+  readonly overdueCards: number;
+  /** Configured interval of the ring that is furthest behind it; null without a running ring. */
+  readonly intervalSeconds: number | null;
+  /** How often the cards of that ring are really polled. */
+  readonly achievedIntervalSeconds: number | null;
+  /** Revolutions that were left out, over all rings of the type, since they were built. */
+  readonly skippedRevolutions: number;
+}
+
+/** @param rings of one task type. */
+export function schedulePaceOf(rings: readonly PacedRing[], nowMs: number): SchedulePace {
+  const running = rings.filter((ring) => ring.enabled && ring.generation > 0);
+  const paces = running
+    .map((ring) => ({
+      intervalMs: ring.intervalMs,
+      achievedMs: achievedIntervalMsOf(ring, nowMs) ?? ring.intervalMs,
+    }))
+    .sort((a, b) => b.achievedMs / b.intervalMs - a.achievedMs / a.intervalMs);
+  const [worst] = paces;
+  return {
+    scheduledCards: sum(rings.map((ring) => ring.members)),
+    demandPerSecond: rounded(sum(running.map((ring) => (1000 * ring.members) / ring.intervalMs))),
+    scheduleLagSeconds: Math.max(0, ...running.map((ring) => lagMsOf(ring, nowMs))) / 1000,
+    overdueCards: Math.round(
+      sum(running.map((ring) => (ring.members * lagMsOf(ring, nowMs)) / ring.intervalMs)),
+    ),
+    intervalSeconds: worst === undefined ? null : worst.intervalMs / 1000,
+    achievedIntervalSeconds: worst === undefined ? null : rounded(worst.achievedMs / 1000),
+    skippedRevolutions: sum(rings.map((ring) => ring.skippedRevolutions)),
+  };
+}
+
+/**
+ * Milliseconds between two polls of a card: the configured interval while the ring keeps up, else as long as the last
+ * whole revolution took, or as the present one has lasted. null: the ring is disabled or was never built.
+ */
+export function achievedIntervalMsOf(ring: PacedRing, nowMs: number): number | null {
+  if (!ring.enabled || ring.generation === 0) return null;
+  const present = ring.lapStartedAtMs === null ? 0 : nowMs - ring.lapStartedAtMs;
+  return Math.max(ring.intervalMs, ring.achievedIntervalMs ?? 0, present);
+}
+
+/** Milliseconds since the bucket under the cursor was due, capped at one revolution: a ring never owes more than all its cards. */
+function lagMsOf(ring: PacedRing, nowMs: number): number {
+  return Math.min(ring.intervalMs, Math.max(0, Math.round(nowMs - dueAt(ring, ring.cursor))));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

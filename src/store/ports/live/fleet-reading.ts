@@ -1,0 +1,50 @@
+// One reading of what the live store counts, for everything that judges, samples or shows the fleet: alert rules,
+// statistics and history. Derived numbers are computed here once, so that no two of them disagree.
+import { schedulePaceOf } from '../../../domain/schedule/schedule-pace.ts';
+import { pollRatesOf, type TaskMetrics } from '../../../domain/stats/task-metrics.ts';
+import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
+import type { LiveStore } from './live-store.ts';
+import type { StatsReading } from './poll-stats.ts';
+import type { RingState } from './rings.ts';
+import type { QueueCounts } from './work-queue.ts';
+
+export interface TaskReading {
+  readonly counts: QueueCounts;
+  readonly stats: StatsReading;
+  /** The rings of this task type. */
+  readonly rings: readonly RingState[];
+  readonly metrics: TaskMetrics;
+}
+
+export type FleetReading = Readonly<Record<TaskType, TaskReading>>;
+
+/** @throws CardpollError `unavailable` when the live store does not answer. */
+export async function readFleet(
+  { work, stats, rings }: Pick<LiveStore, 'work' | 'stats' | 'rings'>,
+  nowMs: number,
+): Promise<FleetReading> {
+  const all = await rings.list();
+  return askPerTaskType(async (taskType) => {
+    const [counts, reading] = await Promise.all([work.counts(taskType), stats.read(taskType)]);
+    const own = all.filter((ring) => ring.taskType === taskType);
+    return { counts, stats: reading, rings: own, metrics: metricsOf(counts, reading, own, nowMs) };
+  });
+}
+
+function metricsOf(
+  counts: QueueCounts,
+  { window }: StatsReading,
+  rings: readonly RingState[],
+  nowMs: number,
+): TaskMetrics {
+  const { queueLength, backoff, inFlight, manualLength } = counts;
+  return {
+    queueLength,
+    backoff,
+    inFlight,
+    manualLength,
+    polls: window.succeeded + window.failed,
+    ...pollRatesOf(window),
+    ...schedulePaceOf(rings, nowMs),
+  };
+}
