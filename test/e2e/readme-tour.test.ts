@@ -1,5 +1,5 @@
-// The tour of the README, word for word: every line of it typed on a terminal beside the demo. A question is answered
-// with yes, what goes on until it is ended is ended with Ctrl-C.
+// The tours of README.md and docs/tour.md, word for word: every line is typed on a terminal next to the demo. A question is
+// answered with yes. A command that runs until it is stopped is stopped with Ctrl-C.
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,10 +9,11 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { quoted, Terminal } from '../support/terminal.ts';
 
 const ESC = '\u001b';
-const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const TOUR = (README.split('\n## A tour\n')[1]?.split('\n## ')[0] ?? '')
-  .split('\n')
-  .flatMap((line) => /^ {4}(cardpoll .*)$/.exec(line)?.[1] ?? []);
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const SHORT_TOUR = linesOf(read('README.md').split('\n## A tour\n')[1]?.split('\n## ')[0]);
+const FULL_TOUR = linesOf(read('docs/tour.md').split('\n## ')[0]);
+/** A command that both pages show is typed once. */
+const TOUR = [...new Map([...SHORT_TOUR, ...FULL_TOUR].map((line) => [withoutComment(line), line])).values()];
 
 const dir = temporaryDirectory('tour');
 let demo: RunningCli;
@@ -34,7 +35,8 @@ afterAll(async () => {
 });
 
 it('has something to show', () => {
-  expect(TOUR.length).toBeGreaterThan(15);
+  expect(SHORT_TOUR.length).toBeGreaterThan(8);
+  expect(FULL_TOUR.length).toBeGreaterThan(15);
 });
 
 it.each(TOUR)('%s', async (line) => {
@@ -51,6 +53,14 @@ it.each(TOUR)('%s', async (line) => {
   const codes = line.startsWith('cardpoll doctor') ? [0, 1] : [0];
   expect(codes, terminal.written).toContain(await terminal.ended());
 });
+
+function linesOf(text = ''): string[] {
+  return text.split('\n').flatMap((line) => /^ {4}(cardpoll .*)$/.exec(line)?.[1] ?? []);
+}
+
+function withoutComment(line: string): string {
+  return line.replace(/ +# .*/, '');
+}
 
 /** A line of the tour on a terminal, to its end. */
 async function typed(line: string): Promise<Terminal> {

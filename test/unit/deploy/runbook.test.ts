@@ -48,24 +48,29 @@ it('every link to a section leads somewhere', () => {
   for (const [, anchor] of RUNBOOK.matchAll(/\]\(#([^)]*)\)/g)) expect(anchors).toContain(anchor);
 });
 
-it.each(['docs/runbook.md', 'docs/scaling.md', 'docs/upgrading.md', 'docs/embedded.md', 'README.md'])(
-  'every command line of %s is one the binary takes',
-  (path) => {
-    const places = placesOf(ROOT);
-    const lines = [...read(path).matchAll(/^ {4,}(cardpoll .*)$|`(cardpoll (?!\.)[^`<]*)`/gm)];
-    expect(lines.length).toBeGreaterThan(2);
-    for (const [, block, inline] of lines) {
-      const words = (block ?? inline ?? '').replace(/ +#.*/, '').split(' ');
-      // The longest beginning of the line that is a command.
-      const place = places.findLast((one) => `${words.join(' ')} `.startsWith(`${one.path} `));
-      const flags = words.filter((word) => word.startsWith('-')).map((word) => word.replace(/=.*/, ''));
-      const known = place?.options.flatMap(({ names }) => names) ?? [];
-      expect(known, words.join(' ')).toEqual(expect.arrayContaining(flags));
-      if (words.length > 1 && !words[1]?.startsWith('-'))
-        expect(place?.path, words.join(' ')).not.toBe('cardpoll');
-    }
-  },
-);
+it.each([
+  'README.md',
+  'docs/tour.md',
+  'docs/installation.md',
+  'docs/runbook.md',
+  'docs/scaling.md',
+  'docs/upgrading.md',
+  'docs/embedded.md',
+])('every command line of %s is one the binary takes', (path) => {
+  const places = placesOf(ROOT);
+  const lines = [...read(path).matchAll(/^ {4,}(cardpoll .*)$|`(cardpoll (?!\.)[^`<]*)`/gm)];
+  expect(lines.length).toBeGreaterThan(2);
+  for (const [, block, inline] of lines) {
+    const words = (block ?? inline ?? '').replace(/ +#.*/, '').split(' ');
+    // The longest beginning of the line that is a command.
+    const place = places.findLast((one) => `${words.join(' ')} `.startsWith(`${one.path} `));
+    const flags = words.filter((word) => word.startsWith('-')).map((word) => word.replace(/=.*/, ''));
+    const known = place?.options.flatMap(({ names }) => names) ?? [];
+    expect(known, words.join(' ')).toEqual(expect.arrayContaining(flags));
+    if (words.length > 1 && !words[1]?.startsWith('-'))
+      expect(place?.path, words.join(' ')).not.toBe('cardpoll');
+  }
+});
 
 /** As the sources spell them: what names a finding, and the codes of the fleet's health. */
 function checksOfTheDoctor(): string[] {
