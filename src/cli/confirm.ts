@@ -4,7 +4,7 @@ import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from './exit-codes.ts';
 import type { Io } from './io.ts';
-import { plainText } from './output/style.ts';
+import { plainText } from './output/line.ts';
 
 export interface ConfirmOptions {
   readonly yes?: boolean;

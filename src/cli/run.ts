@@ -9,7 +9,7 @@ import { EXIT_BUG, EXIT_OK, exitCodeOf } from './exit-codes.ts';
 import { Interruption, type Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 import { optionsAfterCommand } from './option-order.ts';
-import { plainText } from './output/style.ts';
+import { plainText } from './output/line.ts';
 import { buildProgram, type ParsedInput } from './program.ts';
 import { VERSION } from './version.ts';
 

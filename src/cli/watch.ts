@@ -5,8 +5,7 @@ import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
 import { Repaint } from './output/repaint.ts';
-import { sentenceLines } from './output/sentence.ts';
-import { type Style, span, styleFor } from './output/style.ts';
+import { type Style, sentenceLines, span, styleFor } from './output/style.ts';
 
 export interface WatchOptions {
   /** Seconds. */

@@ -5,7 +5,7 @@ import { oneOf } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, defineCommand, NAMED_THINGS, type NamedThing } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
-import { plainText } from '../output/style.ts';
+import { plainText } from '../output/line.ts';
 
 const PATIENCE_MS = 800;
 

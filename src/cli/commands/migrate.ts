@@ -6,8 +6,8 @@ import { SETTINGS } from '../../config/settings/settings.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../exit-codes.ts';
 import type { MigrateAction } from '../launchers.ts';
+import { plainText } from '../output/line.ts';
 import { printAnswer } from '../output/print.ts';
-import { plainText } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
 
 const EXAMPLES = [

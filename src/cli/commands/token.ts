@@ -6,8 +6,7 @@ import { TOKEN_ROLES, type TokenRole } from '../../domain/admin-token.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';
-import { sentenceLines } from '../output/sentence.ts';
-import { styleFor } from '../output/style.ts';
+import { sentenceLines, styleFor } from '../output/style.ts';
 import { renderFields } from '../output/table.ts';
 
 const TOKEN_BYTES = 32;

@@ -1,6 +1,6 @@
 // What a command has changed, old -> new, on stderr: the answer itself shows the new values only.
 import type { Io } from '../io.ts';
-import { plainText } from './style.ts';
+import { plainText } from './line.ts';
 
 /** Name, old and new value of something that may have changed. */
 export type Change = readonly [name: string, before: unknown, after: unknown];

@@ -21,7 +21,7 @@ export function statusLine(overview: OverviewBody, style: Style): string {
   const health = style.health(overview.health);
   const lines = LAYOUTS.map((layout) => [health.text, ...facts(overview, layout)].join(layout.gap));
   const line = lines.find(({ length }) => length <= WIDTH) ?? lines.at(-1) ?? '';
-  return `${style.paint(health.text, health.colour)}${line.slice(health.text.length)}\n${worstCause(overview, style)}`;
+  return `${style.paint(health.text, health.tone)}${line.slice(health.text.length)}\n${worstCause(overview, style)}`;
 }
 
 function worstCause({ health_reasons: [worst] }: OverviewBody, style: Style): string {

@@ -3,21 +3,20 @@
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import type { Io } from '../io.ts';
+import { plainText, type Toned, type WidthOf, wordWrap } from './line.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold';
 
 /** A value ready to be shown. */
-export interface Cell {
-  readonly text: string;
-  readonly colour?: Colour;
+export interface Cell extends Toned<Colour> {
   readonly align?: 'right';
 }
 
 const NOTHING = '-';
-const HEALTH: Record<Health, { readonly symbol: string; readonly colour: Colour }> = {
-  normal: { symbol: '●', colour: 'green' },
-  warning: { symbol: '▲', colour: 'yellow' },
-  alert: { symbol: '✖', colour: 'red' },
+const HEALTH: Record<Health, { readonly symbol: string; readonly tone: Colour }> = {
+  normal: { symbol: '●', tone: 'green' },
+  warning: { symbol: '▲', tone: 'yellow' },
+  alert: { symbol: '✖', tone: 'red' },
 };
 const UNITS = [
   { seconds: 86_400, letter: 'd' },
@@ -32,15 +31,14 @@ export interface Layout {
   readonly columns: number | null;
   /** Names the columns also behind a pipe. */
   readonly header: boolean;
-  /** Columns of the terminal that a text takes: Chinese, Japanese and Korean characters take two. */
-  readonly widthOf: (text: string) => number;
+  readonly widthOf: WidthOf;
 }
 
 const PLAIN: Layout = { columns: null, header: false, widthOf: ({ length }) => length };
 /** Of a terminal that does not tell its width. */
 const USUAL_COLUMNS = 80;
-/** Control characters, line separators, and what turns the direction of writing round. */
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu;
+/** What follows the first line of a sentence is indented. */
+const INDENT = '  ';
 
 export class Style {
   constructor(
@@ -53,7 +51,7 @@ export class Style {
 
   text(value: string | number | null, colour?: Colour): Cell {
     const text = value === null || value === '' ? NOTHING : plainText(String(value));
-    return colour === undefined ? { text } : { text, colour };
+    return { text, tone: colour };
   }
 
   number(value: number | null, digits = 0): Cell {
@@ -95,8 +93,8 @@ export class Style {
   }
 
   health(value: Health): Cell {
-    const { symbol, colour } = HEALTH[value];
-    return { text: this.forPeople ? `${symbol} ${value}` : value, colour };
+    const { symbol, tone } = HEALTH[value];
+    return { text: this.forPeople ? `${symbol} ${value}` : value, tone };
   }
 
   paint(text: string, colour: Colour | undefined): string {
@@ -117,14 +115,16 @@ export async function styleFor(io: Io, { wide = false, header = false }: StyleOp
   const wanted = forPeople && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
   chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
   if (!forPeople) return new Style(false, io.clock.now(), chalk, { ...PLAIN, header });
-  const { default: widthOf } = await import('string-width');
+  const { widthOf } = await import('./width.ts');
   const columns = wide ? null : io.stdout.columns || USUAL_COLUMNS;
   return new Style(true, io.clock.now(), chalk, { columns, header, widthOf });
 }
 
-/** What comes from outside, names for instance: nothing in it may steer the terminal or break the line. */
-export function plainText(text: string): string {
-  return text.replace(STEERING, ' ');
+/** A sentence broken at its words. @param before printed before it, unchanged. */
+export function sentenceLines(text: string, { layout }: Style, before = ''): string[] {
+  const room = layout.columns === null ? null : layout.columns - INDENT.length;
+  const lines = wordWrap(`${before}${plainText(text)}`, room, layout.widthOf);
+  return lines.map((line, index) => (index === 0 ? line : `${INDENT}${line}`));
 }
 
 /** The two largest units: `2h 5m`. */

@@ -1,10 +1,9 @@
 // Alerts, those that fire first: who is at them, whether they are silenced, who was told.
 import type { AlertBody } from '../../api/client/client-bodies.ts';
-import { type SpanColumn, tableLines } from '../columns.ts';
 import { relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import { dataTimeMs, listedAlerts, type State } from '../state.ts';
-import { missing, type Room, stacked } from './room.ts';
+import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 export function alertsLines(state: State, { columns, rows }: Room): Line[] {
   const { alerts, firing } = state.data;
@@ -54,19 +53,19 @@ function alertColumns(nowMs: number): SpanColumn<AlertBody>[] {
       header: 'STATE',
       cell: ({ resolved_at }) => (resolved_at === null ? span('✖ fires', 'bad') : span('● resolved', 'good')),
     },
-    { header: 'RULE', cell: ({ rule_name }) => span(rule_name), shrinkTo: 10 },
-    { header: 'HANDLED', cell: handledCell, dropAt: 4, shrinkTo: 8 },
+    { header: 'RULE', cell: ({ rule_name }) => span(rule_name), least: 10 },
+    { header: 'HANDLED', cell: handledCell, drop: 1, least: 8 },
     { header: 'TASK', cell: ({ task_type }) => span(task_type) },
-    { header: 'CONDITION', cell: (alert) => span(conditionText(alert)), dropAt: 3, shrinkTo: 16 },
+    { header: 'CONDITION', cell: (alert) => span(conditionText(alert)), drop: 2, least: 16 },
     { header: 'VALUE', cell: ({ value }) => span(rounded(value)), align: 'right' },
     { header: 'FIRED', cell: ({ fired_at }) => span(relative(fired_at, nowMs)) },
     {
       header: 'LASTED',
       cell: ({ fired_at, resolved_at }) =>
         span(since(fired_at, resolved_at === null ? nowMs : Date.parse(resolved_at))),
-      dropAt: 1,
+      drop: 4,
     },
-    { header: 'NOTIFIED', cell: notifiedCell, dropAt: 2, shrinkTo: 10 },
+    { header: 'NOTIFIED', cell: notifiedCell, drop: 3, least: 10 },
   ];
 }
 

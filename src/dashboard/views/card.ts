@@ -3,7 +3,7 @@ import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { grouped, measure, relative, seconds } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
 import type { State } from '../state.ts';
-import { fact, missing, type Room, stacked } from './room.ts';
+import { fact, missing, type Room, stacked } from './layout.ts';
 
 type Task = ExplanationBody['tasks'][number];
 

@@ -1,10 +1,9 @@
 // The polling configs: which cards, how often, and what makes no sense about them.
 import type { ConfigBody } from '../../api/client/client-bodies.ts';
-import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, seconds } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import type { State } from '../state.ts';
-import { missing, type Room, stacked } from './room.ts';
+import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 export function configsLines(state: State, { columns, rows }: Room): Line[] {
   const { body, problem } = state.data.configs;
@@ -31,7 +30,7 @@ export function configsLines(state: State, { columns, rows }: Room): Line[] {
 
 const CONFIG_COLUMNS: readonly SpanColumn<ConfigBody>[] = [
   { header: 'ID', cell: ({ id }) => span(id), align: 'right' },
-  { header: 'NAME', cell: ({ name }) => span(name), shrinkTo: 20 },
+  { header: 'NAME', cell: ({ name }) => span(name), least: 20 },
   { header: 'TASK', cell: ({ task_type }) => span(task_type) },
   {
     header: 'STATUS',
@@ -40,9 +39,9 @@ const CONFIG_COLUMNS: readonly SpanColumn<ConfigBody>[] = [
   { header: 'EVERY', cell: ({ interval_seconds }) => span(seconds(interval_seconds)), align: 'right' },
   { header: 'REALLY', cell: reallyCell, align: 'right' },
   { header: 'MEMBERS', cell: ({ members }) => span(count(members)), align: 'right' },
-  { header: 'CARDS', cell: ({ card_condition }) => span(card_condition), dropAt: 1 },
-  { header: 'CARRIER', cell: ({ carrier_id }) => span(carrier_id ?? 'all'), align: 'right', dropAt: 2 },
-  { header: 'PRIORITY', cell: ({ priority }) => span(priority), align: 'right', dropAt: 3 },
+  { header: 'CARDS', cell: ({ card_condition }) => span(card_condition), drop: 3 },
+  { header: 'CARRIER', cell: ({ carrier_id }) => span(carrier_id ?? 'all'), align: 'right', drop: 2 },
+  { header: 'PRIORITY', cell: ({ priority }) => span(priority), align: 'right', drop: 1 },
 ];
 
 function reallyCell({ interval_seconds: wanted, achieved_interval_seconds: achieved }: ConfigBody): Span {

@@ -10,8 +10,8 @@ import { cardLines } from './card.ts';
 import { configsLines } from './configs.ts';
 import { helpLine, helpLines } from './help.ts';
 import { instancesLines } from './instances.ts';
+import type { Room } from './layout.ts';
 import { overviewLines } from './overview.ts';
-import type { Room } from './room.ts';
 import { taskLines } from './task.ts';
 import { triggersLines } from './triggers.ts';
 

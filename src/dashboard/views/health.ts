@@ -1,9 +1,10 @@
 // Whether all is well, why not, and what to type: the first thing on the screen. Used by the overview and the view of a
 // task type.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
+import { widthOf } from '../../cli/output/width.ts';
 import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
-import { fitted, type Line, lineWidth, span, widthOf, wrapped } from '../line.ts';
-import type { Room } from './room.ts';
+import { fitted, type Line, lineWidth, span, wrapped } from '../line.ts';
+import type { Room } from './layout.ts';
 
 const INDENT = 2;
 

@@ -1,8 +1,10 @@
 // The page under `?` and the help line: both drawn from the keymap.
+
+import { widthOf } from '../../cli/output/width.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
-import { beside, EMPTY, fitted, type Line, lineWidth, plain, span, widthOf } from '../line.ts';
+import { beside, EMPTY, fitted, type Line, lineWidth, plain, span } from '../line.ts';
 import type { State } from '../state.ts';
-import type { Room } from './room.ts';
+import type { Room } from './layout.ts';
 
 const KEY_COLUMNS = 11;
 const COLUMN_COLUMNS = 36;

@@ -1,10 +1,9 @@
 // The live instances: what each of them does, and whether it still says so.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
-import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { missing, type Room, stacked } from './room.ts';
+import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Instance = OverviewBody['workers'][number];
 
@@ -26,15 +25,15 @@ export function instancesLines(state: State, { columns, rows }: Room): Line[] {
 
 function instanceColumns(nowMs: number): SpanColumn<Instance>[] {
   return [
-    { header: 'HOST', cell: ({ hostname }) => span(hostname), shrinkTo: 12 },
+    { header: 'HOST', cell: ({ hostname }) => span(hostname), least: 12 },
     { header: 'PID', cell: ({ pid }) => span(pid), align: 'right' },
     { header: 'RUNNING', cell: ({ in_flight }) => span(count(in_flight)), align: 'right' },
     { header: 'HEARTBEAT', cell: ({ heartbeat_at }) => heartbeatCell(heartbeat_at, nowMs) },
     { header: 'UP', cell: ({ started_at }) => span(since(started_at, nowMs)), align: 'right' },
-    { header: 'VERSION', cell: ({ version }) => span(version), dropAt: 1, shrinkTo: 7 },
-    { header: 'ROLES', cell: ({ roles }) => span(roles.join(',')), dropAt: 2, shrinkTo: 8 },
-    { header: 'CACHE %', cell: cacheCell, align: 'right', dropAt: 3 },
-    { header: 'PROBES', cell: ({ probe_address }) => span(probe_address ?? '-'), dropAt: 4, shrinkTo: 14 },
+    { header: 'VERSION', cell: ({ version }) => span(version), drop: 4, least: 7 },
+    { header: 'ROLES', cell: ({ roles }) => span(roles.join(',')), drop: 3, least: 8 },
+    { header: 'CACHE %', cell: cacheCell, align: 'right', drop: 2 },
+    { header: 'PROBES', cell: ({ probe_address }) => span(probe_address ?? '-'), drop: 1, least: 14 },
   ];
 }
 

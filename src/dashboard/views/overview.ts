@@ -7,7 +7,7 @@ import { type Line, type Span, span } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { alertText } from './alerts.ts';
 import { healthLines } from './health.ts';
-import { fact, missing, type Room, stacked, stackedRows } from './room.ts';
+import { fact, missing, type Room, stacked, stackedRows } from './layout.ts';
 import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
 

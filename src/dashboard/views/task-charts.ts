@@ -7,7 +7,7 @@ import { measure } from '../format.ts';
 import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
 import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
-import { missing } from './room.ts';
+import { missing } from './layout.ts';
 
 const GAP = 2;
 const SMALLEST_CHART_ROWS = 2;

@@ -2,10 +2,10 @@
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { gauge, sparkline } from '../charts.ts';
-import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, healthSpan, measure, percent, seconds } from '../format.ts';
 import { type Line, type Span, span, type Tone } from '../line.ts';
 import { minutesOf, seriesOf } from '../series.ts';
+import { type SpanColumn, tableLines } from './layout.ts';
 
 interface TaskTables {
   readonly tasks: readonly TaskBody[];
@@ -20,7 +20,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
   const wanted: SpanColumn<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },
-    { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), dropAt: 3 },
+    { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), drop: 1 },
     { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
     {
       header: `${minutesOf(history)} MIN`,
@@ -32,10 +32,10 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
           ),
           'accent',
         ),
-      dropAt: 1,
+      drop: 3,
     },
     { header: 'OK %', cell: ({ success_rate }) => span(percent(success_rate)), align: 'right' },
-    { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', dropAt: 2 },
+    { header: 'P50/P95 MS', cell: (task) => span(durations(task)), align: 'right', drop: 2 },
     { header: 'RUNNING OF LIMIT', cell: (task) => limitCells(task, gaugeColumns) },
     ...(short ? [dueColumn, lagColumn] : []),
   ];
@@ -58,11 +58,11 @@ export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
       header: 'CARDS',
       cell: ({ scheduled_cards }) => span(count(scheduled_cards)),
       align: 'right',
-      dropAt: 1,
+      drop: 2,
     },
     lagColumn,
     { header: 'POLLED EVERY', cell: intervalCell },
-    { header: 'DRAINS IN', cell: drainCell, dropAt: 2 },
+    { header: 'DRAINS IN', cell: drainCell, drop: 1 },
   ];
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
 }

@@ -1,11 +1,10 @@
 // One task type: its numbers, fifteen minutes of them as charts, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
-import { tableLines } from '../columns.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
 import { beside, fitted, type Line, plain, span } from '../line.ts';
 import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { healthLines } from './health.ts';
-import { missing, type Room, stacked } from './room.ts';
+import { missing, type Room, stacked, tableLines } from './layout.ts';
 import { chartLines, fittingChartRows } from './task-charts.ts';
 import { durations, limitCells } from './task-tables.ts';
 
@@ -77,7 +76,7 @@ const REASON_COLUMNS = [
     cell: ({ count: n }: { count: number }) => span(count(n), 'bad'),
     align: 'right',
   },
-  { header: 'REASON', cell: ({ reason }: { reason: string }) => span(reason), shrinkTo: 6 },
+  { header: 'REASON', cell: ({ reason }: { reason: string }) => span(reason), least: 6 },
 ] as const;
 
 function cardTable(
@@ -96,8 +95,8 @@ function cardTable(
         align: 'right',
       },
       { header: 'LAST', cell: ({ at }: Card) => span(relative(at, nowMs)) },
-      { header: 'TIMES', cell: ({ attempts }: Card) => span(count(attempts)), align: 'right', dropAt: 1 },
-      { header: 'WHY', cell: ({ reason, message }: Card) => span(`${reason}: ${message}`), shrinkTo: 8 },
+      { header: 'TIMES', cell: ({ attempts }: Card) => span(count(attempts)), align: 'right', drop: 1 },
+      { header: 'WHY', cell: ({ reason, message }: Card) => span(`${reason}: ${message}`), least: 8 },
     ],
     { columns, rows, selected: state.picked },
   );

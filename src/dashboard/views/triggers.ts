@@ -1,11 +1,10 @@
 // Manual triggers, the latest first, and how far they are.
 import type { TriggerBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
-import { type SpanColumn, tableLines } from '../columns.ts';
 import { count, relative } from '../format.ts';
 import { type Line, plain, span, type Tone } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
-import { missing, type Room, stacked } from './room.ts';
+import { missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 const TONES: Partial<Record<TriggerBody['status'], Tone>> = {
   completed: 'good',
@@ -40,12 +39,12 @@ function triggerColumns(nowMs: number): SpanColumn<TriggerBody>[] {
     { header: 'TRIGGER', cell: ({ trigger_id }) => span(trigger_id) },
     { header: 'TASK', cell: ({ task_type }) => span(task_type) },
     { header: 'STATUS', cell: ({ status }) => span(status, TONES[status]) },
-    { header: 'KIND', cell: ({ kind }) => span(kind.replace('_', ' ')), dropAt: 3 },
+    { header: 'KIND', cell: ({ kind }) => span(kind.replace('_', ' ')), drop: 1 },
     {
       header: 'DONE',
       cell: ({ total, succeeded, failed }) =>
         span(gauge(total === 0 ? 1 : (succeeded + failed) / total, BAR_COLUMNS), 'accent'),
-      dropAt: 2,
+      drop: 2,
     },
     {
       header: 'CARDS',
@@ -53,13 +52,13 @@ function triggerColumns(nowMs: number): SpanColumn<TriggerBody>[] {
       align: 'right',
     },
     { header: 'WAIT', cell: ({ waiting }) => span(count(waiting)), align: 'right' },
-    { header: 'RUN', cell: ({ running }) => span(count(running)), align: 'right', dropAt: 1 },
-    { header: 'OK', cell: ({ succeeded }) => span(count(succeeded)), align: 'right', dropAt: 1 },
+    { header: 'RUN', cell: ({ running }) => span(count(running)), align: 'right', drop: 3 },
+    { header: 'OK', cell: ({ succeeded }) => span(count(succeeded)), align: 'right', drop: 3 },
     {
       header: 'FAILED',
       cell: ({ failed }) => span(count(failed), failed > 0 ? 'bad' : undefined),
       align: 'right',
     },
-    { header: 'MADE', cell: ({ created_at }) => span(relative(created_at, nowMs)), dropAt: 1 },
+    { header: 'MADE', cell: ({ created_at }) => span(relative(created_at, nowMs)), drop: 3 },
   ];
 }

@@ -1,17 +1,9 @@
 // Lines keep to their columns whatever is in them, and hold nothing a terminal would obey.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import {
-  beside,
-  fitted,
-  harmless,
-  type Line,
-  lineWidth,
-  padded,
-  spread,
-  widthOf,
-  wrapped,
-} from '../../../src/dashboard/line.ts';
+import { padded, plainText } from '../../../src/cli/output/line.ts';
+import { widthOf } from '../../../src/cli/output/width.ts';
+import { beside, fitted, type Line, lineWidth, spread, wrapped } from '../../../src/dashboard/line.ts';
 
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const of = (...texts: string[]): Line => texts.map((text) => ({ text }));
@@ -27,7 +19,7 @@ it.each([
   ['\x9b31m', ' 31m'],
   ['流量 █ ok', '流量 █ ok'],
 ])('takes what steers out of %j', (text, expected) => {
-  expect(harmless(text)).toBe(expected);
+  expect(plainText(text)).toBe(expected);
 });
 
 describe('fitted', () => {
@@ -47,8 +39,8 @@ describe('fitted', () => {
 });
 
 it('fills up, spreads and sets beside each other', () => {
-  expect(textOf(padded(of('流'), 4))).toBe('流  ');
-  expect(textOf(padded(of('流'), 4, 'right'))).toBe('  流');
+  expect(textOf(padded(of('流'), 4, 'left', widthOf))).toBe('流  ');
+  expect(textOf(padded(of('流'), 4, 'right', widthOf))).toBe('  流');
   expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
   expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
   expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');

@@ -1,8 +1,9 @@
 // What the screen holds: it fits every terminal from 60x15 on, whatever the daemon says, and says what it must.
 import { describe, expect, it } from 'vitest';
+import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
-import { type Line, widthOf } from '../../../src/dashboard/line.ts';
+import type { Line } from '../../../src/dashboard/line.ts';
 import { type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
 import { calmState, emptyState, HOSTILE, keys, stateAfter, troubledState } from './states.ts';

@@ -6,9 +6,10 @@ import { ask, saidNo } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
+import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import { plainText, type Style } from '../../output/style.ts';
+import type { Style } from '../../output/style.ts';
 import { renderFields } from '../../output/table.ts';
 import { RULE } from './alert-rules.ts';
 

@@ -7,9 +7,10 @@ import { text } from '../../../config/kinds.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { EXIT_BAD_DATA, EXIT_OK } from '../../exit-codes.ts';
 import { type ImportSource, openImportSource, WholeLines } from '../../import-source.ts';
+import { plainText } from '../../output/line.ts';
 import { printAnswer } from '../../output/print.ts';
 import { ProgressBar } from '../../output/progress-bar.ts';
-import { plainText, type Style } from '../../output/style.ts';
+import type { Style } from '../../output/style.ts';
 import { renderFields } from '../../output/table.ts';
 
 interface ImportOptions {

@@ -2,8 +2,7 @@
 // response time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { recommendedConcurrency } from '../../../domain/health.ts';
-import { sentenceLines } from '../sentence.ts';
-import type { Style } from '../style.ts';
+import { type Style, sentenceLines } from '../style.ts';
 import { type Column, renderTable } from '../table.ts';
 
 interface Advice {

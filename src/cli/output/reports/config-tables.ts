@@ -1,7 +1,6 @@
 // Polling configs as tables. Used by the configs command. Shows what the API says; computes nothing.
 import type { ConfigBody } from '../../../api/client/client-bodies.ts';
-import { sentenceLines } from '../sentence.ts';
-import type { Style } from '../style.ts';
+import { type Style, sentenceLines } from '../style.ts';
 import { renderTable } from '../table.ts';
 
 export function configTable(items: readonly ConfigBody[], style: Style): string {

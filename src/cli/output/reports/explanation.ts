@@ -1,7 +1,6 @@
 // Why a card is or is not polled, as text. Used by the commands explain and cards show -v. Shows what the API says.
 import type { ExplanationBody } from '../../../api/client/client-bodies.ts';
-import { sentenceLines } from '../sentence.ts';
-import { type Colour, type Style, span } from '../style.ts';
+import { type Colour, type Style, sentenceLines, span } from '../style.ts';
 
 type TaskBody = ExplanationBody['tasks'][number];
 

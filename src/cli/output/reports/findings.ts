@@ -1,8 +1,7 @@
 // What the doctor found, as text. Used by the doctor command. Behind a pipe one line a finding: check, status, detail, what
 // to do, what to type.
 import type { Finding } from '../../../domain/finding.ts';
-import { sentenceLines } from '../sentence.ts';
-import type { Colour, Style } from '../style.ts';
+import { type Colour, type Style, sentenceLines } from '../style.ts';
 
 const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]> = {
   ok: ['●', 'green'],

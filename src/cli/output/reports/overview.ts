@@ -1,9 +1,8 @@
 // The fleet at a glance: health with its causes and what to type, the gateway's first, then capacity and the task
 // types. Used by the stats command. Shows what the API says; computes nothing.
 import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
-import { sentenceLines } from '../sentence.ts';
-import type { Style } from '../style.ts';
-import { flow } from '../text-width.ts';
+import { flow } from '../line.ts';
+import { type Style, sentenceLines } from '../style.ts';
 import { taskTable } from './stats-tables.ts';
 
 type Cause = Pick<HealthReasonBody, 'severity' | 'text' | 'command'>;
@@ -25,9 +24,9 @@ export function overviewText(overview: OverviewBody, style: Style): string {
 
 /** The first line is the health of the whole fleet with the worst cause. */
 function causeLines(overview: OverviewBody, style: Style): string[] {
-  const { text, colour } = style.health(overview.health);
+  const { text, tone } = style.health(overview.health);
   const [worst, ...others] = causesOf(overview, style);
-  const head = style.paint(text, colour);
+  const head = style.paint(text, tone);
   if (worst === undefined) return [head];
   const first = sentenceLines(worst.text, style, `${text}: `).map((line, index) =>
     index === 0 ? `${head}${line.slice(text.length)}` : line,
@@ -64,11 +63,11 @@ function gatewayCause(one: InterfaceBody, style: Style): Cause {
 }
 
 function linesOf(cause: Cause, style: Style): string[] {
-  const { text, colour } = style.health(cause.severity);
+  const { text, tone } = style.health(cause.severity);
   const symbol = text.split(' ')[0] ?? '';
   const lines = sentenceLines(cause.text, style, `${symbol} `);
   const painted = lines.map((line, index) =>
-    index === 0 ? `${style.paint(symbol, colour)}${line.slice(symbol.length)}` : line,
+    index === 0 ? `${style.paint(symbol, tone)}${line.slice(symbol.length)}` : line,
   );
   return [...painted, ...commandLine(cause, style)];
 }

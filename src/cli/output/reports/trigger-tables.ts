@@ -61,5 +61,5 @@ function totalOf({ total, total_estimated: estimated }: TriggerBody, style: Styl
 
 function failedOf({ failed }: TriggerBody, style: Style): Cell {
   const cell = style.number(failed);
-  return failed > 0 ? { ...cell, colour: 'red' } : cell;
+  return failed > 0 ? { ...cell, tone: 'red' } : cell;
 }

@@ -1,0 +1,111 @@
+// Text in the columns of a terminal: made harmless, cut to fit, filled up with blanks, and broken into lines at its
+// words. Used by tables and sentences here, and by the dashboard. Callers pass in how text is measured, because
+// string-width is too expensive to load for output that nobody lays out.
+
+/** Text in one tone. What a tone looks like is up to the printer. */
+export interface Toned<Tone> {
+  readonly text: string;
+  readonly tone?: Tone | undefined;
+}
+
+/** Columns of the terminal that a text takes: Chinese, Japanese and Korean characters take two. */
+export type WidthOf = (text: string) => number;
+
+const ELLIPSIS = '…';
+const graphemes = new Intl.Segmenter();
+/** Controls, line separators, and characters without a width that change how others are shown: joiners, direction marks. */
+const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
+
+/** Replaces what could steer the terminal or break the line. Names, reasons and messages come from outside. */
+export function plainText(text: string): string {
+  return text.replace(STEERING, ' ');
+}
+
+export function lineWidth(line: readonly Toned<unknown>[], widthOf: WidthOf): number {
+  return line.reduce((sum, { text }) => sum + widthOf(text), 0);
+}
+
+/** The line as it may be shown: harmless, and cut with an ellipsis where it is wider than the columns. */
+export function fitted<Tone>(
+  line: readonly Toned<Tone>[],
+  columns: number,
+  widthOf: WidthOf,
+): readonly Toned<Tone>[] {
+  const safe = line.map(({ text, tone }) => ({ text: plainText(text), tone }));
+  if (lineWidth(safe, widthOf) <= columns) return safe;
+  if (columns <= 0) return [];
+  const kept: Toned<Tone>[] = [];
+  let left = columns - ELLIPSIS.length;
+  for (const { text, tone } of safe) {
+    const width = widthOf(text);
+    if (width > left) return [...kept, { text: `${beginning(text, left, widthOf)}${ELLIPSIS}`, tone }];
+    kept.push({ text, tone });
+    left -= width;
+  }
+  return kept;
+}
+
+/** Fitted, and filled up with blanks. */
+export function padded<Tone>(
+  line: readonly Toned<Tone>[],
+  columns: number,
+  align: 'left' | 'right',
+  widthOf: WidthOf,
+): readonly Toned<Tone>[] {
+  const shown = fitted(line, columns, widthOf);
+  const blanks = { text: ' '.repeat(Math.max(0, columns - lineWidth(shown, widthOf))) };
+  return align === 'left' ? [...shown, blanks] : [blanks, ...shown];
+}
+
+function beginning(text: string, columns: number, widthOf: WidthOf): string {
+  let kept = '';
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns) break;
+    kept += segment;
+  }
+  return kept;
+}
+
+/** Lines no wider than `columns`. A word that is wider is broken over lines of its own. */
+export function wordWrap(text: string, columns: number | null, widthOf: WidthOf): string[] {
+  if (columns === null) return [text];
+  const words = text.split(' ').flatMap((word) => broken(word, columns, widthOf));
+  return flow(words, ' ', columns, widthOf);
+}
+
+/** As many parts a line as fit, none broken. */
+export function flow(
+  parts: readonly string[],
+  gap: string,
+  columns: number | null,
+  widthOf: WidthOf,
+): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line}${gap}${part}`;
+    if (line !== '' && columns !== null && widthOf(longer) > columns) {
+      lines.push(line);
+      line = part;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
+function broken(word: string, columns: number, widthOf: WidthOf): string[] {
+  if (widthOf(word) <= columns) return [word];
+  const parts = [''];
+  let width = 0;
+  for (const { segment } of graphemes.segment(word)) {
+    const own = widthOf(segment);
+    if (width > 0 && width + own > columns) {
+      parts.push('');
+      width = 0;
+    }
+    parts[parts.length - 1] += segment;
+    width += own;
+  }
+  return parts;
+}
