@@ -13,7 +13,7 @@ await build({
   entryPoints: {
     main: 'src/main.ts',
     'pglite-worker': 'src/store/pglite/worker.ts',
-    'log-scan-worker': 'src/log-search/scan/scan-worker.ts',
+    'log-scan-worker': 'src/log-search/scan-worker.ts',
   },
   outdir: 'dist',
   bundle: true,

@@ -1,17 +1,21 @@
 // `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, no store, no network.
+
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { FILE_WORK } from './file-work.ts';
+import { findTraces } from './find-traces.ts';
 import type { FileHits, InterfaceCounts } from './hits/find-hits.ts';
-import { compareHits, type Hit } from './hits/hit.ts';
 import { HitRuns, makeRunDirectory } from './hits/hit-runs.ts';
+import type { FileTask } from './model/file-task.ts';
+import { compareHits, type Hit } from './model/hit.ts';
+import type { Notice } from './model/notice.ts';
+import type { Query, SearchOptions } from './model/query.ts';
 import { findMovedFiles } from './plan/moved-files.ts';
-import { type FileTask, makePlan, type Plan } from './plan/plan.ts';
-import { parseQuery, type Query, type SearchOptions } from './plan/query.ts';
+import { parseQuery } from './plan/parse-query.ts';
+import { makePlan, type Plan } from './plan/plan.ts';
 import { walk } from './plan/walk.ts';
-import type { Notice } from './report/notice.ts';
 import { type Report, toFoundLine } from './report/report.ts';
 import { forEachFile } from './scan/threads.ts';
-import { findTraces } from './trace/find-traces.ts';
 
 /**
  * Searches the logs. The caller closes the report.
@@ -59,8 +63,8 @@ class Search {
     await this.#search(this.#tasks);
     for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
       const gone = this.#tasks.filter(
-        ({ index }) =>
-          !this.#replaced.has(index) && this.#problemsOf(index).some(({ code }) => code === 'vanished'),
+        ({ number }) =>
+          !this.#replaced.has(number) && this.#problemsOf(number).some(({ code }) => code === 'vanished'),
       );
       if (gone.length === 0 || !(await this.#searchMoved(gone))) return;
     }
@@ -72,7 +76,7 @@ class Search {
 
   async report(startedMs: number): Promise<Report> {
     const { plan, query } = this;
-    const results = [...this.#results.values()].sort((a, b) => a.index - b.index);
+    const results = [...this.#results.values()].sort((a, b) => a.file - b.file);
     const traced =
       this.options.trace === true ? await findTraces(this.#records(), this.roots, query, this.options) : null;
     const notices = unique([...plan.notices, ...this.#notices(), ...(traced?.notices ?? [])]);
@@ -103,9 +107,10 @@ class Search {
 
   async #search(tasks: readonly FileTask[]): Promise<void> {
     const { threads, onProgress, signal } = this.options;
-    const work = { kind: 'hits', query: this.query, runDirectory: this.#runDirectory } as const;
-    const used = await forEachFile(tasks, work, { threads, onProgress, signal }, (found) => {
-      this.#results.set(found.index, found);
+    const details = { query: this.query, runDirectory: this.#runDirectory };
+    const spread = { threads, onProgress, signal };
+    const used = await forEachFile(tasks, FILE_WORK, 'findHits', details, spread, (found) => {
+      this.#results.set(found.file, found);
     });
     this.#threads = Math.max(this.#threads, used);
   }
@@ -115,22 +120,22 @@ class Search {
     const moved = findMovedFiles(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
     for (const { file, original } of moved) {
-      this.#replaced.add(original.index);
+      this.#replaced.add(original.number);
       if (file !== null)
-        tasks.push({ ...file, index: this.#tasks.length + tasks.length, fallback: original.fallback });
+        tasks.push({ ...file, number: this.#tasks.length + tasks.length, fallback: original.fallback });
     }
     this.#tasks.push(...tasks);
     await this.#search(tasks);
     return tasks.length > 0;
   }
 
-  #problemsOf(index: number) {
-    return this.#results.get(index)?.problems ?? [];
+  #problemsOf(file: number) {
+    return this.#results.get(file)?.problems ?? [];
   }
 
   #notices(): Notice[] {
-    return this.#tasks.flatMap(({ index, path }) =>
-      this.#replaced.has(index) ? [] : this.#problemsOf(index).map((problem) => ({ path, ...problem })),
+    return this.#tasks.flatMap(({ number, path }) =>
+      this.#replaced.has(number) ? [] : this.#problemsOf(number).map((problem) => ({ path, ...problem })),
     );
   }
 
@@ -154,8 +159,8 @@ class Search {
   #matching(results: readonly FileHits[]): Report['matching'] {
     return results
       .filter(({ count }) => count > 0)
-      .map(({ index, count, firstMs, lastMs }) => ({
-        path: this.#pathOf(index),
+      .map(({ file, count, firstMs, lastMs }) => ({
+        path: this.#pathOf(file),
         hits: count,
         firstMs,
         lastMs,
@@ -187,8 +192,8 @@ class Search {
     return toFoundLine({ ...hit, line: Buffer.from(buffer, byteOffset, length) }, this.#pathOf(hit.file));
   }
 
-  #pathOf(index: number): string {
-    return this.#tasks[index]?.path ?? '';
+  #pathOf(file: number): string {
+    return this.#tasks[file]?.path ?? '';
   }
 }
 

@@ -3,10 +3,11 @@
 // rounds. Its last line is JSON in milliseconds.
 import { rmSync } from 'node:fs';
 import * as zlib from 'node:zlib';
-import { findingRoom, indexOfBytes } from '../../src/log-search/match/find-bytes.ts';
+import { indexOfBytes, scanBuffer } from '../../src/log-search/match/find-bytes.ts';
+import type { InflateChoice } from '../../src/log-search/model/query.ts';
 import { FileBytes } from '../../src/log-search/read/file-bytes.ts';
-import { crc32 } from '../../src/log-search/read/gzip/checksum.ts';
-import { type InflateChoice, libraryFor } from '../../src/log-search/read/gzip/choose-library.ts';
+import { libraryFor } from '../../src/log-search/read/gzip/choose-library.ts';
+import { crc32 } from '../../src/log-search/read/gzip/gzip-format.ts';
 import { inflateFile } from '../../src/log-search/read/gzip/inflate.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { COMMON_CARD, makeLogs } from './log-corpus.ts';
@@ -22,7 +23,7 @@ export async function run(): Promise<void> {
   try {
     const corpus = await makeLogs(root, { files: 1, bytesAFile: MEGABYTES * 1e6, rareIn: null, seed: 1 });
     const path = corpus.files[0] ?? '';
-    const block = findingRoom().subarray(0, BLOCK_BYTES);
+    const block = scanBuffer().subarray(0, BLOCK_BYTES);
     const blocks = Math.floor(corpus.bytes / BLOCK_BYTES);
     const head = await firstBytes(path);
     head.copy(block);

@@ -5,18 +5,19 @@ import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
 import { type LogsConfig, loadLogsConfig } from '../../config/load-config.ts';
 import { INTERFACE_ALIASES } from '../../domain/gateway-interface.ts';
-import type { Progress, SearchOptions } from '../../log-search/plan/query.ts';
-import type { InflateChoice } from '../../log-search/read/gzip/choose-library.ts';
-import type { LogFormat } from '../../log-search/report/print-report.ts';
+import {
+  INFLATE_CHOICES,
+  type InflateChoice,
+  LOG_FORMATS,
+  type LogFormat,
+  type Progress,
+  type SearchOptions,
+} from '../../log-search/model/query.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type CommandContext, type CommandSpec, defineCommand, type OptionSpec } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { ProgressBar } from '../output/progress-bar.ts';
 import { writeAll } from '../output/write-all.ts';
-
-// Written here again, and checked, because log-search is loaded only when the command runs.
-const INFLATE_CHOICES = ['auto', 'zlib-sync', 'node'] as const satisfies readonly InflateChoice[];
-const FORMATS = ['text', 'json', 'jsonl'] as const satisfies readonly LogFormat[];
 
 interface RootOptions {
   readonly roots?: string;
@@ -76,7 +77,7 @@ const index = defineCommand<[], RootOptions>({
   ],
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
-    const { indexLogs } = await import('../../log-search/index/index-logs.ts');
+    const { indexLogs } = await import('../../log-search/index-logs.ts');
     const roots = rootsOf(options, await configFor(context, options));
     const report = await withProgress(context, 'indexing', (watch) =>
       indexLogs({
@@ -134,7 +135,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       kind: oneOf(INFLATE_CHOICES),
     },
   ],
-  formats: FORMATS,
+  formats: LOG_FORMATS,
   subcommands: [index],
   run: async (context, { options }) => {
     const [{ searchLogs }, { printAside, printReport }, { exitCodeOf }] = await Promise.all([

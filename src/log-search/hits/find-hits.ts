@@ -1,15 +1,16 @@
 // Finds the hits of one file and what they come to: counts, first and last, samples, or all of them. Called on every
 // thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
+
 import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { CardMatcher } from '../match/card-matcher.ts';
 import { InterfaceRules } from '../match/interface-rules.ts';
-import type { FileTask } from '../plan/plan.ts';
-import type { Query } from '../plan/query.ts';
-import type { InflateProblem } from '../read/gzip/inflate.ts';
+import type { FileTask } from '../model/file-task.ts';
+import type { Hit } from '../model/hit.ts';
+import type { FileProblem } from '../model/notice.ts';
+import type { Query } from '../model/query.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
-import type { Hit } from './hit.ts';
 import { RunWriter } from './hit-runs.ts';
 
 /** Samples are to be read by people. */
@@ -19,8 +20,8 @@ export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
 /** What a file's hits come to. */
 export interface FileHits {
-  /** Of the task. */
-  readonly index: number;
+  /** Number of the file's task. */
+  readonly file: number;
   readonly count: number;
   /** A line may belong to several. */
   readonly byInterface: InterfaceCounts;
@@ -29,35 +30,39 @@ export interface FileHits {
   readonly samples: readonly Hit[];
   /** Sorted runs of all hits, when they are kept. */
   readonly runs: readonly string[];
-  readonly problems: readonly InflateProblem[];
+  readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
   /** Bytes of log text searched. */
   readonly bytesSearched: number;
 }
 
-/** @param runDirectory where hits are kept when all are; unused otherwise. */
+interface HitsWork {
+  readonly query: Query;
+  /** Where hits are kept when the query keeps all; otherwise null. */
+  readonly runDirectory: string | null;
+}
+
 export async function findHits(
   task: FileTask,
-  query: Query,
-  runDirectory: string | null,
+  { query, runDirectory }: HitsWork,
   control: ScanControl,
 ): Promise<FileHits> {
   let attempt = 0;
   const newRuns = (): RunWriter | null => {
     attempt += 1;
     if (query.keep !== 'all' || runDirectory === null) return null;
-    return new RunWriter(join(runDirectory, `hits-${task.index}-${attempt}`));
+    return new RunWriter(join(runDirectory, `hits-${task.number}-${attempt}`));
   };
   const { sink, ...rest } = await scanFile(task, query, control, {
     matcher: new CardMatcher(query.card),
     timed: query.keep !== 'count',
-    begin: () => new HitCollector(query, task.index, newRuns()),
+    begin: () => new HitCollector(query, task.number, newRuns()),
     forget: (hits) => hits.runs?.discard(),
   });
   sink.runs?.flush();
   const { count, byInterface, firstMs, lastMs, samples } = sink;
   const runs = sink.runs?.paths ?? [];
-  return { index: task.index, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
+  return { file: task.number, count, byInterface, firstMs, lastMs, samples, runs, ...rest };
 }
 
 class HitCollector implements LineSink {

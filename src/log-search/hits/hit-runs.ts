@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import { compareHits, type Hit, type HitOrder } from './hit.ts';
+import { compareHits, type Hit, type HitOrder } from '../model/hit.ts';
 
 /** A run in memory is written out beyond this. */
 const RUN_BYTES = 4 * 1024 * 1024;

@@ -52,8 +52,8 @@ export class CardFilterBuilder {
   build(): Buffer {
     const blocks = Math.max(1, Math.ceil((this.#count * BITS_A_KEY) / BLOCK_BITS));
     const filter = Buffer.alloc(blocks * BLOCK_BYTES);
-    for (let index = 0; index < this.#count; index += 1) {
-      const [first = 0, second = 0] = this.#hashes.subarray(index * 2, index * 2 + 2);
+    for (let key = 0; key < this.#count; key += 1) {
+      const [first = 0, second = 0] = this.#hashes.subarray(key * 2, key * 2 + 2);
       const start = (first % blocks) * BLOCK_BYTES;
       for (const bit of bitsOf(first, second)) {
         const at = start + (bit >>> 3);

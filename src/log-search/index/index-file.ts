@@ -1,12 +1,12 @@
 // Indexes one log file: reads it whole, notes the range of its times and the card ids in it. Called on every thread
 // (threads.ts) for `cardpoll logs index`. Indexes only what is complete and at rest; whatever is not is scanned by searches.
+
 import { statSync } from 'node:fs';
 import { EVERY_LINE } from '../match/card-matcher.ts';
-import type { FileTask } from '../plan/plan.ts';
-import type { Query } from '../plan/query.ts';
+import type { FileTask } from '../model/file-task.ts';
+import { type FileProblem, isIncomplete } from '../model/notice.ts';
+import type { Query } from '../model/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
-import type { InflateProblem } from '../read/gzip/inflate.ts';
-import { isIncomplete } from '../report/notice.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { timeOfLine } from '../time/timestamps.ts';
@@ -15,24 +15,29 @@ import { CardFilterBuilder } from './card-filter.ts';
 import { identityOf, readIndex, writeIndex } from './index-store.ts';
 
 export interface IndexResult {
-  readonly index: number;
+  /** Number of the file's task. */
+  readonly file: number;
   /** `current`: indexed before and unchanged. */
   readonly state: 'indexed' | 'current' | 'left_out';
   /** Why it was left out. */
   readonly reason: string;
-  readonly problems: readonly InflateProblem[];
+  readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
+}
+
+interface IndexWork {
+  readonly query: Query;
+  readonly cacheDirectory: string;
 }
 
 export async function indexFile(
   task: FileTask,
-  query: Query,
-  cacheDirectory: string,
+  { query, cacheDirectory }: IndexWork,
   control: ScanControl,
 ): Promise<IndexResult> {
   const zone = new Zone(query.zone);
   const identity = currentIdentity(task, zone.name, cacheDirectory);
-  const result = { index: task.index, reason: '', problems: [], bytesRead: 0 };
+  const result = { file: task.number, reason: '', problems: [], bytesRead: 0 };
   if (identity === 'indexed') return { ...result, state: 'current' };
   const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
     matcher: EVERY_LINE,
@@ -71,7 +76,7 @@ function reasonAgainst(
   task: FileTask,
   identity: string | null,
   facts: FileFacts,
-  problems: readonly InflateProblem[],
+  problems: readonly FileProblem[],
 ): string | null {
   const problem = problems.find(isIncomplete);
   if (problem !== undefined) return problem.detail;

@@ -2,12 +2,13 @@
 // Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
 // of, as far as device, inode, size, mtime and last bytes tell, and what was read of the sidecar is sound; else the file is
 // scanned.
+
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { makeDirectory } from '../../platform/make-directory.ts';
-import type { FoundFile } from '../plan/walk.ts';
+import type { FoundFile } from '../model/file-task.ts';
 import { FileBytes } from '../read/file-bytes.ts';
 import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
 

@@ -1,7 +1,7 @@
 // Finds bytes in a block of memory three times as fast as Buffer.indexOf does, 16 positions at a time
 // (docs/decisions/0027-find-with-simd.md).
-// Used by card-matcher.ts on data that scan-file.ts and node-library.ts put in that block; one a thread, made when first
-// asked for.
+// Used by card-matcher.ts. A reader that fills scanBuffer() (scan-file.ts, node-library.ts) is searched that fast; in any
+// other buffer the same bytes are found by Buffer.indexOf.
 import program from './find-bytes.wat';
 
 /** Node's types leave it to those of browsers. */
@@ -15,9 +15,9 @@ interface Finder {
   find(at: number, end: number, needleBytes: number): number;
 }
 
-/** The needle's place is in front of the room; longer ones are not looked for here. */
+/** The needle lies in front of the buffer; longer needles are left to Buffer.indexOf. */
 const NEEDLE_BYTES = 256;
-const ROOM_BYTES = 1_048_576;
+const BUFFER_BYTES = 1_048_576;
 
 let finder: Finder | undefined;
 let memory: Buffer | undefined;
@@ -27,10 +27,10 @@ function load(): Finder {
   return finder;
 }
 
-/** The block in which finding is fast: for whatever this thread scans at present. */
-export function findingRoom(): Buffer {
+/** The memory in which indexOfBytes is fast. One per thread, for the file that the thread scans at present. */
+export function scanBuffer(): Buffer {
   memory ??= Buffer.from(load().memory.buffer);
-  return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + ROOM_BYTES);
+  return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + BUFFER_BYTES);
 }
 
 /** As `haystack.indexOf(needle, from)`. */

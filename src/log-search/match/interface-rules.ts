@@ -2,8 +2,17 @@
 // paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
 // find-hits.ts, only on lines that hold the card.
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
-import type { OwnSigns } from './interface-alias.ts';
 import { gbkTextOf, Phrase } from './phrase.ts';
+
+/** Signs of one interface in the user's own logs, besides those of the domain's table. */
+interface OwnSignsOfOne {
+  readonly paths: readonly string[];
+  /** Fields of the answer, in JSON, logfmt or other `key=value` text. */
+  readonly fields: readonly string[];
+  readonly phrases: readonly string[];
+}
+
+export type OwnSigns = Readonly<Partial<Record<InterfaceName, Partial<OwnSignsOfOne>>>>;
 
 interface Rule {
   /** Each found in a normalised path. */

@@ -1,9 +1,9 @@
 // Where files went that a search listed and did not find any more: renamed at the wrong moment, or compressed. Pure; used
 // by search.ts, which looks for them in a new listing.
+
 import { dirname } from 'node:path';
-import type { FileTask } from './plan.ts';
+import { type FileTask, type FoundFile, fileId } from '../model/file-task.ts';
 import { parseRotationName } from './rotation.ts';
-import { type FoundFile, fileId } from './walk.ts';
 
 interface MovedFile {
   readonly original: FileTask;

@@ -4,27 +4,19 @@
 // Never reads more than the ends of a file, except to compare `x` with `x.gz`.
 
 import { type IndexEntry, readIndex } from '../index/index-store.ts';
+import type { FileTask, FoundFile } from '../model/file-task.ts';
+import type { Notice } from '../model/notice.ts';
+import { type Query, SLACK_MS } from '../model/query.ts';
 import { FileBytes } from '../read/file-bytes.ts';
-import type { Notice } from '../report/notice.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { Zone } from '../time/zone.ts';
 import { peek } from './peek.ts';
-import type { Query } from './query.ts';
 import { follows, parseRotationName, type RotationName } from './rotation.ts';
 import { holdSameData } from './same-data.ts';
-import { type FoundFile, walk } from './walk.ts';
+import { walk } from './walk.ts';
 
-/** Lines may be late by so much: several writers, clocks set back by an hour. */
-export const SLACK_MS = 2 * 3_600_000;
 /** A copy may carry an old mtime, in another zone's terms; so only files much older than the window are left out. */
 const MTIME_SLACK_MS = 36 * 3_600_000;
-
-export interface FileTask extends FoundFile {
-  /** Position in the plan; orders hits of the same instant. */
-  readonly index: number;
-  /** What lines without a time in a file without any time count as. */
-  readonly fallback: TimeSpan;
-}
 
 type PruneReason =
   | 'begins_after'
@@ -80,7 +72,7 @@ export async function makePlan(
     notices.push({ path, code: 'duplicate', detail: `same data as ${of}` });
   const tasks = kept
     .filter(({ file }) => !duplicates.has(file.path))
-    .map(({ file, fallback }, index) => ({ ...file, index, fallback }));
+    .map(({ file, fallback }, number) => ({ ...file, number, fallback }));
   const bytesRead = candidates.reduce((sum, one) => sum + one.peekedBytes, 0);
   const { special } = found;
   return { tasks, pruned, notices, considered: candidates.length, special, bytesRead };

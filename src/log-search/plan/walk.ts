@@ -3,17 +3,9 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
-import type { Notice } from '../report/notice.ts';
-
-export interface FoundFile {
-  readonly path: string;
-  readonly dev: number;
-  readonly ino: number;
-  /** Epoch milliseconds. Where the system does not tell, Node may give a later time: a file that changes counts as gone. */
-  readonly bornMs: number;
-  readonly size: number;
-  readonly mtimeMs: number;
-}
+import { type FoundFile, fileId } from '../model/file-task.ts';
+import type { Notice } from '../model/notice.ts';
+import { isDenied, isMissing } from '../read/file-bytes.ts';
 
 interface Found {
   readonly files: readonly FoundFile[];
@@ -50,11 +42,6 @@ function list(roots: readonly string[]): Walker {
   const walker = new Walker();
   for (const root of roots) walker.enterRoot(root);
   return walker;
-}
-
-/** What a file is known by when its name changes. An inode alone does not do: it is soon given to another file. */
-export function fileId({ dev, ino, bornMs }: Pick<FoundFile, 'dev' | 'ino' | 'bornMs'>): string {
-  return `${dev}:${ino}:${bornMs}`;
 }
 
 class Walker implements Found {
@@ -135,16 +122,4 @@ class Walker implements Found {
     const code = isDenied(error) ? 'denied' : 'read_error';
     this.notices.push({ path, code, detail: code === 'denied' ? 'permission denied' : messageOf(error) });
   }
-}
-
-export function isMissing(error: unknown): boolean {
-  return hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR');
-}
-
-export function isDenied(error: unknown): boolean {
-  return hasCode(error, 'EACCES') || hasCode(error, 'EPERM');
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }

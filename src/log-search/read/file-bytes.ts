@@ -54,3 +54,15 @@ export class FileBytes {
     closeSync(this.fd);
   }
 }
+
+export function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR');
+}
+
+export function isDenied(error: unknown): boolean {
+  return hasCode(error, 'EACCES') || hasCode(error, 'EPERM');
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}

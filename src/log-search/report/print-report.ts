@@ -1,11 +1,10 @@
 // Writes a report in the form that was asked for, piece by piece: the hits of `--all` may be more than memory holds.
 // Used by the command, which owns the streams; what is yielded goes to standard output.
 
+import type { LogFormat } from '../model/query.ts';
 import { Zone } from '../time/zone.ts';
 import { lineToJson, type Report, reportToJson } from './report.ts';
 import { reportToText, summaryToText } from './report-text.ts';
-
-export type LogFormat = 'text' | 'json' | 'jsonl';
 
 interface PrintOptions {
   readonly format: LogFormat;

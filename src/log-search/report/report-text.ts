@@ -1,8 +1,8 @@
 // The report as people read it. Used by print-report.ts for `-o text`, and for the summary on standard error where standard
 // output holds only a number or the hits. No colour and no width: it is often piped.
-import { textOf } from '../hits/hit.ts';
+import { textOf } from '../model/hit.ts';
+import { isIncomplete } from '../model/notice.ts';
 import { Zone } from '../time/zone.ts';
-import { isIncomplete } from './notice.ts';
 import { type FoundLine, isComplete, type Report } from './report.ts';
 
 const SHOWN_FILES = 50;

@@ -1,11 +1,12 @@
 // What a search found: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is snake_case; instants are RFC 3339 in the search's zone.
+
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
-import { type Hit, textOf } from '../hits/hit.ts';
+import { type Hit, textOf } from '../model/hit.ts';
+import { isIncomplete, type Notice } from '../model/notice.ts';
+import type { Query } from '../model/query.ts';
 import type { PrunedFile } from '../plan/plan.ts';
-import type { Query } from '../plan/query.ts';
 import { Zone } from '../time/zone.ts';
-import { isIncomplete, type Notice } from './notice.ts';
 
 interface MatchingFile {
   readonly path: string;

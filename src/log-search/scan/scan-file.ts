@@ -1,20 +1,20 @@
-// Scans one file from opening to closing, for whoever brings a matcher and a sink: find-hits.ts, trace.ts, index-file.ts.
+// Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts, trace-lines.ts or
+// index-file.ts.
 // Tries the fast way first; when it turns out not to be sound for this file (fast-inflate.ts), or a line's time needs
 // more than a look back (line-clock.ts), what was found is forgotten and the file is scanned again the careful way.
+
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { EVERY_LINE, type LineMatcher } from '../match/card-matcher.ts';
-import { findingRoom } from '../match/find-bytes.ts';
-import { type FileTask, SLACK_MS } from '../plan/plan.ts';
-import type { Query } from '../plan/query.ts';
-import { fileId, isDenied, isMissing } from '../plan/walk.ts';
-import { FileBytes } from '../read/file-bytes.ts';
-import type { InflateChoice } from '../read/gzip/choose-library.ts';
+import { scanBuffer } from '../match/find-bytes.ts';
+import { type FileTask, fileId } from '../model/file-task.ts';
+import type { FileProblem, NoticeCode } from '../model/notice.ts';
+import { type InflateChoice, type Query, SLACK_MS } from '../model/query.ts';
+import { FileBytes, isDenied, isMissing } from '../read/file-bytes.ts';
 import { isGzip, unsupportedFormat } from '../read/gzip/gzip-format.ts';
-import { type InflateProblem, inflateFile } from '../read/gzip/inflate.ts';
-import type { NoticeCode } from '../report/notice.ts';
+import { inflateFile } from '../read/gzip/inflate.ts';
 import { UnknownTime } from '../time/line-clock.ts';
 import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
@@ -38,7 +38,7 @@ export interface ScanControl {
 
 interface ScanOutcome<Sink> {
   readonly sink: Sink;
-  readonly problems: readonly InflateProblem[];
+  readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
   readonly bytesSearched: number;
 }
@@ -171,7 +171,7 @@ class FileScan<Sink extends LineSink> {
     scanner: Pick<LineScanner, 'push' | 'endLine'>,
     gzip: boolean,
     inflate: InflateChoice,
-  ): Promise<readonly InflateProblem[] | null> {
+  ): Promise<readonly FileProblem[] | null> {
     const data = (chunk: Buffer): boolean => {
       this.#bytesSearched += chunk.length;
       this.control.progress(this.file.read);
@@ -179,7 +179,7 @@ class FileScan<Sink extends LineSink> {
       this.#stoppedEarly ||= !goOn;
       return goOn;
     };
-    let problems: readonly InflateProblem[] = [];
+    let problems: readonly FileProblem[] = [];
     if (gzip) {
       const result = await inflateFile(
         this.file,
@@ -189,7 +189,7 @@ class FileScan<Sink extends LineSink> {
       if (result.kind === 'redo') return null;
       problems = result.problems;
     } else {
-      const room = findingRoom();
+      const room = scanBuffer();
       for (let offset = 0; offset < this.file.size; offset += room.length) {
         const block = this.file.readAt(offset, room);
         if (block.length === 0 || !data(block)) break;
@@ -225,14 +225,14 @@ class FileScan<Sink extends LineSink> {
     return firstMs;
   }
 
-  #laterProblems({ overlongLines }: LineScanner): InflateProblem[] {
-    const problems: InflateProblem[] = [];
+  #laterProblems({ overlongLines }: LineScanner): FileProblem[] {
+    const problems: FileProblem[] = [];
     if (this.file.shrunk) problems.push({ code: 'shrunk', detail: 'became shorter while it was read' });
     if (overlongLines > 0) problems.push({ code: 'long_line', detail: `${overlongLines} overlong lines` });
     return problems;
   }
 
-  #outcome(sink: Sink, problems: readonly InflateProblem[]): ScanOutcome<Sink> {
+  #outcome(sink: Sink, problems: readonly FileProblem[]): ScanOutcome<Sink> {
     return {
       sink,
       problems,

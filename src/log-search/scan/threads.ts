@@ -1,41 +1,18 @@
-// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by whoever
-// does something with many files: search.ts, find-traces.ts, index-logs.ts. A thread takes the next file from a shared
-// counter, so nobody waits for this thread to hand out work while it scans. Does not know what is done with a file.
+// Spreads the files of a plan over threads: this one, and worker threads that begin in scan-worker.ts. Used by search.ts,
+// find-traces.ts and index-logs.ts. A thread takes the next file from a shared counter, so none waits for this thread to
+// hand out work while it scans. What is done with a file is the caller's (file-work.ts).
 import { availableParallelism } from 'node:os';
 import { setInterval } from 'node:timers';
 import { Worker } from 'node:worker_threads';
 import { CardpollError } from '../../platform/errors.ts';
-import { type FileHits, findHits } from '../hits/find-hits.ts';
-import { type IndexResult, indexFile } from '../index/index-file.ts';
-import type { FileTask } from '../plan/plan.ts';
-import type { Progress, Query } from '../plan/query.ts';
-import { findTraceLines, type TraceResult, type TraceTarget } from '../trace/trace.ts';
+import type { FileTask } from '../model/file-task.ts';
+import type { Progress } from '../model/query.ts';
 import type { ScanControl } from './scan-file.ts';
 
-/** What is done with each file: plain data, so that it can be handed to a worker thread. */
-type Work =
-  | { readonly kind: 'hits'; readonly query: Query; readonly runDirectory: string | null }
-  | { readonly kind: 'trace'; readonly query: Query; readonly targets: readonly TraceTarget[] }
-  | { readonly kind: 'index'; readonly query: Query; readonly cacheDirectory: string };
-
-interface Results {
-  readonly hits: FileHits;
-  readonly trace: TraceResult;
-  readonly index: IndexResult;
-}
-
-type AnyResult = Results[keyof Results];
-
-async function work(task: FileTask, what: Work, control: ScanControl): Promise<AnyResult> {
-  switch (what.kind) {
-    case 'hits':
-      return findHits(task, what.query, what.runDirectory, control);
-    case 'trace':
-      return findTraceLines(task, what.query, what.targets, control);
-    case 'index':
-      return indexFile(task, what.query, what.cacheDirectory, control);
-  }
-}
+/** Work by name. The details are plain data: they are copied to worker threads. */
+type FileWork = Readonly<
+  Record<string, (task: FileTask, details: never, control: ScanControl) => Promise<unknown>>
+>;
 
 interface ThreadOptions {
   /** At most; default: one a processor. */
@@ -51,15 +28,18 @@ const WORTH_A_THREAD_BYTES = 64 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
 /**
- * Rejects with the signal's reason when it is aborted.
- * @param onResult called once a file, in any order.
- * @returns how many threads it took.
+ * Does `work[name]` with each file. Rejects with the signal's reason when it is aborted.
+ * @param work the same table that scan-worker.ts has.
+ * @param onResult called once per file, in any order.
+ * @returns the number of threads used.
  */
-export async function forEachFile<W extends Work>(
+export async function forEachFile<Work extends FileWork, Name extends keyof Work & string>(
   tasks: readonly FileTask[],
-  what: W,
+  work: Work,
+  name: Name,
+  details: Parameters<Work[Name]>[1],
   { threads: wanted, onProgress, signal }: ThreadOptions,
-  onResult: (result: Results[W['kind']]) => void,
+  onResult: (result: Awaited<ReturnType<Work[Name]>>) => void,
 ): Promise<number> {
   signal?.throwIfAborted();
   const threads = threadsFor(tasks, wanted);
@@ -70,14 +50,14 @@ export async function forEachFile<W extends Work>(
   const report = () => onProgress?.({ doneBytes: Math.min(totalBytes, board.doneBytes), totalBytes });
   const timer = onProgress === undefined ? null : setInterval(report, PROGRESS_MS);
   const largestFirst = [...tasks].sort((a, b) => weight(b) - weight(a));
-  const share: Share = { tasks: largestFirst, what, memory: board.memory, thread: 0 };
-  // The results are of the kind of the work.
-  const take = onResult as (result: AnyResult) => void;
+  const share: Share = { tasks: largestFirst, name, details, memory: board.memory, thread: 0 };
+  // Each result comes from `work[name]`, though a thread's message has no type.
+  const take = onResult as (result: unknown) => void;
   try {
-    const others = Array.from({ length: threads - 1 }, (_, index) =>
-      startThread({ ...share, thread: index + 1 }, take),
+    const others = Array.from({ length: threads - 1 }, (_, other) =>
+      startThread({ ...share, thread: other + 1 }, take),
     );
-    const outcomes = await Promise.allSettled([workOffShare(share, take), ...others]);
+    const outcomes = await Promise.allSettled([workOffShare(work, share, take), ...others]);
     signal?.throwIfAborted();
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -101,19 +81,24 @@ function weight({ path, size }: FileTask): number {
 /** What a thread is started with. */
 export interface Share {
   readonly tasks: readonly FileTask[];
-  readonly what: Work;
-  /** Of the board that all threads share. */
+  /** Which function of the table to call, and its details. */
+  readonly name: string;
+  readonly details: unknown;
+  /** The memory of the board, shared by all threads. */
   readonly memory: SharedArrayBuffer;
   readonly thread: number;
 }
 
 /** One thread's share: takes file after file until none is left. When it fails, the other threads stop too. */
 export async function workOffShare(
-  { tasks, what, memory, thread }: Share,
-  onResult: (result: AnyResult) => void,
+  work: FileWork,
+  { tasks, name, details, memory, thread }: Share,
+  onResult: (result: unknown) => void,
 ): Promise<void> {
   const board = new Board(memory);
   try {
+    const doWork = work[name];
+    if (doWork === undefined) throw new Error(`no work is called ${name}`);
     for (let doneBytes = 0; !board.isStopped; ) {
       const task = tasks[board.takeNext()];
       if (task === undefined) return;
@@ -122,7 +107,7 @@ export async function workOffShare(
         // A file that is scanned a second time is read more than once, but is no larger for it.
         progress: (bytes) => board.setDone(thread, doneBytes + Math.min(bytes, task.size)),
       };
-      onResult(await work(task, what, control));
+      onResult(await doWork(task, details as never, control));
       doneBytes += task.size;
       board.setDone(thread, doneBytes);
     }
@@ -132,7 +117,7 @@ export async function workOffShare(
   }
 }
 
-function startThread(share: Share, onResult: (result: AnyResult) => void): Promise<void> {
+function startThread(share: Share, onResult: (result: unknown) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(workerUrl(), { workerData: share });
     thread.on('message', onResult);

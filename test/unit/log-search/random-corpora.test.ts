@@ -4,7 +4,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { INTERFACE_ALIASES } from '../../../src/domain/gateway-interface.ts';
-import { indexLogs } from '../../../src/log-search/index/index-logs.ts';
+import { indexLogs } from '../../../src/log-search/index-logs.ts';
 import { seededRandom } from '../../support/gzip-damage.ts';
 import { dayOf, type ReferenceFile, referenceSearch } from '../../support/log-reference.ts';
 import { LogTree } from '../../support/log-tree.ts';

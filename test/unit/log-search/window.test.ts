@@ -1,6 +1,6 @@
 // The edges of a time window: what lies on them, what lies a millisecond beside, and how late a line may be written.
 import { expect, it } from 'vitest';
-import { indexLogs } from '../../../src/log-search/index/index-logs.ts';
+import { indexLogs } from '../../../src/log-search/index-logs.ts';
 import { LogTree } from '../../support/log-tree.ts';
 
 const CARD = '8986001234567890123';

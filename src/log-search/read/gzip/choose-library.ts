@@ -1,12 +1,10 @@
 // Which library inflates: the first of a choice that is installed and does all that fast-inflate.ts asks of it. Neither is
 // taken at its word: one may be missing or not built, the other is inside Node, which may change it.
 import { deflateRawSync } from 'node:zlib';
+import type { InflateChoice } from '../../model/query.ts';
 import { type InflateLibrary, OUTPUT_BYTES } from './inflate-library.ts';
 import { nodeLibrary } from './node-library.ts';
 import { zlibSyncLibrary } from './zlib-sync-library.ts';
-
-/** `auto` takes the fastest that works here, `zlib-sync` that package, `node` only what Node documents. */
-export type InflateChoice = 'auto' | 'zlib-sync' | 'node';
 
 const LIBRARIES: Readonly<Record<InflateChoice, ReadonlyArray<() => InflateLibrary>>> = {
   auto: [nodeLibrary, zlibSyncLibrary],

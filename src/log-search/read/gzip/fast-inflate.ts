@@ -1,14 +1,14 @@
 // Inflates the members of a gzip file synchronously, as long as everything about them is sound. Used by inflate.ts. The
 // libraries say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
 // length, stands where it ended.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { InflateChoice } from '../../model/query.ts';
 import type { FileBytes } from '../file-bytes.ts';
-import { crc32 } from './checksum.ts';
-import { type InflateChoice, libraryFor } from './choose-library.ts';
+import { libraryFor } from './choose-library.ts';
 import { FileWindow } from './file-window.ts';
-import { findMember, readHeader, trailerOf } from './gzip-format.ts';
+import { crc32, findMember, readHeader, trailerOf } from './gzip-format.ts';
 import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
-import type { InflateSink } from './inflate-sink.ts';
 
 /** A slice of a zip bomb inflates to a thousand times its size. */
 const MAX_SLICE_BYTES = 32_768;
@@ -17,6 +17,16 @@ const MIN_SLICE_BYTES = 2_048;
 const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
 /** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
 const SLICES_A_TURN = 64;
+
+/** Where inflated data goes. */
+export interface InflateSink {
+  /** The next data; valid only during the call. Returns false to stop. */
+  data(chunk: Buffer): boolean;
+  /** Whether nothing more is wanted, where there is nothing to hand out for long. */
+  isStopped(): boolean;
+  /** Something is missing here: what follows is not the continuation of what came before. */
+  gap(): void;
+}
 
 /** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
 type FastResult =

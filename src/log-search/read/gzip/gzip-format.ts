@@ -1,4 +1,6 @@
 // The framing of gzip (RFC 1952): headers, trailers and finding the next member behind damage. No inflating here.
+import { createRequire } from 'node:module';
+import * as zlib from 'node:zlib';
 
 /** What headers are read from. */
 export interface ByteSource {
@@ -40,7 +42,7 @@ export function readHeader(source: ByteSource, offset: number): Header {
 function parseHeader(bytes: Buffer): Header {
   const magic = [0x1f, 0x8b, 8];
   const known = bytes.subarray(0, 3);
-  if (known.some((byte, index) => byte !== magic[index])) return { kind: 'none' };
+  if (known.some((byte, nth) => byte !== magic[nth])) return { kind: 'none' };
   if (bytes.length < HEADER_BYTES) return { kind: 'cut' };
   const flags = bytes[3] ?? 0;
   if ((flags & RESERVED_FLAGS) !== 0) return { kind: 'none' };
@@ -69,7 +71,7 @@ export function findMember(bytes: Buffer, from: number): number {
 
 /** Compressed data holds the first three bytes by chance once in 16 MB; so the flags and the last two count as well. */
 function looksLikeHeader(bytes: Buffer, at: number): boolean {
-  const byte = (index: number) => bytes[at + index] ?? 0;
+  const byte = (offset: number) => bytes[at + offset] ?? 0;
   return (
     byte(1) === 0x8b &&
     byte(2) === 8 &&
@@ -77,6 +79,27 @@ function looksLikeHeader(bytes: Buffer, at: number): boolean {
     [0, 2, 4].includes(byte(8)) &&
     (byte(9) <= LAST_KNOWN_SYSTEM || byte(9) === UNKNOWN_SYSTEM)
   );
+}
+
+type Crc32 = (data: Buffer, previous: number) => number;
+
+let loadedCrc32: Crc32 | undefined;
+
+/**
+ * The CRC-32 of a trailer: continues `previous` (0 at the start) with `data`. By a package faster than node:zlib where it
+ * is installed (docs/decisions/0025-inflate-believed-by-trailer.md).
+ */
+export function crc32(data: Buffer, previous: number): number {
+  loadedCrc32 ??= loadCrc32();
+  return loadedCrc32(data, previous);
+}
+
+function loadCrc32(): Crc32 {
+  try {
+    return (createRequire(import.meta.url)('@node-rs/crc32') as { crc32: Crc32 }).crc32;
+  } catch {
+    return zlib.crc32;
+  }
 }
 
 /** The trailer that data with this CRC-32 and length has. */

@@ -1,23 +1,17 @@
 // Hands out the data of a gzip file, however many members it has and however damaged it is, and says what is wrong with
 // it. Used by scan-file.ts. Everything that can be inflated is handed out; behind damage the next member is looked for.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { NoticeCode } from '../../report/notice.ts';
+import type { FileProblem, NoticeCode } from '../../model/notice.ts';
+import type { InflateChoice } from '../../model/query.ts';
 import type { FileBytes } from '../file-bytes.ts';
 import { inflateMember } from './careful-inflate.ts';
-import { crc32 } from './checksum.ts';
-import type { InflateChoice } from './choose-library.ts';
-import { inflateFast } from './fast-inflate.ts';
+import { type InflateSink, inflateFast } from './fast-inflate.ts';
 import { FileWindow } from './file-window.ts';
-import { findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
-import type { InflateSink } from './inflate-sink.ts';
-
-export interface InflateProblem {
-  readonly code: NoticeCode;
-  readonly detail: string;
-}
+import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-format.ts';
 
 type InflateResult =
-  | { readonly kind: 'done'; readonly problems: readonly InflateProblem[] }
+  | { readonly kind: 'done'; readonly problems: readonly FileProblem[] }
   /** The fast way went wrong: forget what was handed out and call again without it. */
   | { readonly kind: 'redo' };
 
@@ -121,9 +115,9 @@ class MemberWalk {
 
   async #findNext(from: number): Promise<boolean> {
     for await (const { at, bytes } of this.#blocks(from, SEARCH_BYTES - HEADER_BYTES + 1)) {
-      const index = findMember(bytes, 0);
-      if (index === -1) continue;
-      this.offset = at + index;
+      const member = findMember(bytes, 0);
+      if (member === -1) continue;
+      this.offset = at + member;
       return true;
     }
     return false;

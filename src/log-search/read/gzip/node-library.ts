@@ -2,7 +2,7 @@
 // the stream. Node has had it since its first versions and promises nothing about it, so choose-library.ts tries it on
 // data it knows before it is used, and fast-inflate.ts believes no member whose checksum does not fit.
 import { constants, createInflateRaw } from 'node:zlib';
-import { findingRoom } from '../../match/find-bytes.ts';
+import { scanBuffer } from '../../match/find-bytes.ts';
 import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 
 interface Internals {
@@ -20,7 +20,7 @@ interface Internals {
 }
 
 export function nodeLibrary(): InflateLibrary {
-  const output = findingRoom().subarray(0, OUTPUT_BYTES);
+  const output = scanBuffer().subarray(0, OUTPUT_BYTES);
   // Making a stream costs more than a small member does.
   let spare: Internals | null = null;
   return {

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Hit } from '../../../../src/log-search/hits/hit.ts';
 import { HitRuns, RunWriter } from '../../../../src/log-search/hits/hit-runs.ts';
+import type { Hit } from '../../../../src/log-search/model/hit.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const OPEN_AT_MOST = 64;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { IdMatcher } from '../../../../src/log-search/hits/trace-lines.ts';
 import { CardMatcher } from '../../../../src/log-search/match/card-matcher.ts';
-import { IdMatcher } from '../../../../src/log-search/trace/trace.ts';
 import { hasCard } from '../../../support/log-reference.ts';
 
 function matches(card: string, line: string): boolean {

@@ -1,6 +1,6 @@
 // Finding in the search room against Buffer.indexOf: every length of needle, every border.
 import { describe, expect, it } from 'vitest';
-import { findingRoom, indexOfBytes } from '../../../../src/log-search/match/find-bytes.ts';
+import { indexOfBytes, scanBuffer } from '../../../../src/log-search/match/find-bytes.ts';
 import { seededRandom } from '../../../support/gzip-damage.ts';
 
 const random = seededRandom(Number(process.env.FUZZ_SEED ?? 11));
@@ -16,7 +16,7 @@ function everyIndex(find: (from: number) => number): number[] {
 
 describe('indexOfBytes', () => {
   it.each(Array.from({ length: 64 }, (_, index) => index + 1))('a needle of %i bytes', (length) => {
-    const room = findingRoom();
+    const room = scanBuffer();
     for (let round = 0; round < 50; round += 1) {
       const needle = Buffer.from(digits(length));
       const start = below(40);
@@ -32,7 +32,7 @@ describe('indexOfBytes', () => {
   });
 
   it('sees the whole room and nothing behind the haystack', () => {
-    const room = findingRoom();
+    const room = scanBuffer();
     room.fill('.');
     const needle = Buffer.from('8986001234567890123');
     const last = room.length - needle.length;
@@ -50,7 +50,7 @@ describe('indexOfBytes', () => {
     const elsewhere = Buffer.from('a card 8986001234567890123');
     expect(indexOfBytes(elsewhere, Buffer.from('8986001234567890123'), 3)).toBe(7);
     const long = Buffer.alloc(300, '7');
-    findingRoom().fill('7', 10, 310).fill('.', 310, 600);
-    expect(indexOfBytes(findingRoom(), long, 0)).toBe(findingRoom().indexOf(long));
+    scanBuffer().fill('7', 10, 310).fill('.', 310, 600);
+    expect(indexOfBytes(scanBuffer(), long, 0)).toBe(scanBuffer().indexOf(long));
   });
 });

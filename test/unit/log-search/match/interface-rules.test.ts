@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INTERFACE_NAMES } from '../../../../src/domain/gateway-interface.ts';
-import { interfaceOf, type OwnSigns } from '../../../../src/log-search/match/interface-alias.ts';
-import { InterfaceRules } from '../../../../src/log-search/match/interface-rules.ts';
+import { InterfaceRules, type OwnSigns } from '../../../../src/log-search/match/interface-rules.ts';
+import { interfaceOf } from '../../../../src/log-search/plan/parse-query.ts';
 import { belongsTo } from '../../../support/log-reference.ts';
 
 const ascii = (text: string) => Buffer.from(text, 'utf8');

@@ -4,9 +4,9 @@ import { findMovedFiles } from '../../../../src/log-search/plan/moved-files.ts';
 const file = (path: string, ino: number, bornMs = ino) => ({
   ...{ path: `/logs/${path}`, dev: 1, ino, bornMs, size: 1, mtimeMs: 0 },
 });
-const task = (index: number, path: string, ino: number) => ({
+const task = (number: number, path: string, ino: number) => ({
   ...file(path, ino),
-  ...{ index, fallback: { fromMs: 0, toMs: 1 } },
+  ...{ number, fallback: { fromMs: 0, toMs: 1 } },
 });
 const OLD = task(0, 'w.log-20260201-000000', 10);
 const LIVE = task(1, 'w.log', 11);

@@ -1,73 +1,16 @@
-// What is searched for, checked once: the words of the command line become a Query that can be handed to a worker
-// thread as it is. Used by search.ts. Every refusal says what to type instead.
-import type { InterfaceName } from '../../domain/gateway-interface.ts';
+// Checks what is searched for: the words of the command line become a Query. Used by search.ts. Every refusal says what
+// to type instead.
+import {
+  INTERFACE_ALIASES,
+  INTERFACE_NAMES,
+  INTERFACES,
+  type InterfaceName,
+} from '../../domain/gateway-interface.ts';
 import { CardpollError } from '../../platform/errors.ts';
-import { interfaceOf, type OwnSigns } from '../match/interface-alias.ts';
-import type { InflateChoice } from '../read/gzip/choose-library.ts';
+import type { Query, SearchOptions } from '../model/query.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
 import { parseTimeValue } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
-
-export interface SearchOptions {
-  /** Directories or files; nested and repeated ones count once. */
-  readonly roots: readonly string[];
-  /** The card's digits. */
-  readonly iccid: string;
-  /** YYYY-MM-DD. */
-  readonly date?: string | undefined;
-  /** RFC 3339, `YYYY-MM-DD[ HH:MM[:SS]]` in the zone, epoch, or how long ago: 30m, 2h, 3d. `until` is exclusive. */
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** IANA name or offset; default: the process's zone. */
-  readonly tz?: string | undefined;
-  /** An alias of the operations interface, section 1.2. */
-  readonly interface?: string | undefined;
-  /** By what lines belong to an interface, besides the signs that everybody's have. */
-  readonly ownSigns?: OwnSigns | undefined;
-  /** Only the request path decides about the interface. */
-  readonly strict?: boolean | undefined;
-  readonly countOnly?: boolean | undefined;
-  /** Default 5. */
-  readonly samples?: number | undefined;
-  /** Keep every hit, for `records()` of the report. */
-  readonly all?: boolean | undefined;
-  /** Also find the other lines of the hits' requests. */
-  readonly trace?: boolean | undefined;
-  /** Default true: leave out files and ends of files that lie outside the window. */
-  readonly prune?: boolean | undefined;
-  /** Default: one a processor. 1 stays on the main thread. */
-  readonly threads?: number | undefined;
-  /** Default: auto. */
-  readonly inflate?: InflateChoice | undefined;
-  /** Where indexes are kept; null: use none. */
-  readonly cacheDir?: string | null | undefined;
-  readonly nowMs?: number | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface Progress {
-  /** Bytes on disk. */
-  readonly doneBytes: number;
-  readonly totalBytes: number;
-}
-
-/** How much of the hits is kept. */
-type Keep = 'count' | 'samples' | 'all';
-
-export interface Query {
-  readonly card: string;
-  readonly interface: InterfaceName | null;
-  readonly ownSigns: OwnSigns;
-  readonly strict: boolean;
-  readonly window: TimeSpan | null;
-  /** null: the process's. */
-  readonly zone: string | null;
-  readonly keep: Keep;
-  readonly samples: number;
-  readonly prune: boolean;
-  readonly inflate: InflateChoice;
-}
 
 const DEFAULT_SAMPLES = 5;
 const LONGEST_CARD = 64;
@@ -94,6 +37,15 @@ function checkCard(iccid: string): string {
   if (/^\d+$/.test(card) && card.length <= LONGEST_CARD) return card;
   throw new CardpollError('usage', 'bad_iccid', `'${iccid}' is not a card id: digits only`, {
     hint: 'type --iccid 8986001234567890123, or any part of it',
+  });
+}
+
+/** @throws CardpollError `usage` / `unknown_interface`. */
+export function interfaceOf(alias: string): InterfaceName {
+  const found = INTERFACE_NAMES.find((name) => name === alias || INTERFACES[name].aliases.includes(alias));
+  if (found !== undefined) return found;
+  throw new CardpollError('usage', 'unknown_interface', `'${alias}' is not an interface`, {
+    hint: `type one of ${INTERFACE_ALIASES.join(', ')}`,
   });
 }
 

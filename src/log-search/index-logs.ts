@@ -1,14 +1,16 @@
 // `cardpoll logs index`: makes or renews the sidecar of every log file that is at rest. Called by the command, from cron
 // or a logrotate postrotate script. search.ts uses what is there by itself.
 
-import { type FileTask, makePlan } from '../plan/plan.ts';
-import type { Progress, Query } from '../plan/query.ts';
-import { FileBytes } from '../read/file-bytes.ts';
-import { isGzip } from '../read/gzip/gzip-format.ts';
-import type { Notice } from '../report/notice.ts';
-import { forEachFile } from '../scan/threads.ts';
-import type { IndexResult } from './index-file.ts';
-import { dropStale } from './index-store.ts';
+import { FILE_WORK } from './file-work.ts';
+import type { IndexResult } from './index/index-file.ts';
+import { dropStale } from './index/index-store.ts';
+import type { FileTask } from './model/file-task.ts';
+import type { Notice } from './model/notice.ts';
+import type { Progress, Query } from './model/query.ts';
+import { makePlan } from './plan/plan.ts';
+import { FileBytes } from './read/file-bytes.ts';
+import { isGzip } from './read/gzip/gzip-format.ts';
+import { forEachFile } from './scan/threads.ts';
 
 interface IndexOptions {
   readonly roots: readonly string[];
@@ -46,15 +48,16 @@ export async function indexLogs(options: IndexOptions): Promise<IndexReport> {
   const resting = new Set(tasks);
   const results: IndexResult[] = [];
   const { onProgress, signal } = options;
-  const work = { kind: 'index', query, cacheDirectory: options.cacheDir } as const;
-  await forEachFile(tasks, work, { threads: options.threads, onProgress, signal }, (found) => {
+  const details = { query, cacheDirectory: options.cacheDir };
+  const spread = { threads: options.threads, onProgress, signal };
+  await forEachFile(tasks, FILE_WORK, 'indexFile', details, spread, (found) => {
     results.push(found);
   });
   const leftOut = [
     ...plan.tasks.filter((task) => !resting.has(task)).map(({ path }) => ({ path, reason: 'still written' })),
     ...results
       .filter(({ state }) => state === 'left_out')
-      .map(({ index, reason }) => ({ path: plan.tasks[index]?.path ?? '', reason })),
+      .map(({ file, reason }) => ({ path: plan.tasks[file]?.path ?? '', reason })),
   ];
   return {
     indexed: results.filter(({ state }) => state === 'indexed').length,

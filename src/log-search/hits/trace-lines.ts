@@ -1,14 +1,15 @@
 // `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. find-traces.ts
 // collects the request ids of the hits here, then has the files around them scanned for lines with one of the ids.
-import type { Hit } from '../hits/hit.ts';
+
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
-import type { FileTask } from '../plan/plan.ts';
-import type { Query } from '../plan/query.ts';
-import type { InflateProblem } from '../read/gzip/inflate.ts';
+import type { FileTask } from '../model/file-task.ts';
+import type { Hit } from '../model/hit.ts';
+import type { FileProblem } from '../model/notice.ts';
+import type { Query } from '../model/query.ts';
 import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 
-export interface TraceTarget {
+interface TraceTarget {
   readonly id: string;
   /** Lines of the request are looked for within. */
   readonly fromMs: number;
@@ -63,10 +64,11 @@ export class TraceTargets {
   }
 }
 
-export interface TraceResult {
-  readonly index: number;
+interface TraceResult {
+  /** Number of the file's task. */
+  readonly file: number;
   readonly lines: readonly TracedLine[];
-  readonly problems: readonly InflateProblem[];
+  readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
   readonly bytesSearched: number;
   /** Ids some of whose lines were left out. */
@@ -77,20 +79,24 @@ export interface TracedLine extends Omit<Hit, 'interfaces'> {
   readonly id: string;
 }
 
+interface TraceWork {
+  readonly query: Query;
+  readonly targets: readonly TraceTarget[];
+}
+
 export async function findTraceLines(
   task: FileTask,
-  query: Query,
-  targets: readonly TraceTarget[],
+  { query, targets }: TraceWork,
   control: ScanControl,
 ): Promise<TraceResult> {
   const { sink, problems, bytesRead, bytesSearched } = await scanFile(task, query, control, {
     matcher: new IdMatcher(targets.map(({ id }) => id)),
     timed: true,
-    begin: () => new TraceLines(task.index, targets),
+    begin: () => new TraceLines(task.number, targets),
     forget: () => {},
   });
   const truncated = [...sink.truncated];
-  return { index: task.index, lines: sink.lines, problems, bytesRead, bytesSearched, truncated };
+  return { file: task.number, lines: sink.lines, problems, bytesRead, bytesSearched, truncated };
 }
 
 /** Matches lines that hold one of some ids as a whole word. */
@@ -112,12 +118,12 @@ export class IdMatcher implements LineMatcher {
       this.#positions = this.#needles.map(() => -1);
     }
     let least = Number.POSITIVE_INFINITY;
-    this.#needles.forEach((needle, index) => {
-      let position = this.#positions[index] ?? -1;
+    this.#needles.forEach((needle, nth) => {
+      let position = this.#positions[nth] ?? -1;
       if (position < from) {
         const found = buf.indexOf(needle, from);
         position = found === -1 ? Number.POSITIVE_INFINITY : found;
-        this.#positions[index] = position;
+        this.#positions[nth] = position;
       }
       least = Math.min(least, position);
     });

@@ -1,4 +1,4 @@
-// What a search has to say about a file besides its hits. Part of the report (docs/log-search.md lists them).
+// What a search reports about a file besides its hits (docs/log-search.md lists the codes).
 
 export type NoticeCode =
   | 'truncated' // gzip that ends too early, or is still being written; what is there was searched
@@ -32,6 +32,9 @@ export interface Notice {
   readonly code: NoticeCode;
   readonly detail: string;
 }
+
+/** A notice before the file's path is added. */
+export type FileProblem = Omit<Notice, 'path'>;
 
 export function isIncomplete(notice: Pick<Notice, 'code'>): boolean {
   return MISSING.has(notice.code);

@@ -1,12 +1,14 @@
 // The second pass of `--trace`: from the hits to the lines of their requests. Called by search.ts.
-import { compareHits, type Hit } from '../hits/hit.ts';
-import { CardMatcher, holds } from '../match/card-matcher.ts';
-import { makePlan } from '../plan/plan.ts';
-import type { Query, SearchOptions } from '../plan/query.ts';
-import type { Notice } from '../report/notice.ts';
-import type { Trace } from '../report/report.ts';
-import { forEachFile } from '../scan/threads.ts';
-import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './trace.ts';
+
+import { FILE_WORK } from './file-work.ts';
+import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
+import { CardMatcher, holds } from './match/card-matcher.ts';
+import { compareHits, type Hit } from './model/hit.ts';
+import type { Notice } from './model/notice.ts';
+import type { Query, SearchOptions } from './model/query.ts';
+import { makePlan } from './plan/plan.ts';
+import type { Trace } from './report/report.ts';
+import { forEachFile } from './scan/threads.ts';
 
 interface FoundTraces {
   readonly traces: readonly Trace[];
@@ -34,11 +36,12 @@ export async function findTraces(
   const lines: TracedLine[] = [];
   const cutShort = new Set<string>();
   const notices: Notice[] = [];
-  const work = { kind: 'trace', query: wider, targets: list } as const;
-  await forEachFile(plan.tasks, work, { threads, onProgress: undefined, signal }, (found) => {
+  const details = { query: wider, targets: list };
+  const spread = { threads, onProgress: undefined, signal };
+  await forEachFile(plan.tasks, FILE_WORK, 'findTraceLines', details, spread, (found) => {
     lines.push(...found.lines);
     for (const id of found.truncated) cutShort.add(id);
-    const path = plan.tasks[found.index]?.path ?? '';
+    const path = plan.tasks[found.file]?.path ?? '';
     notices.push(...found.problems.map((problem) => ({ path, ...problem })));
   });
   const paths = plan.tasks.map(({ path }) => path);

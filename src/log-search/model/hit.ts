@@ -2,7 +2,7 @@
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 
 export interface Hit {
-  /** Index of the file's task. */
+  /** Number of the file's task. */
   readonly file: number;
   /** Position of the line in the file's inflated data. */
   readonly offset: number;
