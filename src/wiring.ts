@@ -20,11 +20,11 @@ import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
-import { endsWithin } from './platform/ends-within.ts';
 import type { CardpollError } from './platform/errors.ts';
 import { type Logger, type Logs, openLogs } from './platform/logger.ts';
 import type { Teardown } from './platform/service.ts';
 import { SsrfGuard } from './platform/ssrf-guard.ts';
+import { withTimeout } from './platform/with-timeout.ts';
 import { Reloader } from './reload.ts';
 import { accessOf, startServer, stateOf } from './serve.ts';
 import { type Hangups, run } from './signals.ts';
@@ -172,7 +172,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
   const digest = new AuditDigest({ audit, clock: systemClock, onError });
   await digest.start();
   teardown.add(async () => {
-    await endsWithin(
+    await withTimeout(
       DIGEST_STOP_MS,
       digest.stop().catch((error) => onError(error, 0)),
       systemClock,

@@ -6,11 +6,11 @@ import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
 import { isChange } from '../domain/results/poll-outcome.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
-import { endsWithin } from '../platform/ends-within.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { LoopMeans } from '../platform/loop.ts';
 import { Pulse } from '../platform/pulse.ts';
 import type { Service } from '../platform/service.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 import type { InstanceInfo } from '../store/ports/live/coordination.ts';
 import type { EngineDeps, EngineSettings } from './engine-settings.ts';
 import { ErrorReporter } from './error-reporter.ts';
@@ -184,12 +184,12 @@ export class Engine implements Service {
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
-    if (!(await endsWithin(this.settings.polling.drainTimeoutMs, this.#drain(), this.deps.clock))) {
+    if (!(await withTimeout(this.settings.polling.drainTimeoutMs, this.#drain(), this.deps.clock))) {
       const unsettled = this.#writer.reserved;
       this.deps.log.error({ unsettled }, 'drain took too long: leases will end by themselves');
       this.#writer.abandon();
     }
-    if (!(await endsWithin(FAREWELL_MS, this.#leave(), this.deps.clock))) {
+    if (!(await withTimeout(FAREWELL_MS, this.#leave(), this.deps.clock))) {
       this.deps.log.warn('a store does not answer: ended without signing off');
     }
   }

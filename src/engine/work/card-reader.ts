@@ -3,8 +3,8 @@
 // the store that swallows packets they would be held for as long as the client waits for an answer.
 import type { Card } from '../../domain/cards/card.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { endsWithin } from '../../platform/ends-within.ts';
 import { CardpollError } from '../../platform/errors.ts';
+import { withTimeout } from '../../platform/with-timeout.ts';
 import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
@@ -52,7 +52,7 @@ export class CardReader {
     const askedAt = this.clock.monotonic();
     const reading = this.#read(cardIds);
     try {
-      if (!(await endsWithin(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
+      if (!(await withTimeout(READ_TIMEOUT_MS, reading, this.clock))) throw this.#giveUp(reading);
     } catch (error) {
       const firstAt = this.failingMs > 0 ? (this.#failures?.firstAt ?? askedAt) : askedAt;
       this.#failures = { firstAt, lastAt: this.clock.monotonic() };

@@ -1,7 +1,7 @@
 // A number that the stores know and that the health of the fleet wants: asked for every few seconds at most, and nobody waits
 // for it while a store is away: then it is not known. Used by stats.ts.
 import type { Clock } from '../../platform/clock.ts';
-import { endsWithin } from '../../platform/ends-within.ts';
+import { withTimeout } from '../../platform/with-timeout.ts';
 
 const ASK_EVERY_MS = 5_000;
 const PATIENCE_MS = 50;
@@ -21,7 +21,7 @@ export class PatientReading<T> {
     if (this.#asking === null && this.clock.monotonic() >= this.#askedAtMs + ASK_EVERY_MS) {
       this.#asking = this.#ask();
     }
-    if (this.#asking !== null) await endsWithin(PATIENCE_MS, this.#asking, this.clock);
+    if (this.#asking !== null) await withTimeout(PATIENCE_MS, this.#asking, this.clock);
     return this.#known;
   }
 

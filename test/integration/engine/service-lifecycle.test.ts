@@ -18,8 +18,8 @@ import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
 import { HealthWatch } from '../../../src/operations/stats/health-watch.ts';
-import { endsWithin } from '../../../src/platform/ends-within.ts';
 import type { LoopService } from '../../../src/platform/loop.ts';
+import { withTimeout } from '../../../src/platform/with-timeout.ts';
 import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
@@ -201,7 +201,7 @@ describe.each(LOOPS)('%s', (name) => {
     await wake();
     await waitFor(() => gate.waiting > 0, { everyMs: 1, what: 'a pass to wait for the store' });
     const stopping = subject.stop();
-    const left = endsWithin(3_000, stopping, clock);
+    const left = withTimeout(3_000, stopping, clock);
     clock.advance(3_000);
     expect(await left, 'a stop that did not wait for its pass').toBe(false);
     gate.open();

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { endsWithin } from '../../../src/platform/ends-within.ts';
+import { withTimeout } from '../../../src/platform/with-timeout.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { startRedisCluster, startRedisSentinel } from '../../support/redis-topologies.ts';
@@ -52,7 +52,7 @@ describe('a throwaway Redis', () => {
     await client.ping();
     server.pause();
     const answer = client.ping();
-    expect(await endsWithin(200, answer, systemClock)).toBe(false);
+    expect(await withTimeout(200, answer, systemClock)).toBe(false);
     server.resume();
     expect(await answer).toBe('PONG');
   });

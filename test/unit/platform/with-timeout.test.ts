@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { endsWithin } from '../../../src/platform/ends-within.ts';
+import { withTimeout } from '../../../src/platform/with-timeout.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 it('work in time', async () => {
   const clock = new FakeClock();
-  expect(await endsWithin(1_000, Promise.resolve(), clock)).toBe(true);
+  expect(await withTimeout(1_000, Promise.resolve(), clock)).toBe(true);
   expect(clock.sleepers).toBe(0);
 });
 
 it('work that takes longer goes on without anybody', async () => {
   const clock = new FakeClock();
-  const ended = endsWithin(1_000, new Promise(() => {}), clock);
+  const ended = withTimeout(1_000, new Promise(() => {}), clock);
   clock.advance(999);
   expect(await Promise.race([ended, nextTurn('not yet')])).toBe('not yet');
   clock.advance(1);
@@ -20,6 +20,6 @@ it('work that takes longer goes on without anybody', async () => {
 
 it('work that fails', async () => {
   const clock = new FakeClock();
-  await expect(endsWithin(1_000, Promise.reject(new Error('broken')), clock)).rejects.toThrow('broken');
+  await expect(withTimeout(1_000, Promise.reject(new Error('broken')), clock)).rejects.toThrow('broken');
   expect(clock.sleepers).toBe(0);
 });

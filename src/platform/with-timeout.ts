@@ -1,8 +1,12 @@
-// Bounds a wait in time. Used where shutting down must not depend on somebody else's answer.
+// Bounds a wait in time. Used where a shutdown must not depend on an answer from elsewhere.
 import type { Clock } from './clock.ts';
 
-/** @returns true when `work` ended in time; false when not: then it goes on unobserved. Throws what `work` throws in time. */
-export async function endsWithin(
+/**
+ * Waits for `work`, at most `ms` milliseconds.
+ * @returns whether `work` ended in time. If not it goes on, and its result is ignored.
+ * @throws what `work` throws in time.
+ */
+export async function withTimeout(
   ms: number,
   work: Promise<unknown>,
   clock: Pick<Clock, 'sleep'>,
