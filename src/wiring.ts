@@ -13,7 +13,7 @@ import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
-import { openGatewayClient } from './gateway/client.ts';
+import { GatewayClient } from './gateway/client.ts';
 import { FlowControlledGateway } from './gateway/flow-control.ts';
 import { startSimulator } from './gateway/simulator.ts';
 import type { Audit } from './operations/audit.ts';
@@ -189,7 +189,7 @@ function buildEngine(
   probeAddress: () => string | null,
 ): Engine {
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const client = openGatewayClient(config.gateway, { log: logs.worker, clock: systemClock });
+  const client = new GatewayClient(config.gateway, { log: logs.worker, clock: systemClock });
   teardown.add(() => client.close());
   const gateway = new FlowControlledGateway({
     gateway: client,

@@ -1,7 +1,7 @@
 // Judges what the gateway sent: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
 // Pure: no I/O, no clock; the client decides deadlines and logs.
-import { type AnswerKind, INTERFACES } from '../domain/gateway-interface.ts';
-import { GatewayError, type InterfaceName } from './gateway.ts';
+import { type AnswerKind, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
+import { GatewayError } from './gateway.ts';
 
 /** The envelope's `code` that means success. */
 const SUCCESS_CODE = 200;

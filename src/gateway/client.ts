@@ -1,5 +1,6 @@
 // The gateway client: one HTTP call for one card, bounded in time and size, logged, with an honest error. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
+import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
 import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
@@ -7,11 +8,11 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { readAnswer, statusError } from './answer.ts';
-import { fixedHeaders, SIGNATURE_HEADER, signatureOf } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 
 const GATEWAY_CALL = '网关调用';
+const SIGNATURE_HEADER = 'x-cardpoll-signature';
 
 interface GatewayClientDeps {
   /** Gets one line a call, with the fields of contract, "Logs". */
@@ -20,11 +21,6 @@ interface GatewayClientDeps {
 }
 
 type LogFields = Record<string, unknown>;
-
-/** Opens a client; connections are made when needed and kept alive. */
-export function openGatewayClient(profile: GatewayConfig, deps: GatewayClientDeps): GatewayClient {
-  return new GatewayClient(profile, deps);
-}
 
 /** What is known of an interface before any call. */
 interface Route {
@@ -37,6 +33,7 @@ interface Route {
   readonly log: Logger;
 }
 
+/** Connections are made when needed and kept alive. */
 export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
   readonly #sweep: DeadlineSweep;
@@ -165,4 +162,28 @@ export class GatewayClient implements UpstreamGateway {
     route.log.warn({ ...fields, error: failure, reason }, GATEWAY_CALL);
     return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
   }
+}
+
+interface SignedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/**
+ * The value of the signature header: `t=<unix seconds>,v1=<hex>`, where <hex> is HMAC-SHA256 under the shared key of
+ * "<t>.<METHOD>.<path as sent, with query>.<body>". The gateway should refuse a `t` more than five minutes away from its
+ * own clock, so that a recorded call cannot be replayed.
+ */
+function signatureOf(key: string, request: SignedRequest, atMs: number): string {
+  const t = Math.floor(atMs / 1000);
+  const text = `${t}.${request.method}.${request.path}.${request.body}`;
+  return `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
+}
+
+/** Headers that are the same for every call, as name, value, name, value. A bearer token and a signature may both be configured. */
+function fixedHeaders({ token }: Pick<GatewayConfig, 'token'>): string[] {
+  const headers = ['accept', 'application/json', 'user-agent', 'cardpoll'];
+  if (token !== null) headers.push('authorization', `Bearer ${token}`);
+  return headers;
 }

@@ -6,9 +6,10 @@
 // exchange ends at most SWEEP_MS after its deadline.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
+import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { RetryAfter } from './answer.ts';
-import { GatewayError, type InterfaceName } from './gateway.ts';
+import { GatewayError } from './gateway.ts';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);

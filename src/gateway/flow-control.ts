@@ -2,7 +2,12 @@
 // metered and reported to the throttle of its interface. What the fleet as a whole may use is the leader's business
 // (engine/limits/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
 
-import { INTERFACE_NAMES, perInterface, WHOLE_GATEWAY } from '../domain/gateway-interface.ts';
+import {
+  INTERFACE_NAMES,
+  type InterfaceName,
+  perInterface,
+  WHOLE_GATEWAY,
+} from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -13,7 +18,6 @@ import {
   type Gateway,
   type GatewayAnswer,
   GatewayError,
-  type InterfaceName,
   type Permit,
   type UpstreamGateway,
 } from './gateway.ts';

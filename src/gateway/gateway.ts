@@ -4,8 +4,6 @@
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 
-export { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
-
 export interface GatewayAnswer {
   /** The interface's field, checked for its type: boolean, number >= 0, string; null for interfaces without one. */
   readonly value: boolean | number | string | null;

@@ -5,7 +5,7 @@ import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gatew
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { silentLogger } from '../platform/logger.ts';
-import { openGatewayClient } from './client.ts';
+import { GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
 
 const READING = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
@@ -27,7 +27,7 @@ export async function probeProfile(
   cards: readonly CalledCard[],
   clock: Clock,
 ): Promise<ProbeResult[]> {
-  const client = openGatewayClient(profile, { log: silentLogger(), clock });
+  const client = new GatewayClient(profile, { log: silentLogger(), clock });
   const known = cards.length > 0;
   try {
     return await Promise.all(

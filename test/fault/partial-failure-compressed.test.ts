@@ -1,8 +1,8 @@
 // A gateway that fails in part, for hours of compressed time: the healthy part keeps its pace, whoever fails is asked
 // again, and after healing everything is as before. The same with real processes: partial-failure.test.ts.
 import { afterEach, describe, expect, it } from 'vitest';
+import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
-import type { InterfaceName } from '../../src/gateway/gateway.ts';
 import {
   type Behaviour,
   CompressedFleet,

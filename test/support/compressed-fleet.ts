@@ -4,6 +4,7 @@
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
@@ -15,12 +16,7 @@ import { makeTask } from '../../src/engine/tasks/make-task.ts';
 import type { CardReader } from '../../src/engine/work/card-reader.ts';
 import { Worker } from '../../src/engine/work/worker.ts';
 import { FlowControlledGateway } from '../../src/gateway/flow-control.ts';
-import {
-  GatewayError,
-  type GatewayFailure,
-  type InterfaceName,
-  type UpstreamGateway,
-} from '../../src/gateway/gateway.ts';
+import { GatewayError, type GatewayFailure, type UpstreamGateway } from '../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';

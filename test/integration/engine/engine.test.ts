@@ -7,7 +7,7 @@ import { Instruments } from '../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../src/config/settings/polling-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
-import { openGatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import type { UpstreamGateway } from '../../../src/gateway/gateway.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   records = await openPostgresRecordStore({ url: await freshDatabase(), applicationName: 'cardpoll' });
   teardown.add(() => records.close());
   await records.migrations.up();
-  const client = openGatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
+  const client = new GatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
     log,
     clock: systemClock,
   });

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type GatewayClient, openGatewayClient } from '../../../src/gateway/client.ts';
-import { GatewayError, type InterfaceName } from '../../../src/gateway/gateway.ts';
+import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
+import { GatewayClient } from '../../../src/gateway/client.ts';
+import { GatewayError } from '../../../src/gateway/gateway.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import {
@@ -36,7 +37,7 @@ afterEach(async () => {
 function open(settings: GatewayChanges): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const client = openGatewayClient(gatewayConfig(settings), { log, clock: systemClock });
+  const client = new GatewayClient(gatewayConfig(settings), { log, clock: systemClock });
   opened.push(() => client.close());
   return { client, lines };
 }
@@ -367,7 +368,7 @@ describe('the deadline', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const profile = { ...gatewayConfig({ url: gateway.url }), maxConnections: 1 };
-    const client = openGatewayClient(profile, { log, clock: systemClock });
+    const client = new GatewayClient(profile, { log, clock: systemClock });
     opened.push(() => client.close());
     const first = failureOf(client.call('stop', CARD, 400));
     const second = failureOf(client.call('stop', { cardId: 8, iccid: '1' }, 100));

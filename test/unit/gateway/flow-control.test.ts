@@ -1,13 +1,9 @@
 // Which calls count for which interface, what is held back, and when slow calls make room. How one interface is
 // throttled: throttle.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
+import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
-import {
-  GatewayError,
-  type GatewayFailure,
-  INTERFACE_NAMES,
-  type InterfaceName,
-} from '../../../src/gateway/gateway.ts';
+import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const CARD = { cardId: 1, iccid: '1' };

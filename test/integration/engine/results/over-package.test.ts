@@ -9,7 +9,7 @@ import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts'
 import { phaseHash } from '../../../../src/domain/schedule/phase.ts';
 import { TASKS } from '../../../../src/domain/task-type.ts';
 import { Engine } from '../../../../src/engine/engine.ts';
-import { openGatewayClient } from '../../../../src/gateway/client.ts';
+import { GatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
@@ -76,7 +76,7 @@ beforeAll(async () => {
     },
   );
   const means = { clock: systemClock, meter: new Instruments(), random: Math.random };
-  const gateway = openGatewayClient(gatewayConfig({ url: scripted.url }), {
+  const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
     log: pino({ level: 'silent' }),
     clock: systemClock,
   });

@@ -8,7 +8,7 @@ import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
-import { type GatewayClient, openGatewayClient } from '../../../../src/gateway/client.ts';
+import { GatewayClient } from '../../../../src/gateway/client.ts';
 import { demoIccid } from '../../../../src/gateway/demo-fleet.ts';
 import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -65,7 +65,7 @@ beforeAll(async () => {
   reader = new CardReader(live.cards, records.cards, CACHE_MS, systemClock);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
-  gateway = openGatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
+  gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
 });
 afterAll(async () => {
   await gateway.close();

@@ -5,12 +5,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { makeTask } from '../../../../src/engine/tasks/make-task.ts';
 import type { PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
 import type { TaskResult } from '../../../../src/engine/work/task.ts';
-import { type Gateway, GatewayError, type InterfaceName } from '../../../../src/gateway/gateway.ts';
+import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
