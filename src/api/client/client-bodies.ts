@@ -17,8 +17,7 @@ import type { InitState } from '../../operations/schedule/init.ts';
 import type { InitReport } from '../../operations/schedule/init-report.ts';
 import type { TaskFailures } from '../../operations/stats/failures.ts';
 import type { History } from '../../operations/stats/history.ts';
-import type { Overview } from '../../operations/stats/stats.ts';
-import type { QueueStats, TaskStats } from '../../operations/stats/task-stats.ts';
+import type { Overview, QueueStats, TaskStats } from '../../operations/stats/stats-report.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/triggers.ts';
 import type { Wire } from './wire.ts';
 

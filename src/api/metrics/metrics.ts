@@ -6,10 +6,10 @@
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { InitOperations, ReconciliationReport } from '../../operations/schedule/init.ts';
+import type { InitOperations, InitState } from '../../operations/schedule/init.ts';
 import type { FailureOperations, TaskFailures } from '../../operations/stats/failures.ts';
-import type { Overview, StatsOperations } from '../../operations/stats/stats.ts';
-import type { TaskStats } from '../../operations/stats/task-stats.ts';
+import type { StatsOperations } from '../../operations/stats/stats.ts';
+import type { Overview, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import type { Instruments } from './instruments.ts';
@@ -43,7 +43,7 @@ const PAUSE_SOURCES = ['gateway', 'operator'] as const;
 /** What all instances have in common. */
 interface Fleet {
   readonly overview: Overview;
-  readonly reconciliation: ReconciliationReport;
+  readonly reconciliation: InitState['reconciliation'];
   readonly upkeep: Upkeep;
   readonly failures: readonly TaskFailures[];
 }
@@ -217,7 +217,10 @@ function addStops(page: Page, { stops }: Overview): void {
     .set(stops.unconfirmed);
 }
 
-function addRepairs(page: Page, { healedMissing, healedForeign, healedDouble }: ReconciliationReport): void {
+function addRepairs(
+  page: Page,
+  { healedMissing, healedForeign, healedDouble }: InitState['reconciliation'],
+): void {
   const repairs = page.counter('ring_repairs_total', 'Cards whose place in the rings was repaired', ['kind']);
   repairs.inc({ kind: 'missing' }, healedMissing);
   repairs.inc({ kind: 'foreign' }, healedForeign);

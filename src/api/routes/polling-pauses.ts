@@ -1,13 +1,14 @@
 // /api/admin/polling-pauses: what holds polling back for a time, and the operator's own pauses.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { PauseOperations } from '../../operations/limits/pauses.ts';
+import { type PauseOperations, pauseReport } from '../../operations/limits/pauses.ts';
 import { toWire } from '../client/wire.ts';
-import { newPause, pause, pausedTypes } from '../schemas/pauses.ts';
+import { itemsOf } from '../schemas/page.ts';
+import { newPause, pausedTypes } from '../schemas/pauses.ts';
 
 const tags = ['polling-pauses'];
 const PAUSES = '/polling-pauses';
-const items = z.object({ items: z.array(pause) });
+const items = itemsOf(pauseReport);
 
 export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
   return async (app) => {

@@ -4,9 +4,14 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HISTORY_STEPS } from '../../domain/stats/history.ts';
 import type { Operations } from '../../operations/operations.ts';
+import { initState } from '../../operations/schedule/init.ts';
+import { taskFailures } from '../../operations/stats/failures.ts';
+import { history } from '../../operations/stats/history.ts';
+import { overview, queueStats, taskStats } from '../../operations/stats/stats-report.ts';
 import { toWire } from '../client/wire.ts';
 import { queryNumber } from '../schemas/fields.ts';
-import { history, initState, overview, queueStats, taskFailures, taskStats } from '../schemas/stats.ts';
+import { itemsOf } from '../schemas/page.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-stats'];
 
@@ -21,13 +26,13 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
   return async (app) => {
     app.get(
       '/polling-stats',
-      { schema: { tags, summary: 'Overall statistics', response: { 200: overview } } },
+      { schema: { tags, summary: 'Overall statistics', response: { 200: wireSchema(overview) } } },
       async () => toWire(await stats.overview()),
     );
     app.get(
       '/polling-stats/queues',
       {
-        schema: { tags, summary: 'Queue state', response: { 200: z.object({ items: z.array(queueStats) }) } },
+        schema: { tags, summary: 'Queue state', response: { 200: itemsOf(queueStats) } },
       },
       async () => ({ items: toWire(await stats.queues()) }),
     );
@@ -37,7 +42,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
         schema: {
           tags,
           summary: 'Task statistics',
-          response: { 200: z.object({ items: z.array(taskStats) }) },
+          response: { 200: itemsOf(taskStats) },
         },
       },
       async () => ({ items: toWire(await stats.tasks()) }),
@@ -49,7 +54,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
           tags,
           summary: 'Samples of the last minutes: one a second up to 15 minutes, else one a minute',
           querystring: z.object({ minutes: queryNumber(MINUTES).default(DEFAULT_MINUTES) }),
-          response: { 200: history },
+          response: { 200: wireSchema(history) },
         },
       },
       async ({ query }) => toWire(await operations.history.read(query.minutes)),
@@ -60,14 +65,14 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
         schema: {
           tags,
           summary: 'Why polls fail, of which carriers, and for which cards',
-          response: { 200: z.object({ items: z.array(taskFailures) }) },
+          response: { 200: itemsOf(taskFailures) },
         },
       },
       async () => ({ items: toWire(await failures.list()) }),
     );
     app.get(
       '/polling-stats/init-progress',
-      { schema: { tags, summary: 'Initialisation progress', response: { 200: initState } } },
+      { schema: { tags, summary: 'Initialisation progress', response: { 200: wireSchema(initState) } } },
       async () => toWire(await init.progress()),
     );
     app.post(
@@ -76,7 +81,7 @@ export function pollingStatsRoutes(operations: StatsSources): FastifyPluginAsync
         schema: {
           tags,
           summary: 'Compare every ring with the cards and repair what differs, in place',
-          response: { 202: initState },
+          response: { 202: wireSchema(initState) },
         },
       },
       async ({ actor }, reply) => reply.code(202).send(toWire(await init.rebuild(actor))),

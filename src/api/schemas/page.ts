@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
 import { toWire, type Wire } from '../client/wire.ts';
+import { wireSchema } from '../wire-schema.ts';
 import { queryNumber } from './fields.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
@@ -11,6 +12,11 @@ export const pageQuery = z.object({
   page_size: queryNumber(PAGE_SIZE_BOUNDS).default(DEFAULT_PAGE_SIZE),
 });
 type PageQuery = z.output<typeof pageQuery>;
+
+/** A list that is short and has no pages. */
+export function itemsOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(wireSchema(item)) });
+}
 
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), page: z.int(), page_size: z.int(), total: z.int() });

@@ -113,10 +113,10 @@ function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: ach
 }
 
 function drainCell({ capacity }: TaskBody): Span {
-  const { drain_seconds: drain, remedy } = capacity;
+  const { drain_seconds: drain, capacity_per_second: measured } = capacity;
   if (drain === 0) return span('empty');
   if (drain !== null) return span(seconds(drain));
-  return remedy === null ? span('not known') : span('never', 'bad');
+  return measured === null ? span('not known') : span('never', 'bad');
 }
 
 function toneIf(condition: boolean, tone: Tone): Tone | undefined {

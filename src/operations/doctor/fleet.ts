@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { databaseOutagesOf } from '../health/database-outages.ts';
-import type { Overview } from '../stats/stats.ts';
+import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
 import { ringSampleFindings } from './ring-sample.ts';

@@ -1,27 +1,27 @@
 // How the gateway looks to the fleet: each instance has breakers of its own and tells those that hold calls back with
 // its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
-import { INTERFACE_NAMES, type InterfaceName, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { z } from 'zod';
+import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
+import type { ReportOf } from '../report.ts';
 import type { TaskHealthInputs } from './health-reasons.ts';
 
-export interface InterfaceReport {
-  /** `gateway`: the breaker for what concerns all interfaces (connecting, TLS, credentials). */
-  readonly interface: InterfaceName | typeof WHOLE_GATEWAY;
-  /** The worst state of any live instance. */
-  readonly breaker: 'closed' | 'open' | 'half_open';
-  /** Of the instance that holds back longest; null while closed. */
-  readonly since: Date | null;
-  readonly reason: string | null;
-  readonly nextProbeAt: Date | null;
-  /** Live instances that hold calls back. */
-  readonly instances: number;
-}
+const interfaceReport = z.object({
+  interface: z
+    .string()
+    .describe('gateway: the breaker for what concerns all interfaces (connecting, TLS, credentials)'),
+  breaker: z.enum(['closed', 'open', 'half_open']).describe('The worst state of any live instance'),
+  since: z.date().nullable().describe('Of the instance that holds calls back longest; null while closed'),
+  reason: z.string().nullable(),
+  nextProbeAt: z.date().nullable(),
+  instances: z.int().describe('Live instances that hold calls back'),
+});
+export type InterfaceReport = ReportOf<typeof interfaceReport>;
 
-export interface GatewayReport {
-  readonly interfaces: readonly InterfaceReport[];
-}
+export const gatewayReport = z.object({ interfaces: z.array(interfaceReport) });
+export type GatewayReport = ReportOf<typeof gatewayReport>;
 
 export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
   const all = instances.flatMap((instance) => instance.breakers);

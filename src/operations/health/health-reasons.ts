@@ -4,30 +4,29 @@
 // The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
 // tell: polling that is held back, that does not happen, or that is slower than configured.
 
+import { z } from 'zod';
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/failing-carriers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
+import { type ReportOf, taskType } from '../report.ts';
 import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { type DatabaseOutages, outageWords } from './database-outages.ts';
 
-export interface HealthReason {
-  readonly code: HealthCode;
-  /** null: it concerns the whole fleet. */
-  readonly taskType: TaskType | null;
-  readonly severity: 'warning' | 'alert';
-  /** One sentence without a full stop. */
-  readonly text: string;
-  /** What helps, or shows more; null where nothing can be typed. */
-  readonly command: string | null;
-  /** Since when it holds without a gap; null: moments ago, or nobody watched. */
-  readonly since: Date | null;
-}
+export const healthReason = z.object({
+  code: z.string(),
+  taskType: taskType.nullable().describe('null: it concerns the whole fleet'),
+  severity: z.enum(['warning', 'alert']),
+  text: z.string().describe('One sentence without a full stop'),
+  command: z.string().nullable().describe('What helps, or shows more; null without such a command'),
+  since: z.date().nullable().describe('Since when it holds without a gap; null: unknown, or only just now'),
+});
+export type HealthReason = ReportOf<typeof healthReason>;
 
 /** A reason before it is known whose it is and since when. */
-type Cause = Omit<HealthReason, 'taskType' | 'since'>;
+type Cause = Omit<HealthReason, 'taskType' | 'since'> & { readonly code: HealthCode };
 
 /** What the health log calls a reason. */
 export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {

@@ -3,9 +3,11 @@
 //
 // Capacity is Little's law: a limit of n calls that take d seconds each lets n / d polls a second through. It holds for
 // the limit in force, so it falls when the fleet has lowered that limit for a gateway that cannot take more.
+import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
+import type { ReportOf } from '../report.ts';
 
 export interface CapacityInputs {
   readonly taskType: TaskType;
@@ -20,14 +22,21 @@ export interface CapacityInputs {
   readonly avgDurationMs: number | null;
 }
 
-export interface Capacity {
-  readonly demandPerSecond: number;
-  /** null while no call was measured. */
-  readonly capacityPerSecond: number | null;
-  /** Share of the capacity that the demand leaves free; negative when it asks for more. null as above. */
-  readonly headroomPercent: number | null;
-  /** Until nothing is owed any more; 0 when nothing is. null: never, or not known yet. */
-  readonly drainSeconds: number | null;
+export const capacity = z.object({
+  demandPerSecond: z.number(),
+  capacityPerSecond: z.number().nullable().describe('null while no call was measured'),
+  headroomPercent: z
+    .number()
+    .nullable()
+    .describe('Share of the capacity that the demand leaves free; negative when it asks for more'),
+  drainSeconds: z
+    .int()
+    .nullable()
+    .describe('Until no card is owed any more; 0 when none is. null: never, or not known yet'),
+});
+type CapacityReport = ReportOf<typeof capacity>;
+
+export interface Capacity extends CapacityReport {
   /** Where the demand is more than the capacity, so that a backlog never drains: what would help, one or the other. */
   readonly remedy: Remedy | null;
 }
@@ -75,7 +84,7 @@ export function adviceOf({ taskType, raiseTo, intervalFactor }: Remedy): string 
 }
 
 /** All task types together: the fullest one decides about headroom, the slowest one when the backlog is gone. */
-export function fleetCapacityOf(types: readonly Capacity[]): Omit<Capacity, 'remedy'> {
+export function fleetCapacityOf(types: readonly Capacity[]): CapacityReport {
   const measured = types.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
   const headrooms = types.flatMap(({ headroomPercent }) => headroomPercent ?? []);
   const drains = types.map(({ drainSeconds }) => drainSeconds);
@@ -88,7 +97,7 @@ export function fleetCapacityOf(types: readonly Capacity[]): Omit<Capacity, 'rem
 }
 
 /** As it is shown. */
-export function roundedCapacity<Some extends Omit<Capacity, 'remedy'>>(capacity: Some): Some {
+export function roundedCapacity<Some extends CapacityReport>(capacity: Some): Some {
   const { demandPerSecond, capacityPerSecond, headroomPercent, drainSeconds } = capacity;
   return {
     ...capacity,

@@ -1,30 +1,32 @@
 // Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
 // the initialiser saved. Used by stats.ts. Pure.
-
+import { z } from 'zod';
 import { rounded } from '../../domain/rounded.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { InitProgress, InitStatus } from '../../store/ports/live/coordination.ts';
+import type { InitProgress } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
+import type { ReportOf } from '../report.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
 
-export interface InitReport {
-  readonly status: InitStatus | 'stuck';
-  /** `build`: rings are filled; anything else says why all rings are compared with the cards. */
-  readonly reason: InitProgress['reason'];
-  /** Cards to load and loaded so far. */
-  readonly total: number;
-  readonly loaded: number;
-  readonly percent: number;
-  readonly batch: number;
-  readonly batches: number;
-  readonly startedAt: Date | null;
-  readonly updatedAt: Date | null;
-  readonly finishedAt: Date | null;
-  /** At the average pace since the start; null unless running and something is loaded. */
-  readonly etaSeconds: number | null;
-}
+export const initReport = z.object({
+  status: z.enum(['pending', 'running', 'completed', 'stuck']),
+  reason: z.string().describe('build: rings are filled; else why all rings are compared with the cards'),
+  total: z.int().describe('Cards to load'),
+  loaded: z.int(),
+  percent: z.number(),
+  batch: z.int(),
+  batches: z.int(),
+  startedAt: z.date().nullable(),
+  updatedAt: z.date().nullable(),
+  finishedAt: z.date().nullable(),
+  etaSeconds: z
+    .number()
+    .nullable()
+    .describe('At the average pace since the start; null unless running with some cards loaded'),
+});
+export type InitReport = ReportOf<typeof initReport>;
 
 /** Remembers since when initialisation is pending: nobody writes that down, above all where no leader is. */
 export class InitReporter {

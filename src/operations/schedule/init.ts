@@ -1,34 +1,31 @@
 // Initialisation as an operator acts on it: its progress with what reconciliation did, and comparing everything anew.
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
-
+import { z } from 'zod';
 import type { Actor } from '../../domain/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
-import { type InitReport, InitReporter } from './init-report.ts';
+import { REPORT_NAMES, type ReportOf } from '../report.ts';
+import { InitReporter, initReport } from './init-report.ts';
 
 /** The comparison of rings and cards (docs/decisions/0012-reconciliation.md). */
-export interface ReconciliationReport {
-  /** Why the pass under way runs, `continuous` for the slow one. */
-  readonly reason: string;
-  /** Cards compared in the pass under way. */
-  readonly checked: number;
-  readonly startedAt: Date | null;
-  /** When the last whole pass ended. */
-  readonly sweptAt: Date | null;
-  /** Repaired so far: cards in no ring, members that do not belong, cards in two rings. */
-  readonly healedMissing: number;
-  readonly healedForeign: number;
-  readonly healedDouble: number;
-  /** A request that waits for the leader; null: none. */
-  readonly requestedAt: Date | null;
-}
+const reconciliationReport = z.object({
+  reason: z.string().describe('Why the pass under way runs; continuous for the slow one'),
+  checked: z.int().describe('Cards compared in the pass under way'),
+  startedAt: z.date().nullable(),
+  sweptAt: z.date().nullable().describe('When the last whole pass ended'),
+  healedMissing: z.int().describe('Repaired so far: cards in no ring'),
+  healedForeign: z.int().describe('Repaired so far: members that do not belong'),
+  healedDouble: z.int().describe('Repaired so far: cards in two rings'),
+  requestedAt: z.date().nullable().describe('A request that waits for the leader; null: none'),
+});
 
-export interface InitState extends InitReport {
-  readonly reconciliation: ReconciliationReport;
-}
+export const initState = initReport
+  .extend({ reconciliation: reconciliationReport })
+  .register(REPORT_NAMES, { id: 'InitState' });
+export type InitState = ReportOf<typeof initState>;
 
 export class InitOperations {
   readonly #reporter: InitReporter;
@@ -60,7 +57,7 @@ export class InitOperations {
   }
 }
 
-function reconciliationReportOf(state: Reconciliation): ReconciliationReport {
+function reconciliationReportOf(state: Reconciliation): InitState['reconciliation'] {
   const { reason, checked, healedMissing, healedForeign, healedDouble } = state;
   const waits = state.requestedMs > state.answeredRequestMs;
   return {

@@ -1,34 +1,37 @@
 // Why polls fail, of which carriers, and for which cards. Used by the admin API.
+import { z } from 'zod';
 import { type FailingCarrier, failingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 
 /** The last failure of a card that has not been polled successfully since. */
-interface FailingCard {
-  readonly cardId: number;
-  readonly at: Date;
-  /** Kind of failure: `timeout`, `connect`, `backpressure` ... as in the log's `error`. */
-  readonly reason: string;
-  /** What was said, shortened. */
-  readonly message: string;
-  readonly durationMs: number;
-  /** Failures in a row. */
-  readonly attempts: number;
-}
+const failingCard = z.object({
+  cardId: z.int(),
+  at: z.date(),
+  reason: z.string().describe("Kind of failure, as in the log's error: timeout, connect, backpressure, ..."),
+  message: z.string().describe('What went wrong, shortened'),
+  durationMs: z.number(),
+  attempts: z.int().describe('Failures in a row'),
+});
+type FailingCard = ReportOf<typeof failingCard>;
 
-export interface TaskFailures {
-  readonly taskType: TaskType;
-  /** Over the last five minutes, the most frequent first. */
-  readonly reasons: ReadonlyArray<{ readonly reason: string; readonly count: number }>;
-  /** Over the last five minutes, the highest failing share first. */
-  readonly carriers: readonly FailingCarrier[];
-  /** Cards whose last scheduled poll failed. */
-  readonly failingCards: number;
-  /** Those of them that failed last, the latest first. */
-  readonly cards: readonly FailingCard[];
-}
+export const taskFailures = z
+  .object({
+    taskType,
+    reasons: z
+      .array(z.object({ reason: z.string(), count: z.int() }))
+      .describe('Over the last five minutes, the most frequent first'),
+    carriers: z
+      .array(z.object({ carrierId: z.int(), polls: z.int(), failed: z.int(), failedPercent: z.number() }))
+      .describe('Over the last five minutes, the highest failing share first'),
+    failingCards: z.int().describe('Cards whose last scheduled poll failed'),
+    cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
+  })
+  .register(REPORT_NAMES, { id: 'TaskFailures' });
+export type TaskFailures = ReportOf<typeof taskFailures>;
 
 const LATEST_CARDS = 20;
 const WORST_CARRIERS = 10;
@@ -37,18 +40,18 @@ export class FailureOperations {
   constructor(private readonly live: LiveStore) {}
 
   list(): Promise<TaskFailures[]> {
-    return Promise.all(TASK_TYPES.map((taskType) => this.#ofType(taskType)));
+    return Promise.all(TASK_TYPES.map((one) => this.#ofType(one)));
   }
 
-  async #ofType(taskType: TaskType): Promise<TaskFailures> {
+  async #ofType(type: TaskType): Promise<TaskFailures> {
     const { stats, failures } = this.live;
     const [{ window }, { total, latest }] = await Promise.all([
-      stats.read(taskType),
-      failures.failing(taskType, LATEST_CARDS),
+      stats.read(type),
+      failures.failing(type, LATEST_CARDS),
     ]);
     const reasons = Object.entries(window.reasons).map(([reason, count]) => ({ reason, count }));
     return {
-      taskType,
+      taskType: type,
       reasons: reasons.sort((a, b) => b.count - a.count),
       carriers: failingCarriersOf(window.carriers).slice(0, WORST_CARRIERS).map(roundedCarrier),
       failingCards: total,

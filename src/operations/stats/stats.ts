@@ -1,6 +1,5 @@
 // The numbers of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; the arithmetic of one task type is task-stats.ts, of initialisation init-report.ts.
-import type { Health } from '../../domain/health.ts';
 import { askPerTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -9,63 +8,14 @@ import type { CardTotal } from '../cards/card-total.ts';
 import type { ClockGap } from '../health/clock-gap.ts';
 import { databaseOutagesOf } from '../health/database-outages.ts';
 import { breakersOf, type GatewayReport, gatewayReportOf } from '../health/gateway-report.ts';
-import {
-  fleetReasons,
-  type HealthReason,
-  healthOfReasons,
-  type ReasonsSince,
-} from '../health/health-reasons.ts';
+import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
-import { adviceOf, type Capacity, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
+import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseOperations, PauseReport } from '../limits/pauses.ts';
-import { type InitReport, InitReporter } from '../schedule/init-report.ts';
-import { type QueueStats, queueStatsOf, type TaskStats, taskStatsOf } from './task-stats.ts';
-
-interface InstanceReport {
-  /** The instance's id, by the contract's name for it. */
-  readonly workerId: string;
-  readonly hostname: string;
-  readonly pid: number;
-  readonly version: string;
-  readonly roles: readonly string[];
-  /** host:port of its probes; null while it does not listen. */
-  readonly probeAddress: string | null;
-  readonly startedAt: Date;
-  readonly heartbeatAt: Date;
-  readonly inFlight: number;
-  readonly cacheHits: number;
-  readonly cacheMisses: number;
-  /** 0 to 1; null before the first look-up. */
-  readonly cacheHitRatio: number | null;
-}
-
-export interface Overview {
-  readonly generatedAt: Date;
-  /** Version of the instance that answers. */
-  readonly version: string;
-  /** The worst of `healthReasons`. */
-  readonly health: Health;
-  /** What is wrong, for all of the fleet and its task types, the worst first. */
-  readonly healthReasons: readonly HealthReason[];
-  readonly cardsTotal: number;
-  readonly capacity: FleetCapacity;
-  readonly gateway: GatewayReport;
-  readonly pauses: readonly PauseReport[];
-  readonly stops: {
-    /** Cards that run on although the gateway acknowledged their stop; null while the database does not tell. */
-    readonly unconfirmed: number | null;
-  };
-  readonly tasks: readonly TaskStats[];
-  readonly init: InitReport;
-  /** Live instances. */
-  readonly workers: readonly InstanceReport[];
-}
-
-interface FleetCapacity extends Omit<Capacity, 'remedy'> {
-  /** What would help where the demand is more than the capacity; else null. */
-  readonly advice: string | null;
-}
+import { InitReporter } from '../schedule/init-report.ts';
+import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
+import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 interface StatsDependencies {
   readonly live: LiveStore;
@@ -128,7 +78,7 @@ export class StatsOperations {
     return this.#tasks(await this.#surroundings());
   }
 
-  async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<TaskStats[]> {
+  async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<MeasuredTask[]> {
     const { stats, work } = this.deps.live;
     const nowMs = this.deps.clock.now();
     const [queues, readings] = await Promise.all([
@@ -176,7 +126,7 @@ interface Surroundings {
   readonly since: ReasonsSince;
 }
 
-function fleetCapacity(tasks: readonly TaskStats[]): FleetCapacity {
+function fleetCapacity(tasks: readonly MeasuredTask[]): FleetCapacity {
   const capacities = tasks.map(({ capacity }) => capacity);
   const advice = capacities.flatMap(({ remedy }) => (remedy === null ? [] : adviceOf(remedy)));
   return {

@@ -2,66 +2,21 @@
 // no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
 // alert rules judge too are domain/stats/task-metrics.ts.
 
-import type { Health } from '../../domain/health.ts';
 import { outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
-import { type SchedulePace, schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
+import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
 import { pollRatesOf } from '../../domain/stats/task-metrics.ts';
-import type { TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
-import {
-  type HealthReason,
-  healthOfReasons,
-  type TaskHealthInputs,
-  taskReasons,
-} from '../health/health-reasons.ts';
+import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
 import { type Capacity, capacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { LimitedCounts } from '../limits/concurrency.ts';
+import type { QueueStats, TaskStats } from './stats-report.ts';
 
-interface ConcurrencyUsage {
-  /** Gateway calls in flight, fleet-wide. */
-  readonly current: number;
-  readonly max: number;
-  readonly usagePercent: number;
-}
-
-/** Queue state of one task type (contract, "Fields"). */
-export interface QueueStats extends SchedulePace {
-  readonly taskType: TaskType;
-  /** Due and running. */
-  readonly queueLength: number;
-  readonly due: number;
-  /** Cards whose last poll failed and that wait for a retry. */
-  readonly backoff: number;
-  readonly inFlight: number;
-  readonly manualLength: number;
-  readonly concurrency: ConcurrencyUsage;
-  /** The limit in force; below `concurrency.max` while the leader lowered it. */
-  readonly effectiveConcurrency: number;
-}
-
-export interface TaskStats extends QueueStats {
-  /** Since start of counting, as `succeeded` and `failed`. */
-  readonly total: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Percent over the last five minutes; null without a poll in them. */
-  readonly successRate: number | null;
-  /** Milliseconds over the last five minutes; null without a poll in them. */
-  readonly avgDurationMs: number | null;
-  /** Milliseconds that half, and 95 %, of the polls of the last five minutes took at most; null without a poll in them. */
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  /** Polls a second over the last five minutes. */
-  readonly ratePerSecond: number;
-  /** Polls a second over the last ten to twenty seconds: what happens now. */
-  readonly ratePerSecond_10s: number;
+/** Its capacity has the remedy too, which the fleet's advice is made of. */
+export interface MeasuredTask extends TaskStats {
   readonly capacity: Capacity;
-  readonly health: Health;
-  /** Why it is not normal, the worst first. */
-  readonly healthReasons: readonly HealthReason[];
 }
 
 /** What tells of a task type beside its own numbers. */
@@ -95,7 +50,7 @@ export function taskStatsOf(
   queue: QueueStats,
   reading: StatsReading,
   surroundings: TaskSurroundings,
-): TaskStats {
+): MeasuredTask {
   const { window, recent } = reading;
   const { successRate, avgDurationMs } = pollRatesOf(window);
   const { taskType, effectiveConcurrency, concurrency } = queue;

@@ -13,7 +13,6 @@ const CAPACITY = {
   capacity_per_second: 833.33,
   headroom_percent: 66.67,
   drain_seconds: 30,
-  remedy: null,
 };
 
 export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody {

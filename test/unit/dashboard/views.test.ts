@@ -4,9 +4,9 @@ import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
 import type { Line } from '../../../src/dashboard/line.ts';
-import { type State, VIEWS } from '../../../src/dashboard/state.ts';
+import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
-import { calmState, emptyState, HOSTILE, keys, stateAfter, troubledState } from './states.ts';
+import { calmState, emptyState, HOSTILE, keys, received, stateAfter, troubledState } from './states.ts';
 
 const SIZES = [
   [60, 15],
@@ -119,6 +119,20 @@ describe('the overview', () => {
     expect(screen).not.toContain('has never run');
     expect(screen).toMatch(/gateway +✖/);
   });
+});
+
+it.each([
+  ['not known while nothing was measured', null, /not known *$/m],
+  ['never where the demand exceeds the capacity', 100, /never *$/m],
+])('the table of task types says of a backlog: %s', (_, capacity_per_second, pattern) => {
+  const { overview } = calmState().data;
+  const tasks = (overview.body?.tasks ?? []).map((task) => ({
+    ...task,
+    capacity: { ...task.capacity, capacity_per_second, drain_seconds: null },
+  }));
+  const body = { ...overview.body, tasks } as Bodies['overview'];
+  const state = stateAfter(calmState({ columns: 200, rows: 60 }), received('overview', body));
+  expect(screenOf(state)).toMatch(pattern);
 });
 
 describe('the view of a task type', () => {

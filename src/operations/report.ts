@@ -1,0 +1,25 @@
+// How the operations declare their reports: one zod schema next to the operation that answers it. Its TypeScript type, its
+// JSON and its part of the OpenAPI document (api/wire-schema.ts) follow from it. Fields are in the order of the JSON.
+import { z } from 'zod';
+import { perTaskType, TASK_TYPES } from '../domain/task-type.ts';
+
+/** What a schema describes, read only. */
+export type ReportOf<Schema extends z.ZodType> = ReadOnly<z.output<Schema>>;
+
+type ReadOnly<T> = T extends Date
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly ReadOnly<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: ReadOnly<T[Key]> }
+      : T;
+
+/** The names of reports in the OpenAPI document. A schema without a name is written out where it is used. */
+export const REPORT_NAMES = z.registry<{ readonly id: string }>();
+
+export const taskType = z.enum(TASK_TYPES);
+
+/** One value for each task type. */
+export function perTaskTypeOf<Schema extends z.ZodType>(schema: Schema) {
+  return z.object(perTaskType(() => schema));
+}

@@ -1,0 +1,124 @@
+// The reports of the fleet: queues, tasks and the overview. Made by stats.ts and task-stats.ts.
+import { z } from 'zod';
+import { gatewayReport } from '../health/gateway-report.ts';
+import { healthReason } from '../health/health-reasons.ts';
+import { capacity } from '../limits/capacity.ts';
+import { pauseReport } from '../limits/pauses.ts';
+import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+import { initReport } from '../schedule/init-report.ts';
+
+const scheduleStats = z.object({
+  scheduledCards: z.int().describe('Cards that the polling configs of the type hold, disabled ones included'),
+  demandPerSecond: z.number().describe('Polls a second that the enabled configs ask for'),
+  scheduleLagSeconds: z
+    .number()
+    .describe('How far the schedule of the enabled configs is behind; 0 while it keeps up'),
+  overdueCards: z.int().describe('Cards that the lag keeps from being due'),
+  intervalSeconds: z
+    .number()
+    .nullable()
+    .describe('Of the ring that is furthest behind its interval; null without an enabled ring'),
+  achievedIntervalSeconds: z
+    .number()
+    .nullable()
+    .describe('How often the cards of that ring are really polled'),
+  skippedRevolutions: z
+    .int()
+    .describe('Revolutions that were skipped, all rings of the type, since they were built'),
+});
+export type ScheduleStats = ReportOf<typeof scheduleStats>;
+
+/** Queue state of one task type (contract, "Fields"). */
+export const queueStats = z
+  .object({
+    taskType,
+    queueLength: z.int().describe('Due and running'),
+    due: z.int(),
+    inFlight: z.int(),
+    manualLength: z.int(),
+    backoff: z.int().describe('Cards whose last poll failed and that wait for a retry'),
+    ...scheduleStats.shape,
+    concurrency: z.object({
+      current: z.int().describe('Gateway calls in flight, fleet-wide'),
+      max: z.int(),
+      usagePercent: z.number(),
+    }),
+    effectiveConcurrency: z
+      .int()
+      .describe('The limit in force; below concurrency.max while the leader has lowered it'),
+  })
+  .register(REPORT_NAMES, { id: 'QueueStats' });
+export type QueueStats = ReportOf<typeof queueStats>;
+
+const health = z.enum(['normal', 'warning', 'alert']);
+const healthReasons = z.array(healthReason).describe('Why the health is not normal, the worst first');
+
+export const taskStats = queueStats
+  .extend({
+    total: z.int().describe('Polls since counting began; so are succeeded and failed'),
+    succeeded: z.int(),
+    failed: z.int(),
+    successRate: z.number().nullable().describe('Percent over the last five minutes; null without a poll'),
+    avgDurationMs: z.number().nullable().describe('Over the last five minutes; null without a poll'),
+    p50Ms: z
+      .number()
+      .nullable()
+      .describe('Half of the polls of the last five minutes took at most this long; null without a poll'),
+    p95Ms: z
+      .number()
+      .nullable()
+      .describe('95 % of the polls of the last five minutes took at most this long; null without a poll'),
+    ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
+    ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
+    capacity,
+    health,
+    healthReasons,
+  })
+  .register(REPORT_NAMES, { id: 'TaskStats' });
+export type TaskStats = ReportOf<typeof taskStats>;
+
+const fleetCapacity = capacity.extend({
+  advice: z.string().nullable().describe('What would help where the demand exceeds the capacity; else null'),
+});
+export type FleetCapacity = ReportOf<typeof fleetCapacity>;
+
+const instanceReport = z.object({
+  workerId: z.string().describe('Id of the instance'),
+  hostname: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  roles: z.array(z.string()),
+  probeAddress: z.string().nullable().describe('host:port of its probes; null while it does not listen'),
+  startedAt: z.date(),
+  heartbeatAt: z.date(),
+  inFlight: z.int(),
+  cacheHits: z.int(),
+  cacheMisses: z.int(),
+  cacheHitRatio: z.number().nullable().describe('0 to 1; null before the first look-up'),
+});
+export type InstanceReport = ReportOf<typeof instanceReport>;
+
+export const overview = z
+  .object({
+    generatedAt: z.date(),
+    version: z.string().describe('Version of the instance that answers'),
+    health,
+    healthReasons,
+    cardsTotal: z.int(),
+    capacity: fleetCapacity,
+    gateway: gatewayReport,
+    pauses: z.array(pauseReport),
+    stops: z.object({
+      unconfirmed: z
+        .int()
+        .nullable()
+        .describe(
+          'Cards not stopped although the gateway acknowledged it; null while the database is silent',
+        ),
+    }),
+    tasks: z.array(taskStats),
+    init: initReport,
+    workers: z.array(instanceReport).describe('Live instances'),
+  })
+  .register(REPORT_NAMES, { id: 'Overview' });
+export type Overview = ReportOf<typeof overview>;
