@@ -27,7 +27,22 @@ export interface UsageChange {
   readonly basedOnReadAtMs: number | null;
 }
 
-/** Whether the poll found out something new about the card. */
-export function isChange({ realNameVerified, stopped, usage }: PollOutcome): boolean {
-  return realNameVerified !== undefined || stopped !== undefined || usage !== undefined;
+/** Which fields of an outcome say that the card itself changed. The compiler asks for every new field. */
+const CHANGES_CARD: Readonly<Record<keyof PollOutcome, boolean>> = {
+  cardId: false,
+  taskType: false,
+  polledAtMs: false,
+  realNameVerified: true,
+  stopped: true,
+  usage: true,
+  overPackage: false,
+};
+
+const CARD_CHANGES = (Object.keys(CHANGES_CARD) as Array<keyof PollOutcome>).filter(
+  (field) => CHANGES_CARD[field],
+);
+
+/** Whether the poll found out something new about the card, so that a cached copy of the card is out of date. */
+export function isChange(outcome: PollOutcome): boolean {
+  return CARD_CHANGES.some((field) => outcome[field] !== undefined);
 }
