@@ -1,18 +1,21 @@
 // Packs a card into a short text for the card cache: at most 64 bytes for usual cards, so that Redis keeps the hash of
 // a cache part as a listpack. Used by card-cache.ts only; the format is private and may change with any version.
 //
-// Fields split by commas: iccid (a 1 in front keeps its leading zeros), carrier, status, flags (1 verified, 2 stopped),
-// allowance (- for unlimited), then month, used MB, last reading (empty: same as used), read at; these four are missing
-// before the first reading. A tenth is the suspected reading, if there is one. Whole numbers are base 36.
+// A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
+// carrier, status, flags (1 verified, 2 stopped), allowance (- for unlimited), then month, used MB, last reading (empty:
+// same as used), read at; these four are missing before the first reading. A tenth is the suspected reading, if there is
+// one. Whole numbers are base 36.
 //
-// The separator tells the version: the first one split by blanks. Instances of either version find too few fields in
-// the other's entries and take them for missing, so both may run during an upgrade.
+// During an upgrade instances of two versions share the cache. Each takes an entry of another layout for a missing card.
+// Releases before the letter split by commas; they find too few fields in an entry of this one.
 import type { Card } from '../../../domain/cards/card.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 
 const VERIFIED = 1;
 const STOPPED = 2;
-const SEPARATOR = ',';
+/** Every change of the fields needs another letter. */
+const LAYOUT = 'C';
+const SEPARATOR = ';';
 
 export function packCard(card: Card): string {
   const flags = (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0);
@@ -29,12 +32,13 @@ export function packCard(card: Card): string {
     fields.push(packMonth(usage.month), usage.usedMb, reading, usage.readAtMs.toString(36));
     if (usage.suspectedMb !== null) fields.push(usage.suspectedMb);
   }
-  return fields.join(SEPARATOR);
+  return LAYOUT + fields.join(SEPARATOR);
 }
 
-/** @returns null for a text of another version. */
+/** @returns null for a text of another layout. */
 export function unpackCard(cardId: number, packed: string): Card | null {
-  const fields = packed.split(SEPARATOR);
+  if (!packed.startsWith(LAYOUT)) return null;
+  const fields = packed.slice(LAYOUT.length).split(SEPARATOR);
   const [iccid, carrier, status, flags, allowance] = fields;
   if (iccid === undefined || carrier === undefined || status === undefined || allowance === undefined)
     return null;

@@ -38,8 +38,24 @@ it.each<[string, Partial<Card>]>([
   expect(unpackCard(card.cardId, packCard(card))).toEqual(card);
 });
 
-it('takes a text of another version for a missing card', () => {
+it('takes a text of another layout for a missing card', () => {
   expect(unpackCard(1, '')).toBeNull();
   expect(unpackCard(1, '{"card_id":1}')).toBeNull();
+  // The two layouts of releases before the letter.
   expect(unpackCard(1, '3pcg9tbdxdlzm 1 0 0 - i9k 0.1  mxn5')).toBeNull();
+  expect(unpackCard(1, 'efadknsfnl78,1,0,0,-,irc,0.1,,mwm0nkaj')).toBeNull();
+  // A later one: a field is added in the middle and the letter is another.
+  expect(unpackCard(1, 'Defadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
+});
+
+it('is no card for releases that split by commas', () => {
+  const card = { ...CARD, usage: { ...USAGE, suspectedMb: 0 } };
+  expect(packCard(card)).not.toContain(',');
+});
+
+// Another text here needs another letter: instances of both versions share the cache during an upgrade.
+it('has the layout of its letter', () => {
+  const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3 };
+  const card = { ...CARD, carrierId: 37, status: 5, stopped: true, allowanceMb: 30, usage };
+  expect(packCard(card)).toBe('Cefadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3');
 });
