@@ -7,6 +7,7 @@ import {
   type InterfaceName,
   perInterface,
 } from '../../domain/gateway-interface.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import { secretText } from '../admin-tokens.ts';
 import { baseUrl, duration, integer, listOf, oneOf, text, urlPath } from '../kinds.ts';
 import { optional, type Setting, withDefault } from './setting.ts';
@@ -35,7 +36,7 @@ export const GATEWAY = {
   maxConcurrency: optional({
     env: 'CARDPOLL_GATEWAY_MAX_CONCURRENCY',
     yaml: 'gateway.max_concurrency',
-    kind: integer({ min: 3, max: 300_000 }),
+    kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
     doc: 'Most calls the gateway gets at a time from all task types together, divided by need; give every instance the same.',
     scopes: daemon,
   }),
