@@ -1,5 +1,5 @@
-// Follows added, changed and removed cards into the rings and out of the card cache. The initialiser calls it; it
-// keeps no state: the change mark it returns is saved with the initialiser's progress.
+// Applies added, changed and removed cards to the rings, and drops them from the card cache. Called by the initialiser.
+// It keeps no state: the change mark it returns is saved with the initialiser's progress.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -10,7 +10,7 @@ import { groupByRing } from './ring-membership.ts';
 import { ringOf } from './scheduler.ts';
 
 const CHANGES_A_CALL = 10_000;
-/** Calls in one pass: a million changed cards must not keep the initialiser from its batches. */
+/** At most this many calls in one pass: a million changed cards must not hold up the initialiser's batches. */
 const CALLS_A_PASS = 10;
 
 export class CardSync {
@@ -21,7 +21,7 @@ export class CardSync {
       readonly live: Pick<LiveStore, 'rings'>;
       readonly records: Pick<RecordStore, 'cards'>;
       readonly configs: () => readonly PollingConfig[];
-      /** Throws when another instance leads by now. */
+      /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
   ) {
@@ -42,7 +42,7 @@ export class CardSync {
       if (changes.removed.length > 0) await this.deps.live.work.forgetCards(changes.removed);
       const touched = [...changes.changed.map((card) => card.cardId), ...changes.removed];
       if (touched.length > 0) await this.deps.live.cards.drop(touched);
-      // The allowance of any of them may have been lowered.
+      // The allowance of any of these cards may have been lowered.
       await this.#overPackage.makeDue(changes.changed.map((card) => card.cardId));
       at = changes.mark;
       if (touched.length === 0) return { mark: at, caughtUp: true };
@@ -50,7 +50,7 @@ export class CardSync {
     return { mark: at, caughtUp: false };
   }
 
-  /** Puts each card into the ring that polls it and takes it out of its type's other rings. */
+  /** Puts each card into the ring that polls it, and removes it from the other rings of that task type. */
   async #place(cards: readonly CardMembership[]): Promise<void> {
     if (cards.length === 0) return;
     for (const [config, members] of groupByRing(cards, this.deps.configs(), this.deps.matcher())) {

@@ -1,17 +1,17 @@
-// Follows the polling configs in the record store, so that a change by anyone (API, another instance, plain SQL)
-// takes effect on every instance well within a second. Keeps the last known configs while the store is away. As the
-// statement that is sent most often, its answers also prove that this instance reaches the store.
+// Watches the polling configs in the record store, so that any change (API, another instance, plain SQL) takes effect
+// on every instance within a second. Keeps the last known configs while the store is unavailable. This query is sent
+// more often than any other, so its answers also show whether this instance can reach the store.
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
 
 const REFRESH_EVERY_MS = 300;
-/** An answer proves for this long that the record store is reached: a restart of it is shorter, or nearly. */
+/** For this long after an answer the record store counts as reachable; most restarts of it are shorter. */
 export const PROVEN_FOR_MS = 5_000;
 
 export class ConfigWatch extends LoopService {
-  /** So that a store that is back is noticed at once. */
+  /** Short, so that a store that recovers is noticed soon. */
   protected override readonly maxRetryMs = 1_000;
   #configs: readonly PollingConfig[] = [];
   #matcher = new ConfigMatcher([]);
@@ -33,12 +33,12 @@ export class ConfigWatch extends LoopService {
     return this.#matcher;
   }
 
-  /** When the present configs were asked for, by the monotonic clock. */
+  /** When the current configs were requested, by the monotonic clock. */
   get readAt(): number {
     return this.#readAt;
   }
 
-  /** How long the record store has not been reached, and why; null while it is. */
+  /** How long the record store has been unreachable (milliseconds), and why; null while it is reachable. */
   get outage(): { readonly lastsMs: number; readonly reason: string } | null {
     const lastsMs = this.loopMeans.clock.monotonic() - this.#readAt;
     return lastsMs < PROVEN_FOR_MS ? null : { lastsMs, reason: this.#failure };
@@ -58,7 +58,7 @@ export class ConfigWatch extends LoopService {
     return REFRESH_EVERY_MS;
   }
 
-  /** Reads the configs once before it returns, so that nobody works with an empty set. */
+  /** Reads the configs once before it returns, so that no service starts with an empty set. */
   override async start(): Promise<void> {
     await this.runOnce();
     await super.start();

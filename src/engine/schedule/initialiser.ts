@@ -1,20 +1,20 @@
 // Keeps the rings' members in step with the cards table. Runs on the leader, one pass at a time, as a small state
-// machine whose state is polling:init:progress, so that whoever leads next goes on where the last one was killed:
+// machine. Its state is polling:init:progress, so the next leader continues where the last one was killed:
 //
-//   pending    no build yet, or the live store lost how far it was: note the change mark -> running
-//   running    one batch of cards (id order) goes into the rings that are being built, then the checkpoint, then the
-//              mandated pause; after the last one generations built in the background are switched to -> completed.
-//              Without such rings a fast pass of reconciliation (reconciler.ts) runs, in batches and pauses alike.
-//   completed  changes are followed, buckets split and merged, and reconciliation compares slowly on and on
+//   pending    no build yet, or the live store lost the progress of one: save the change mark -> running
+//   running    add one batch of cards (in id order) to the rings that are being built, save the checkpoint, pause as
+//              required; after the last batch switch to the generations built in the background -> completed.
+//              When no ring has to be built, a fast pass of reconciliation (reconciler.ts) runs in the same batches.
+//   completed  apply changed cards, split and merge buckets, and reconcile slowly without end
 //
-// Which rings must be built the rings tell themselves: one that was never built, is not loaded yet, or was built for
-// another selection of cards (domain/schedule/polling-config.ts) than its config has now, however the config was changed. A ring
-// in use keeps polling its old generation until the new one is loaded. Changes (card-sync.ts) are followed in every
-// state, in the same loop: a card read by a batch and removed before it was added is removed by the very next sync.
+// The state of each ring says whether it must be built: it was never built, it is not loaded yet, or it was built for
+// another selection of cards (domain/schedule/polling-config.ts) than its config has now. A ring in use keeps polling
+// its old generation until the new one is loaded. Changed cards are applied (card-sync.ts) in every state, in the same
+// loop: a card that a batch has read, and that is removed before it is added, is taken out again by the next sync.
 //
-// The live store does not fence what is written here, so every write is preceded by a look at the lead: a process that
-// was paused in mid-pass must not undo, with what it read then, what the next leader has done since. A pass ends with
-// the lead it began under, also where this instance leads anew by then: its configs are those of before.
+// The live store does not fence what is written here, so every write first checks the lead: a process that was paused
+// in the middle of a pass must not use what it read then to undo what the next leader has done since. A pass ends when
+// its lead ends, even if this instance leads again by then: its configs are outdated.
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -36,7 +36,7 @@ import { ringKey, ringOf } from './scheduler.ts';
 
 const SYNC_EVERY_MS = 1_000;
 const NOT_LEADING_REST_MS = 500;
-/** Splits or merges of one ring: some milliseconds of the live store's time, and 50,000 cards' worth of buckets. */
+/** Splits or merges of one ring in one pass: a few milliseconds of the live store, and the buckets of 50,000 cards. */
 const RESIZE_STEPS_A_PASS = 512;
 
 export interface InitialiserDeps {
@@ -46,13 +46,13 @@ export interface InitialiserDeps {
   readonly matcher: () => ConfigMatcher;
   readonly fence: () => number | null;
   readonly clock: Clock;
-  /** Cards a batch and the pause between batches (operations interface, section 8). */
+  /** Cards in one batch; initDelayMs is the pause between two batches (operations interface, section 8). */
   readonly initBatch: number;
   readonly initPauseMs: number;
-  /** Queue length at which changed cards that are over their package are no longer added. */
+  /** At this queue length, changed cards that are over their package are no longer added to the queue. */
   readonly queueCap: number;
   readonly onProgress: (progress: InitProgress) => void;
-  /** All rings are compared with the cards from now on, as fast as they are initialised. */
+  /** Called when a fast pass starts to compare all rings with the cards. */
   readonly onReconcile: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
   readonly onError: LoopErrorHandler;
@@ -62,7 +62,7 @@ export class Initialiser extends LoopService {
   readonly #sync: CardSync;
   readonly #loader: RingLoader;
   readonly #reconciler: Reconciler;
-  /** Of the lead under which the present pass began. */
+  /** The fencing token of the lead under which the current pass began. */
   #fence: number | null = null;
 
   constructor(private readonly deps: InitialiserDeps) {
@@ -81,7 +81,7 @@ export class Initialiser extends LoopService {
     if (rings === null) return NOT_LEADING_REST_MS;
     const stored = await this.deps.live.coordination.initProgress();
     const { progress, reconciliation } = await this.#notice(stored, rings);
-    // A ring without buckets takes no cards, so it is built before a change could send one there.
+    // A ring without buckets takes no cards, so it is built before changed cards are put into it.
     const outdated = rings.filter((ring) => !isBuiltFor(ring, view));
     const loading = rings.some((ring) => ring.building !== null || !ring.loaded);
     if (outdated.length > 0 || (loading && progress.status !== 'running')) {
@@ -94,13 +94,13 @@ export class Initialiser extends LoopService {
     return this.#compare(progress, reconciliation, rings, view);
   }
 
-  /** The rings of today's configs. null until the scheduler has configured all. */
+  /** The rings of the current configs; null until the scheduler has configured all of them. */
   async #rings(view: RingView): Promise<RingState[] | null> {
     const wanted = new Set(view.configs.map((config) => ringKey(ringOf(config))));
     const found = await this.deps.live.rings.list();
     for (const ring of found) {
       if (wanted.has(ringKey(ring))) continue;
-      // Its cards may belong to other configs now: their selections tell that.
+      // The cards of a dropped ring may now belong to other configs: their selections change too, so they are rebuilt.
       this.#requireLead();
       await this.deps.live.rings.drop(ring);
     }
@@ -108,7 +108,7 @@ export class Initialiser extends LoopService {
     return rings.length === wanted.size ? rings : null;
   }
 
-  /** Begins a fast comparison where there is reason to, and a new change mark where the old one is of no use. */
+  /** Begins a fast comparison if there is a reason, and takes a new change mark if the old one is useless. */
   async #notice(
     progress: InitProgress,
     rings: readonly RingState[],
@@ -125,14 +125,17 @@ export class Initialiser extends LoopService {
     return { progress, reconciliation: await this.#reconciler.begin(state, reason) };
   }
 
-  /** The mark is saved first: whoever is killed in between leaves the reason standing. */
+  /** Saves the mark first: an instance that is killed in between leaves the reason in place. */
   async #beginWithNewMark(progress: InitProgress, state: Reconciliation) {
     const marked = { ...progress, changeMark: await this.deps.records.cards.changeMark() };
     await this.#save(marked);
     return { progress: marked, reconciliation: await this.#reconciler.begin(state, 'record_store_replaced') };
   }
 
-  /** Applies what changed since the mark. A database older than the mark was restored from a copy: all is compared. */
+  /**
+   * Applies the cards that changed since the mark. A database that is older than the mark was restored from a copy, so
+   * all rings are compared.
+   */
   async #follow(
     progress: InitProgress,
     rings: readonly RingState[],
@@ -147,13 +150,13 @@ export class Initialiser extends LoopService {
   }
 
   /**
-   * Begins to load rings, those that are `outdated` from new generations. What is saved first names no card as loaded,
-   * so that whoever is killed in between leaves a build to begin again, never one that looks further than it is.
+   * Begins to load rings; the `outdated` ones get new generations. The progress that is saved first counts no card as
+   * loaded: an instance that is killed in between leaves a build that begins again, never one that seems further ahead.
    */
   async #begin(outdated: readonly RingState[], view: RingView, changeMark: string): Promise<number> {
     const total = await this.deps.records.cards.estimate();
     const now = this.deps.clock.now();
-    await this.#saveAndTell({
+    await this.#saveAndReport({
       status: 'running',
       reason: 'build',
       total,
@@ -168,7 +171,7 @@ export class Initialiser extends LoopService {
     });
     for (const ring of outdated) {
       this.#requireLead();
-      // A ring in use keeps polling its old generation meanwhile; a new one is used while it fills.
+      // A ring in use keeps polling its old generation meanwhile. A ring without one is polled while it fills.
       const activate = ring.generation === 0;
       const selection = selectionOf(ring, view);
       await this.deps.live.rings.startGeneration(ring, MIN_BUCKETS, { activate, selection });
@@ -185,10 +188,10 @@ export class Initialiser extends LoopService {
     const loaded = progress.loaded + count;
     const batch = progress.batch + (count > 0 ? 1 : 0);
     const now = clock.now();
-    await this.#saveAndTell({
+    await this.#saveAndReport({
       ...progress,
       status: last ? 'completed' : 'running',
-      // An estimate at first, and cards are added all the time: exact at the end.
+      // The total is an estimate at first, and cards are added meanwhile; it is exact at the end.
       total: last ? loaded : Math.max(progress.total, loaded),
       loaded,
       lastCardId,
@@ -207,7 +210,7 @@ export class Initialiser extends LoopService {
     }
   }
 
-  /** A step of comparing rings and cards, with the changes followed in the middle of it (reconciler.ts). */
+  /** Compares rings and cards for one step; changed cards are applied in the middle of it (reconciler.ts). */
   async #compare(
     progress: InitProgress,
     reconciliation: Reconciliation,
@@ -222,7 +225,7 @@ export class Initialiser extends LoopService {
     return healed === null || healed.reason === 'continuous' ? SYNC_EVERY_MS : this.deps.initPauseMs;
   }
 
-  /** A fast pass is told as initialisation is; a continuous one goes unnoticed. */
+  /** Reports a fast pass in the same way as initialisation; a continuous pass is not reported. */
   async #saveCompared(
     now: InitProgress,
     before: InitProgress,
@@ -236,7 +239,7 @@ export class Initialiser extends LoopService {
       const { checked, startedAtMs } = healed;
       const isFirst = now.startedAtMs !== startedAtMs;
       const estimate = isFirst && goesOn ? await records.cards.estimate() : now.total;
-      await this.#saveAndTell({
+      await this.#saveAndReport({
         ...now,
         status: goesOn ? 'running' : 'completed',
         reason: goesOn ? healed.reason : looked.state.reason,
@@ -250,14 +253,14 @@ export class Initialiser extends LoopService {
       });
       return;
     }
-    // Nothing is left of a build whose rings are gone, or whose end was cut off.
+    // The progress still shows a build whose rings are gone, or whose end was cut off: complete it.
     if (before.status !== 'completed' && !isFast) {
       const at = this.deps.clock.now();
-      await this.#saveAndTell({ ...now, status: 'completed', updatedAtMs: at, finishedAtMs: at });
+      await this.#saveAndReport({ ...now, status: 'completed', updatedAtMs: at, finishedAtMs: at });
     } else if (now.changeMark !== before.changeMark) await this.#save(now);
   }
 
-  /** What the adds of this pass left to do, and what removed cards left to merge; a little at a time. */
+  /** Splits buckets that grew with added cards and merges buckets that shrank with removed cards, a few in one pass. */
   async #resize(rings: readonly RingState[]): Promise<void> {
     for (const ring of rings) {
       this.#requireLead();
@@ -265,7 +268,7 @@ export class Initialiser extends LoopService {
     }
   }
 
-  async #saveAndTell(progress: InitProgress): Promise<void> {
+  async #saveAndReport(progress: InitProgress): Promise<void> {
     await this.#save(progress);
     this.deps.onProgress(progress);
   }
@@ -281,7 +284,7 @@ export class Initialiser extends LoopService {
   }
 }
 
-/** The rings know for which selection of cards they were built; a build under way counts. */
+/** Every ring stores the selection of cards for which it was built; a build in progress counts. */
 function isBuiltFor(ring: RingState, view: RingView): boolean {
   const build = ring.building ?? ring;
   return build.generation > 0 && build.selection === selectionOf(ring, view);

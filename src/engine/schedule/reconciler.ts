@@ -1,11 +1,11 @@
-// Compares rings and cards, in both directions, and repairs what differs: a card that is in no ring (missing), a member
-// that is no card or belongs elsewhere (foreign), a card in two rings of its type (double). The initialiser calls it in
-// its loop; where a pass stands is kept in the live store, so that whoever leads next goes on.
+// Compares rings and cards in both directions and repairs differences: a card that is in no ring (missing), a member
+// that is not a card or belongs to another ring (foreign), a card in two rings of its type (double). The initialiser
+// calls it in its loop. The position of a pass is kept in the live store, so that the next leader continues there.
 //
-// A pass first takes the cards in id order, then the members ring by ring in order of phase. A step has two halves with
-// the change feed between them: look() finds suspects, then all changes committed by then are followed, then heal()
-// reads the suspects again. Only what is wrong in both halves is repaired and counted: a card that changed meanwhile is
-// the feed's business.
+// A pass takes the cards in id order, then the members, ring by ring in order of phase. A step has two halves with the
+// change feed between them: look() finds suspects, then all changes committed until now are applied, then heal() reads
+// the suspects again. Only what is wrong in both halves is repaired and counted: the feed handles a card that changed
+// in between.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation, ReconciliationReason } from '../../store/ports/live/coordination.ts';
@@ -15,22 +15,22 @@ import { type Repairs, RingRepair, type RingView } from './ring-repair.ts';
 import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;
-/** A step of a continuous pass; one a second. */
+/** Cards in one step of a continuous pass; one step a second. */
 const SLOW_CARDS = 2_000;
-/** Buckets of a small fleet hold a card or none: a step ends with its cards or with these, whatever comes first. */
+/** Most buckets in one step: the buckets of a small fleet hold one card or none, so a limit on cards is not enough. */
 const BUCKETS_A_STEP = 1_024;
 const BUCKETS_A_READ = 32;
-/** A small fleet is not compared again and again. */
+/** Shortest time between two passes, so that a small fleet is not compared without a pause. */
 const MIN_PASS_MS = 60_000;
-/** So many missing cards in one step are no odd case: buckets were lost, and the rest is looked at as fast as allowed. */
+/** This many missing cards in one step mean that buckets were lost: the rest is compared as fast as allowed. */
 const MANY_MISSING = 16;
 
-/** What a first look found. */
+/** The suspects that look() found. */
 export interface Suspicion {
   readonly state: Reconciliation;
-  /** The state when these suspects are dealt with. */
+  /** The state of the pass after these suspects are repaired. */
   readonly next: Reconciliation;
-  /** Cards as they were read, null: there is no such card. */
+  /** Each suspect's card as it was read; null if no such card exists. */
   readonly suspects: ReadonlyMap<number, CardMembership | null>;
   readonly view: RingView;
 }
@@ -39,7 +39,7 @@ interface ReconcilerDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity'>;
   readonly clock: Clock;
-  /** Throws when another instance leads by now. */
+  /** Throws when this instance no longer leads. */
   readonly requireLead: () => void;
   readonly onBegin: (reason: ReconciliationReason) => void;
   readonly onRepair: (repairs: Repairs) => void;
@@ -57,8 +57,8 @@ export class Reconciler {
   }
 
   /**
-   * A reason to compare everything now: a store that was replaced, a request. The state names the stores that answer now;
-   * it is saved here only when none was known, otherwise by the pass that begins with it.
+   * @returns why all rings must be compared now (replaced store, request), or null. The state names the stores that answer
+   *   now; it is saved here only if none was known before, otherwise by the pass that begins with it.
    */
   async reasonToBegin(
     seen: Reconciliation,
@@ -75,7 +75,7 @@ export class Reconciler {
   }
 
   /**
-   * Begins a fast pass; one under way begins again. Notes the stores that `state` names and asks for no newer ones: a store
+   * Begins a fast pass; a pass in progress starts again. Saves the stores that `state` names and does not ask again: a store
    * that is replaced from now on is still a reason to begin.
    */
   async begin(state: Reconciliation, reason: ReconciliationReason): Promise<Reconciliation> {
@@ -87,11 +87,11 @@ export class Reconciler {
     return next;
   }
 
-  /** @param fastCards cards a step of any pass but the continuous one. null: nothing to do now. */
+  /** @param fastCards cards in one step of a fast pass. @returns null when there is nothing to do now. */
   async look(state: Reconciliation, view: RingView, fastCards: number): Promise<Suspicion | null> {
     const slow = state.reason === 'continuous';
     const now = this.deps.clock.now();
-    // A pass that ended in the future ended before the clock was set back.
+    // `abs`: after the clock was set back, the end of the last pass lies in the future.
     if (state.position === '' && Math.abs(now - (state.sweptAtMs ?? 0)) < MIN_PASS_MS) return null;
     const at =
       state.position === '' ? { ...state, position: 'cards:0', checked: 0, startedAtMs: now } : state;
@@ -102,11 +102,11 @@ export class Reconciler {
       : this.#lookAtMembers(at, view, rest, cards);
   }
 
-  /** Repairs what is still wrong now that changes were followed. @returns the state to go on from */
+  /** Repairs what is still wrong after the changes were applied. @returns the state to continue from */
   async heal({ state: before, next, suspects, view }: Suspicion): Promise<Reconciliation> {
     let state = next;
     const ids = [...suspects.keys()];
-    // Saved before the first repair: a step that is cut off in the middle leaves counts to be taken anew.
+    // Saved before the first repair, so that the members are counted again even if this step is cut off.
     if (ids.length > 0 && before.healed === 0) await this.#save({ ...before, healed: ids.length });
     const found = { missing: 0, foreign: 0, double: 0 };
     for (let from = 0; from < ids.length; from += CARDS_A_READ) {
@@ -176,8 +176,8 @@ export class Reconciler {
   }
 
   /**
-   * Repairs are followed by a true count: lost buckets took their cards with them, not the count of them. So is every
-   * pass with a reason: the change feed may have brought lost cards back before it looked.
+   * Counts the members again after repairs: lost buckets took their cards with them, but not the count. Does so after
+   * every fast pass too: the change feed may have restored lost cards before the pass looked at them.
    */
   async #end(state: Reconciliation, view: RingView): Promise<Reconciliation> {
     if (state.healed > 0 || state.reason !== 'continuous') {
@@ -195,7 +195,7 @@ export class Reconciler {
   }
 }
 
-/** The members part goes through the rings by config id. */
+/** The second part of a pass goes through the rings in order of config id. */
 function firstRing(view: RingView): string {
   return ringAfter(view, Number.NEGATIVE_INFINITY);
 }

@@ -1,4 +1,4 @@
-// Loads cards into rings that are being built. Used by initialiser.ts, which keeps how far it is.
+// Loads cards into rings that are being built. Used by initialiser.ts, which stores the progress.
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -13,12 +13,12 @@ export class RingLoader {
     private readonly deps: {
       readonly live: Pick<LiveStore, 'rings'>;
       readonly records: Pick<RecordStore, 'cards'>;
-      /** Throws when another instance leads by now. */
+      /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
   ) {}
 
-  /** Adds up to `limit` cards after `afterId` to those of the rings they belong to, page by page to bound the memory. */
+  /** Adds up to `limit` cards with ids after `afterId` to their rings, page by page to bound the memory. */
   async load(
     afterId: number,
     limit: number,

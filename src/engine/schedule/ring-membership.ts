@@ -1,9 +1,9 @@
-// Which cards go into which rings: the matcher's answer for every task type, grouped by config.
+// Groups cards by the rings they belong to, for every task type. Used by card-sync.ts and ring-loader.ts.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 
-/** Card ids by the config that polls them, one entry for every config (also for those without cards here). */
+/** @returns card ids by the config that polls them; every config has an entry, even without cards. */
 export function groupByRing(
   cards: readonly CardMembership[],
   configs: readonly PollingConfig[],

@@ -1,5 +1,5 @@
-// Finds cards that are not in exactly the rings they belong to, and puts them there. Used by reconciler.ts, which decides
-// when and how fast; keeps no state.
+// Finds cards that are in a wrong ring or in none, and puts them into the right ones. Used by reconciler.ts, which
+// decides when and how fast. Keeps no state.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -9,7 +9,7 @@ import { ringOf } from './scheduler.ts';
 
 const CARDS_A_READ = 10_000;
 
-/** The configs of one pass of the initialiser, and what follows from them. */
+/** The configs of one pass of the initialiser, and what is derived from them. */
 export interface RingView {
   readonly configs: readonly PollingConfig[];
   readonly matcher: ConfigMatcher;
@@ -26,12 +26,12 @@ export class RingRepair {
     private readonly deps: {
       readonly live: Pick<LiveStore, 'rings'>;
       readonly records: Pick<RecordStore, 'cards'>;
-      /** Throws when another instance leads by now. */
+      /** Throws when this instance no longer leads. */
       readonly requireLead: () => void;
     },
   ) {}
 
-  /** Cards that are not in exactly the rings they belong to. */
+  /** @returns the cards that are missing from a ring they belong to, or are in a ring they do not belong to. */
   async misplaced(cards: readonly CardMembership[], view: RingView): Promise<CardMembership[]> {
     const ids = cards.map((card) => card.cardId);
     const wrong = new Set<CardMembership>();
@@ -44,7 +44,7 @@ export class RingRepair {
     return [...wrong];
   }
 
-  /** Members of a config's ring that do not belong there; null: no such card. */
+  /** @returns members of a config's ring that do not belong there, by id; null if no such card exists. */
   async strays(
     config: PollingConfig,
     memberIds: readonly number[],
@@ -61,8 +61,8 @@ export class RingRepair {
   }
 
   /**
-   * Puts cards into the rings they belong to and out of all others. Leaves out those that are not as they were
-   * `before`: they changed, and the change feed will bring them.
+   * Puts cards into the rings they belong to and removes them from all others. Skips cards that changed since `before`:
+   * the change feed handles them.
    */
   async repair(
     ids: readonly number[],

@@ -8,20 +8,21 @@ import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { RingId, Rings } from '../../store/ports/live/rings.ts';
 
 const TICK_MS = 50;
-/** Between two task types: a call and what is made of it are over by then. */
+/** The rings of two task types are this far apart: long enough for a call to end and its result to be written. */
 const STAGGER_MS = 2_000;
-/** Of an interval, at most. */
+/** The stagger is at most this share of the interval. */
 const STAGGER_SHARE = 0.1;
-/** Settings are sent again this often even when unchanged: a store that lost its data gets its rings back. */
+/** Unchanged configs are sent again this often, so that a live store that lost its data gets its rings back. */
 const RECONFIGURE_EVERY_MS = 500;
-/** Buckets moved for one ring before the next ring has its turn: about 13,000 cards. */
+/** One ring moves at most this many buckets (about 13,000 cards) before the next ring has its turn. */
 const MAX_BUCKETS_A_TURN = 64;
 
 export class Scheduler extends LoopService {
-  /** What the rings were told last, and when. */
-  #told = '';
-  #toldAt = Number.NEGATIVE_INFINITY;
-  /** Where each ring's cursor stood after its last turn, by ring. */
+  /** The configs that were sent to the rings last, as JSON. */
+  #sent = '';
+  /** When they were sent, by the monotonic clock. */
+  #sentAt = Number.NEGATIVE_INFINITY;
+  /** The cursor of each ring after its last turn. */
   readonly #cursors = new Map<string, number>();
   #passes = 0;
 
@@ -53,19 +54,19 @@ export class Scheduler extends LoopService {
     return TICK_MS;
   }
 
-  /** Another ring comes first with every pass: in overload only the first of a type finds room in the queue. */
+  /** Each pass starts with another ring: under overload only the first ring of a type finds room in the queue. */
   #inTurn(configs: readonly PollingConfig[]): PollingConfig[] {
     const first = this.#passes % Math.max(1, configs.length);
     this.#passes += 1;
     return [...configs.slice(first), ...configs.slice(0, first)];
   }
 
-  /** What is not carried out under the lead with which it began, ends: the next leader may know other configs. */
+  /** Stops when this instance loses the lead in between: the next leader may already know newer configs. */
   async #applySettings(fence: number): Promise<void> {
     const configs = this.deps.configs();
-    const told = JSON.stringify(configs);
+    const wanted = JSON.stringify(configs);
     const now = this.deps.clock.monotonic();
-    if (told === this.#told && now - this.#toldAt < RECONFIGURE_EVERY_MS) return;
+    if (wanted === this.#sent && now - this.#sentAt < RECONFIGURE_EVERY_MS) return;
     for (const config of configs) {
       if (this.deps.fence() !== fence) return;
       await this.deps.rings.configure(ringOf(config), {
@@ -74,11 +75,11 @@ export class Scheduler extends LoopService {
         staggerMs: staggerOf(config),
       });
     }
-    this.#told = told;
-    this.#toldAt = now;
+    this.#sent = wanted;
+    this.#sentAt = now;
   }
 
-  /** @returns true when the ring may have more buckets due. */
+  /** @returns true when more buckets of the ring may be due. */
   async #advance(config: PollingConfig): Promise<boolean> {
     const fence = this.deps.fence();
     if (fence === null) return false;
@@ -94,7 +95,10 @@ export class Scheduler extends LoopService {
   }
 }
 
-/** Rings that are built together would ask for a card three times at once, and `package` would judge by the reading before. */
+/**
+ * Rings that are built together would poll a card for all three task types at once, and `package` would judge by the
+ * previous usage reading.
+ */
 function staggerOf({ taskType, intervalSeconds }: PollingConfig): number {
   return TASK_TYPES.indexOf(taskType) * Math.min(STAGGER_MS, STAGGER_SHARE * 1_000 * intervalSeconds);
 }
@@ -103,7 +107,7 @@ export function ringOf(config: PollingConfig): RingId {
   return { configId: config.id, taskType: config.taskType };
 }
 
-/** A config whose task type changed has another ring. */
+/** The key contains the task type: when a config's task type changes, it gets another ring. */
 export function ringKey(ring: RingId): string {
   return `${ring.taskType}:${ring.configId}`;
 }

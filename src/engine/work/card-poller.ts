@@ -1,6 +1,6 @@
-// One poll of one card: the task makes its calls, this counts and logs what came of it. Used by worker.ts, which claims
-// cards and decides what becomes of them. A gateway that refuses every call and says for how long has the task type paused,
-// for all instances.
+// Polls one card: the task makes the gateway calls; this file counts and logs the result. Used by worker.ts, which
+// claims and settles cards. When the gateway refuses every call and names a time, this file pauses the task type on
+// all instances.
 import type { Card } from '../../domain/cards/card.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import { TASKS } from '../../domain/task-type.ts';
@@ -29,7 +29,7 @@ interface CardPollerDeps {
 export class CardPoller {
   constructor(private readonly deps: CardPollerDeps) {}
 
-  /** Polls the card, counts and logs it. @returns its outcome, or what kept it from one. */
+  /** Polls the card, counts and logs the poll. @returns its outcome, or the error that prevented one. */
   async poll(
     card: Card,
     deadline: Deadline,
@@ -71,7 +71,7 @@ export class CardPoller {
     );
   }
 
-  /** Counts what may be a sign of too much load, and heeds a gateway that refuses everything for a time. */
+  /** Counts possible signs of overload, and pauses the task type when the gateway refuses every call for a time. */
   #noteLoad(error: GatewayError): void {
     const { stats, task, flow } = this.deps;
     const refused = error.failure === 'backpressure';

@@ -1,6 +1,6 @@
-// Reads cards for the workers: from the shared cache, and what is missing from the record store, in one query a
-// batch; what was missing is cached. A read takes a second at most, because the cards' slots are held meanwhile: on a way to
-// the store that swallows packets they would be held for as long as the client waits for an answer.
+// Reads cards for the workers: first from the shared cache, then the missing ones from the record store, in one query a
+// batch; these are then cached. A read takes a second at most, because the slots of the cards are held meanwhile: on a
+// network that drops packets they would be held until the client's timeout.
 import type { Card } from '../../domain/cards/card.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -9,17 +9,17 @@ import type { CardCache } from '../../store/ports/live/card-cache.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
 const READ_TIMEOUT_MS = 1_000;
-/** A slow database may fill the cache for the next claim; after this long its answer helps nobody. */
+/** A slow answer of the database may still fill the cache for the next claim; after this long it is of no use. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** Workers that cannot read try again every second: after this long without a failure none tries. */
+/** Workers that cannot read try again every second, so after this long without a failure no worker is trying. */
 const FORGOTTEN_AFTER_MS = 5_000;
 
 export class CardReader {
   #hits = 0;
   #misses = 0;
-  /** Reads that were given up and have not ended. */
+  /** Number of reads that timed out and are still running. */
   #late = 0;
-  /** The first and the last failure since a read succeeded. */
+  /** Times of the first and the last failure since a read succeeded (monotonic clock). */
   #failures: { readonly firstAt: number; readonly lastAt: number } | null = null;
 
   constructor(
@@ -29,17 +29,17 @@ export class CardReader {
     private readonly clock: Clock,
   ) {}
 
-  /** Look-ups since the start of this instance. */
+  /** Cache look-ups since the start of this instance. */
   get counts(): { readonly hits: number; readonly misses: number } {
     return { hits: this.#hits, misses: this.#misses };
   }
 
-  /** True while a read that took too long goes on: the next one would fare no better. */
+  /** True while a read that timed out is still running: the next one would time out too. */
   get holdsClaims(): boolean {
     return this.#late > 0;
   }
 
-  /** Milliseconds for which reads have failed; 0 while they succeed, or nobody reads. */
+  /** Milliseconds for which reads have failed; 0 while they succeed, or while no worker reads. */
   get failingMs(): number {
     if (this.#failures === null) return 0;
     const now = this.clock.monotonic();
@@ -47,7 +47,7 @@ export class CardReader {
     return isRecent ? now - this.#failures.firstAt : 0;
   }
 
-  /** The cards that exist, by id. Throws `unavailable` when they are not there within a second. */
+  /** @returns the cards that exist, by id. @throws CardpollError `unavailable` after a second without an answer. */
   async read(cardIds: readonly number[]): Promise<Map<number, Card>> {
     const askedAt = this.clock.monotonic();
     const reading = this.#read(cardIds);
@@ -62,7 +62,7 @@ export class CardReader {
     return reading;
   }
 
-  /** What was written lately is read anew. */
+  /** Drops cards that were written from the cache, so that they are read again. */
   async forget(cardIds: readonly number[]): Promise<void> {
     if (cardIds.length > 0) await this.cache.drop(cardIds);
   }

@@ -1,9 +1,9 @@
-// How long a claimed item may still be worked on, and what time it is for it. A call that would end later than half the
-// lease is not started: a worker that was paused (SIGSTOP, a long garbage collection) must not call for a card another
-// worker holds by now.
+// How long the worker may still work on a claimed item, and what time it is for that item. A call that would end later
+// than half the lease is not started: a worker that was paused (SIGSTOP, a long garbage collection) must not call the
+// gateway for a card that another worker holds by now.
 //
-// The time is the fleet's at the claim (fleet-clock.ts) and what has passed since it was sent: no worker's own, ahead or
-// behind, puts readings in order or in a month.
+// The time is the fleet's time of the claim (fleet-clock.ts) plus what has passed since the claim was sent. So a
+// worker's own clock, ahead or behind, decides neither the order of readings nor their month.
 import type { Clock } from '../../platform/clock.ts';
 
 export class Deadline {

@@ -1,27 +1,28 @@
-// What becomes of a poll that failed: when its card is asked again, and what is remembered of it. Used by worker.ts. Pure.
+// What follows from a failed poll: when the card is polled again, and what is stored about the failure. Used by
+// worker.ts. Pure.
 import { GatewayError } from '../../gateway/gateway.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import type { FailureNote } from '../../store/ports/live/failure-log.ts';
 
-/** When a failed card may be asked again. */
+/** When a failed card may be polled again. */
 export interface Retry {
-  /** Backoff at which it is left to its ring. */
+  /** Milliseconds of backoff at which the card is left to its ring. */
   readonly capMs: number;
-  /** How long it must wait at least. */
+  /** Shortest wait, milliseconds. */
   readonly waitMs: number;
 }
 
-/** Nothing is retried. */
+/** The card waits for its ring. */
 export const NO_RETRY: Retry = { capMs: 0, waitMs: 0 };
 
-/** A card that failed is asked for again by its ring once its backoff reaches this. */
+/** Once its backoff reaches this, a failed card is left to its ring. */
 const RETRY_CAP_MS = 60_000;
-/** What a gateway says may be a page of HTML. */
+/** Characters kept of an error message: a gateway may answer with a page of HTML. */
 const MAX_MESSAGE = 200;
 
 /**
- * A card the gateway refuses is asked once an interval, by its ring. Whatever else failed is tried again with growing
- * pauses, and not before the time the gateway named.
+ * A card that the gateway refuses is polled once an interval, by its ring. Any other failed poll is retried with
+ * growing pauses, and not before the time that the gateway named.
  */
 export function retryOf(error: unknown, intervalMs: number): Retry {
   const gatewayError = error instanceof GatewayError ? error : null;
@@ -29,7 +30,7 @@ export function retryOf(error: unknown, intervalMs: number): Retry {
   return { capMs: Math.min(intervalMs, RETRY_CAP_MS), waitMs: gatewayError?.details.retryAfterMs ?? 0 };
 }
 
-/** Kind of failure, as the log's `error` has it: the gateway's, else the code of our own. */
+/** @returns the kind of failure as the `error` field of the log shows it: the gateway's, else the code of our error. */
 export function reasonOf(error: unknown): string {
   if (error instanceof GatewayError) return error.failure;
   return error instanceof CardpollError ? error.code : 'internal';

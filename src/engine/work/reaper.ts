@@ -1,6 +1,7 @@
-// The leader's housekeeping, twice a second: follows the live store's clock where it is set back, takes back what dead
-// workers held (leases also end by themselves at the next claim; this keeps the counters true when nobody claims), forgets
-// dead instances, keeps usage partitions ahead of the calendar, and has usage repaired (usage-repair.ts).
+// The leader's housekeeping, twice a second: adjusts leases when the live store's clock is set back, takes back the
+// slots and entries of dead workers, forgets dead instances, creates usage partitions ahead of the calendar, and
+// repairs usage (usage-repair.ts). A lease also ends by itself at the next claim; the reaper keeps the counters right
+// without claims.
 
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';

@@ -1,4 +1,4 @@
-// What the worker needs of a task: poll one card, report what was found. Implementations: realname, carddata, package.
+// The interface of a task: poll one card and return what was found. Implementations: realname, carddata, package.
 import type { Card } from '../../domain/cards/card.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -6,12 +6,12 @@ import type { Deadline } from './deadline.ts';
 
 export interface TaskResult {
   readonly outcome: PollOutcome;
-  /** What the completion line of the log tells beside the card. */
+  /** Fields of the completion line in the log, in addition to the card's. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export interface Task {
   readonly taskType: TaskType;
-  /** Throws GatewayError when the gateway did not answer for this card; CardpollError when a store did not. */
+  /** @throws GatewayError when the gateway did not answer for this card; CardpollError when a store did not. */
   poll(card: Card, deadline: Deadline): Promise<TaskResult>;
 }

@@ -1,15 +1,15 @@
-// Counts what this instance takes from the work queue, how late that is, and what it hands back to it, for /metrics. The
-// engine's workers and its result writer go through `counted`; nobody else counts.
+// Counts, for /metrics, what this instance claims from the work queue, how late that is, and what it settles. The
+// workers and the result writer of the engine use the queue through `counted`; nothing else is counted.
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Meter } from '../../platform/meter.ts';
 import type { Lane, Settlement, WorkQueue } from '../../store/ports/live/work-queue.ts';
 
-/** Since the instance began. */
+/** Totals of one task type since the start of the instance. */
 export interface WorkTotals {
   readonly taskType: TaskType;
   readonly claimed: Readonly<Record<Lane, number>>;
   readonly settled: Readonly<Record<Settlement['verdict'], number>>;
-  /** Results that came after their lease was over, and were left alone; they are among the settled. */
+  /** Results that came after their lease had ended and were dropped; `settled` includes them. */
   readonly fenced: number;
 }
 

@@ -1,9 +1,10 @@
-// Polls the cards of one task type: claims what is due, has it polled (card-poller.ts), gives slots back, hands results
-// to the writer. One Worker a type and instance; any number of instances share the queue and the limit.
+// Polls the cards of one task type: claims due cards, has them polled (card-poller.ts), gives slots back, and hands the
+// results to the writer. Each instance has one Worker for each type; all instances share the queue and the limit.
 //
-// A turn sends the slots that became free since the last turn and claims anew, in one round trip. Items run on their
-// own; a turn never waits for them. Between turns the worker rests until one of its own calls ends (limit reached), for a
-// few tens of milliseconds (others hold the slots), or longer and longer, until the store tells of work (nothing due).
+// A turn sends the slots that became free since the last turn and claims again, in one round trip. Items run on their
+// own; a turn never waits for them. Between two turns the worker rests: until one of its own calls ends (limit
+// reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
+// signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -21,24 +22,24 @@ import { Deadline } from './deadline.ts';
 import { failureNoteOf, NO_RETRY, type Retry, retryOf } from './failed-poll.ts';
 import type { Task } from './task.ts';
 
-/** Nothing due: how soon to look again at first, and twice as long each time, unless the store tells of work. */
+/** First rest when nothing is due. It doubles each time until the store signals work. */
 const FIRST_IDLE_REST_MS = 25;
-/** A message lost, a lease that ended, a retry that is due: all are seen after this long at most. */
+/** Longest rest when nothing is due: a lost signal, an ended lease or a due retry is noticed within this time. */
 const MAX_IDLE_REST_MS = 1_000;
-/** The limit is reached: own calls that end cut this rest short, others' are seen after it. */
+/** Rest when the limit is reached. An own call that ends cuts it short; calls of other instances do not. */
 const FULL_REST_MS = 25;
 /** Calls that end within this time give their slots back, and are replaced, in one round trip. */
 const GATHER_MS = 2;
-/** Flow control or the writer hold work back. */
+/** Rest while flow control or the writer holds work back. */
 const HELD_REST_MS = 50;
-/** The type is paused fleet-wide: how soon to look whether it still is. */
+/** Rest while the task type is paused fleet-wide. */
 const PAUSED_REST_MS = 250;
-/** No call starts with less time than this left. */
+/** No call starts with less time left than this. */
 const MIN_BUDGET_MS = 20;
-/** After cards could not be read (record store away) nothing is claimed for this long. */
+/** Rest after cards could not be read (the record store is unavailable). */
 const READ_FAILURE_REST_MS = 1_000;
 
-/** What a poll came to. */
+/** The end of a poll. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
 
 interface WorkerDeps {
@@ -63,16 +64,16 @@ export class Worker extends LoopService {
   readonly #poller: CardPoller;
   #freed: WorkItem[] = [];
   #inFlight = 0;
-  /** Claims answered so far. */
+  /** Number of claims that were answered so far. */
   #claimNumber = 0;
-  /** When the claim that has no answer yet was first sent; null when there is none. */
-  #askedAt: number | null = null;
+  /** When the unanswered claim was first sent, by the monotonic clock; null when there is none. */
+  #claimSentAt: number | null = null;
   #heldUntil = Number.NEGATIVE_INFINITY;
   #draining = false;
   #pausedUntil = 0;
   #idleRestMs = FIRST_IDLE_REST_MS;
-  /** The store told of work since the present turn began. */
-  #workCame = false;
+  /** True when the store has signalled work since the current turn began. */
+  #workSignalled = false;
   #stopListening = () => {};
   #lastTurnAt: number;
 
@@ -86,17 +87,17 @@ export class Worker extends LoopService {
     return this.deps.task.taskType;
   }
 
-  /** Items claimed and not yet given back. */
+  /** Number of items claimed and not yet given back. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Milliseconds for which the task type was paused still, when the store was last asked. */
+  /** Milliseconds until the pause of the task type ends, as the store last answered; 0 without a pause. */
   get pausedMs(): number {
     return Math.max(0, this.#pausedUntil - this.deps.clock.monotonic());
   }
 
-  /** Milliseconds since the claim loop last got an answer: what readiness and the watchdog look at. */
+  /** Milliseconds since the claim loop last got an answer; readiness and the watchdog use it. */
   get stalledMs(): number {
     return this.deps.clock.monotonic() - this.#lastTurnAt;
   }
@@ -105,7 +106,7 @@ export class Worker extends LoopService {
     this.#draining = false;
     this.#stopListening();
     this.#stopListening = this.deps.work.onWork(this.deps.task.taskType, () => {
-      this.#workCame = true;
+      this.#workSignalled = true;
       this.wake();
     });
     await super.start();
@@ -113,7 +114,7 @@ export class Worker extends LoopService {
 
   async runOnce(): Promise<number> {
     const { work, task, writer, flow, clock } = this.deps;
-    this.#workCame = false;
+    this.#workSignalled = false;
     const released = this.#releaseFreed();
     const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
     if (isHeld || writer.room < 1) return this.#hold(released);
@@ -121,10 +122,10 @@ export class Worker extends LoopService {
     const { calls, trickle } = flow.permit(interfaceName, this.#inFlight);
     const max = Math.min(this.deps.claimBatch, writer.room, calls);
     if (max < 1) return this.#hold(released);
-    // A claim without an answer may yet be carried out: it is repeated under its number, so that what it took comes
-    // to this worker. Its lease counts from the first attempt.
-    this.#askedAt ??= clock.monotonic();
-    const claimedAt = this.#askedAt;
+    // A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets
+    // what the first attempt took. Its lease counts from the first attempt.
+    this.#claimSentAt ??= clock.monotonic();
+    const claimedAt = this.#claimSentAt;
     const { instanceId, leaseMs } = this.deps;
     const request = {
       instanceId,
@@ -133,11 +134,11 @@ export class Worker extends LoopService {
       leaseMs,
       trickle,
     };
-    // Both answers are waited for whatever the other one is: claimed items are begun even if the release failed.
+    // Waits for both answers even if one is an error: claimed items are started even if the release failed.
     const [release, claim] = await Promise.allSettled([released, work.claim(task.taskType, request)]);
     if (claim.status === 'rejected') throw claim.reason;
     this.#claimNumber += 1;
-    this.#askedAt = null;
+    this.#claimSentAt = null;
     this.#lastTurnAt = clock.monotonic();
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
@@ -157,7 +158,7 @@ export class Worker extends LoopService {
     return this.#idleRest(items.length > 0);
   }
 
-  /** Stops claiming, lets calls in flight end and gives their slots back. */
+  /** Stops claiming, waits for the calls in flight, and gives their slots back. */
   override async stop(): Promise<void> {
     this.#draining = true;
     this.#stopListening();
@@ -166,23 +167,23 @@ export class Worker extends LoopService {
     await this.#releaseFreed();
   }
 
-  /** Claims nothing this turn: flow control, the writer or the record store hold work back. */
+  /** A turn without a claim: flow control, the writer or the record store holds work back. */
   async #hold(released: Promise<void>): Promise<number> {
     await released;
     this.#lastTurnAt = this.deps.clock.monotonic();
     return HELD_REST_MS;
   }
 
-  /** What came while the turn was under way may have come after its claim: the next turn is at once. */
+  /** Work that was signalled during the turn may have come after its claim, so the next turn follows at once. */
   #idleRest(claimed: boolean): number {
-    if (claimed || this.#workCame) this.#idleRestMs = FIRST_IDLE_REST_MS;
-    if (this.#workCame) return 0;
+    if (claimed || this.#workSignalled) this.#idleRestMs = FIRST_IDLE_REST_MS;
+    if (this.#workSignalled) return 0;
     const restMs = this.#idleRestMs;
     this.#idleRestMs = Math.min(MAX_IDLE_REST_MS, 2 * restMs);
     return restMs;
   }
 
-  /** Gives back the slots of calls that ended; a failed release is tried again with the next turn. */
+  /** Gives back the slots of calls that ended. The next turn repeats a failed release. */
   async #releaseFreed(): Promise<void> {
     const items = this.#freed.splice(0);
     if (items.length === 0) return;
@@ -217,10 +218,10 @@ export class Worker extends LoopService {
 
   async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
     const manual = item.lane === 'manual';
-    // The change feed takes a removed card out of its rings; here it only leaves the queue.
+    // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done');
     const config = this.deps.matcher().match(this.deps.task.taskType, card);
-    // A disabled config stops at once, also what it has in the queue. A manual poll is an operator's explicit wish.
+    // A disabled config stops at once, including its cards in the queue. A manual poll is explicitly asked for.
     if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     const poll = await this.#poller.poll(card, deadline);
@@ -229,7 +230,7 @@ export class Worker extends LoopService {
     this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });
   }
 
-  /** The item's call is over: its slot is free, its result goes to the writer. */
+  /** The item's call has ended: frees its slot and hands its result to the writer. */
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
