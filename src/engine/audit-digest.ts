@@ -1,18 +1,18 @@
-// Records what the daemon does by itself again and again (limits that adapt, pauses the gateway asks for): the first time
-// at once, then everything of a while in one entry, so that a restless night leaves hundreds of entries and not
-// millions. Noting never waits: a record store that is away holds up neither polling nor a reload, and what was noted is
-// recorded when it is back. Built by wiring; one an instance.
+// Writes repeated changes of the daemon itself (adapted limits, pauses that the gateway asks for) to the audit trail:
+// the first change at once, then all changes of ten minutes in one entry, so that a busy night leaves hundreds of
+// entries and not millions. Noting a change never waits: an unavailable record store delays neither polling nor a
+// reload, and noted changes are recorded when it is back. Built by wiring; one for each instance.
 import { type AuditChange, DAEMON } from '../domain/audit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** Between two entries of one action and object. */
+/** Shortest time between two entries of the same action and object. */
 const GATHER_MS = 600_000;
 
 interface Gathered {
-  /** From before the first one to after the last one. */
+  /** From the value before the first change to the value after the last one. */
   readonly change: AuditChange;
   readonly times: number;
   readonly since: Date;
@@ -20,7 +20,7 @@ interface Gathered {
 
 export class AuditDigest extends LoopService {
   readonly #waiting = new Map<string, Gathered>();
-  /** When an action on an object was recorded last, on the monotonic clock. */
+  /** When each action on an object was last recorded, by the monotonic clock. */
   readonly #recordedAt = new Map<string, number>();
 
   constructor(
@@ -44,7 +44,7 @@ export class AuditDigest extends LoopService {
     return LOOK_EVERY_MS;
   }
 
-  /** Records what waits. */
+  /** Records the noted changes that are left. */
   override async stop(): Promise<void> {
     await super.stop();
     for (const key of [...this.#waiting.keys()]) await this.#record(key);

@@ -1,5 +1,5 @@
-// What an engine is built from: sections of the configuration, and what it works with. Filled in by wiring; the parts
-// of the engine take what they need of it, under the names of the settings table.
+// What an engine is built from: sections of the configuration, and its collaborators. Filled in by wiring; each service
+// of the engine takes the settings that it needs, under the names of the settings table.
 import type { DaemonConfig } from '../config/daemon-config.ts';
 import type { FlowControl, Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -28,9 +28,9 @@ export interface EngineDeps {
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
   readonly meter: Meter;
-  /** Judges where webhooks may go. */
+  /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
-  /** Records what the daemon does by itself. */
+  /** Records changes that the daemon makes itself. */
   readonly audit: Pick<AuditTrail, 'change' | 'tell'>;
   readonly digest: Pick<AuditDigest, 'note'>;
   readonly clock: Clock;

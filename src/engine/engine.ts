@@ -1,6 +1,6 @@
-// The engine of one instance: builds its services from ports and settings and starts and stops them in order. What a
-// role adds: `worker` polls cards, `scheduler` may lead (advance rings, initialise, reap). It knows no driver and no
-// configuration file.
+// The engine of one instance: builds its services from ports and settings, and starts and stops them in order. Role
+// `worker` polls cards; role `scheduler` may lead (advance rings, initialise, reap). The engine imports no driver and
+// reads no configuration file.
 
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { WORKER_STARTED } from '../domain/log-phrases.ts';
@@ -28,9 +28,9 @@ import { CardReader } from './work/card-reader.ts';
 import { WorkCounts, type WorkTotals } from './work/work-counts.ts';
 import { Worker } from './work/worker.ts';
 
-/** Without a store for this long an instance is not fit: for a claim loop without an answer, and without the configs. */
+/** An instance is not ready after this long without an answer to a claim or to the query for the configs. */
 const STALLED_MS = 10_000;
-/** For signing off at the stores after the drain. */
+/** Time after the drain to release leases and send the last statistics. */
 const FAREWELL_MS = 3_000;
 
 export class Engine implements Service {
@@ -80,12 +80,12 @@ export class Engine implements Service {
     this.#pulse = new Pulse([this.#heartbeat, ...this.#workers], clock);
   }
 
-  /** Why this instance should get no work or traffic just now; empty when it is fit. */
+  /** @returns why this instance is not ready, a sentence each; empty when it is ready. */
   problems(): string[] {
     if (this.#phase !== 'running') return [this.#phase];
     const { outage } = this.#configs;
     const unread = this.#reader.failingMs;
-    // Workers know better which of the live store's servers they need.
+    // An instance with workers is judged by their claims: they show whether the needed servers answer.
     const silent = this.#workers.length === 0 ? this.#heartbeat.silentMs : 0;
     return [
       ...this.#workers
@@ -99,12 +99,12 @@ export class Engine implements Service {
     ];
   }
 
-  /** Loops that only a restart of the process can help; empty before it works and while it drains, which is bounded. */
+  /** @returns loops that only a restart of the process can help; empty before the start and during the drain. */
   stuck(): string[] {
     return this.#phase === 'running' ? this.#pulse.stuck() : [];
   }
 
-  /** What keeps this instance from polling although it is fit: pauses and breakers, a sentence each. */
+  /** @returns what keeps a ready instance from polling: pauses and breakers, a sentence each. */
   restraints(): string[] {
     const paused = this.#workers.filter(({ pausedMs }) => pausedMs > 0);
     const held = this.deps.gateway.breakers().filter(({ state }) => state !== 'closed');
@@ -116,17 +116,17 @@ export class Engine implements Service {
     ];
   }
 
-  /** True while this instance advances the schedules of the fleet. */
+  /** True while this instance leads and so advances the fleet's rings. */
   get leads(): boolean {
     return this.#leaderServices.some((service) => service instanceof Leadership && service.fence() !== null);
   }
 
-  /** In the card cache, of this instance. */
+  /** This instance's look-ups in the card cache since its start. */
   get cardLookups(): { readonly hits: number; readonly misses: number } {
     return this.#reader.counts;
   }
 
-  /** What this instance has claimed and settled. */
+  /** What this instance has claimed and settled since its start, by task type. */
   get workTotals(): readonly WorkTotals[] {
     return this.#counts.totals;
   }
@@ -179,8 +179,8 @@ export class Engine implements Service {
   }
 
   /**
-   * Drains: no new claims, calls in flight end, results become durable, leases are given back. Bounded in time, also
-   * where a store does not answer: what is not settled by then ends with its leases.
+   * Drains: makes no new claims, waits for calls in flight, makes results durable, and gives leases back. Bounded in
+   * time even if a store does not answer; the leases of unsettled items then end by themselves.
    */
   async stop(): Promise<void> {
     this.#phase = 'draining';
@@ -190,7 +190,7 @@ export class Engine implements Service {
       this.#writer.abandon();
     }
     if (!(await withTimeout(FAREWELL_MS, this.#leave(), this.deps.clock))) {
-      this.deps.log.warn('a store does not answer: ended without signing off');
+      this.deps.log.warn('a store does not answer: stopped without releasing leases');
     }
   }
 
@@ -199,7 +199,9 @@ export class Engine implements Service {
     await this.#writer.stop();
   }
 
-  /** The lead goes after all that is done under it, the heartbeat after the statistics: with it their bookkeeping ends. */
+  /**
+   * Ends the lead after all services that need it, and the heartbeat after the statistics: its end deletes their state.
+   */
   async #leave(): Promise<void> {
     const [lead, ...led] = this.#leaderServices;
     await Promise.all([
@@ -213,14 +215,14 @@ export class Engine implements Service {
     await Promise.all(services.map((service) => this.#stopQuietly(service)));
   }
 
-  /** A store that is away must not keep the instance from ending: what it held ends with its leases. */
+  /** An unavailable store must not keep the instance from stopping: its leases end by themselves. */
   async #stopQuietly(service: Service): Promise<void> {
     try {
       await service.stop();
     } catch (error) {
       this.deps.log.warn(
         { service: service.name, reason: messageOf(error) },
-        'service did not stop in order',
+        'service failed to stop cleanly',
       );
     }
   }

@@ -1,12 +1,12 @@
-// Reports the failures of the engine's parts to the log: each the first time and then once in ten seconds, so that an
-// outage of a store does not fill the disk with one line.
+// Logs the failures of the engine's services: each failure at once and then every ten seconds at most, so that an
+// outage of a store does not fill the disk with the same line.
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { LoopErrorHandler } from '../platform/loop.ts';
 
 const REPEAT_AFTER_MS = 10_000;
-/** Messages may differ without end (ports, durations): past this many they are forgotten. */
+/** Messages may vary without limit (ports, durations): past this many, all are forgotten. */
 const MAX_REMEMBERED = 1_000;
 
 export class ErrorReporter {
@@ -17,7 +17,7 @@ export class ErrorReporter {
     private readonly clock: Clock,
   ) {}
 
-  /** The handler of one part; `part` names it in the log. */
+  /** @returns the error handler of one service; `part` is its name in the log. */
   for(part: string): LoopErrorHandler {
     return (error, retryInMs) => {
       const reason = messageOf(error);

@@ -1,18 +1,18 @@
-// What time it is for what is read: the live store's, which dates a claim, as long as the record store's clock agrees. When
-// the two differ it is the record store's: a Redis clock that is ahead must not count usage in a month that has not begun.
-// Every instance has one. Between two looks it goes on by this machine's monotonic clock, so that a step of the live store's
-// clock is noticed with the first claim that it dates.
+// The time of readings. It is the live store's time, which dates a claim, as long as the record store's clock agrees.
+// When the two differ it is the record store's: a Redis clock that is ahead must not count usage in a month that has
+// not begun. Every instance has a fleet clock. Between two queries it advances by this machine's monotonic clock, so a
+// step of the live store's clock is noticed with the first claim after it.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 5_000;
-/** Clocks that differ by less agree: one of them dates all readings, so that their order is right to the millisecond. */
+/** Clocks that differ by less agree: the live store's alone then dates all readings, in exact order. */
 const AGREE_MS = 2_000;
-/** An answer that took longer tells the time too roughly. */
+/** An answer that took longer does not give the time precisely enough. */
 const PROMPT_MS = 500;
 
 export class FleetClock extends LoopService {
-  /** The record store's clock less clock.monotonic(); null before the first look, with which the engine starts. */
+  /** The record store's clock minus clock.monotonic(); null before the first query, which is made at the start. */
   #offsetMs: number | null = null;
 
   constructor(
@@ -23,9 +23,9 @@ export class FleetClock extends LoopService {
   }
 
   /**
-   * @param claimedAtMs the live store's clock when it made a claim, epoch milliseconds
+   * @param claimedAtMs the live store's time of the claim, epoch milliseconds
    * @param claimedAt clock.monotonic() from before that claim was sent
-   * @returns when the claim was made, epoch milliseconds
+   * @returns the fleet's time of the claim, epoch milliseconds
    */
   timeOf(claimedAtMs: number, claimedAt: number): number {
     if (this.#offsetMs === null) return claimedAtMs;

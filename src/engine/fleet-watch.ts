@@ -1,6 +1,6 @@
-// Keeps an instance from working on the live store of another fleet, which would poll the cards of the one through the
-// gateway of the other (docs/decisions/0031-one-fleet-a-redis.md). Asked before the engine starts, and again and again
-// since: a live store that lost everything may have been taken by another fleet meanwhile, and a name may lead elsewhere.
+// Keeps an instance from using the live store of another fleet: it would poll the cards of one fleet through the
+// gateway of the other (docs/decisions/0031-one-fleet-a-redis.md). Checked before the engine starts and regularly
+// afterwards: another fleet may take over a live store that lost its data, and a host name may point to another server.
 import { type Fleet, fleetText } from '../domain/fleet.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
@@ -8,7 +8,7 @@ import type { Coordination } from '../store/ports/live/coordination.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** Marks the live store where nobody did. @throws CardpollError `config` where it is another fleet's */
+/** Marks an unmarked live store as this fleet's. @throws CardpollError `config` when it belongs to another fleet */
 export async function requireOwnFleet(
   coordination: Pick<Coordination, 'claimFleet'>,
   fleet: Fleet,
@@ -23,7 +23,7 @@ function anotherFleet(holder: Fleet, own: Fleet): CardpollError {
     'redis_of_another_fleet',
     `this Redis belongs to the fleet ${fleetText(holder)}, this database is the fleet ${fleetText(own)}`,
     {
-      hint: 'give each fleet a Redis of its own; where this database takes the place of the other one: cardpoll init adopt',
+      hint: 'give each fleet a Redis of its own; if this database replaces the other one: cardpoll init adopt',
     },
   );
 }
@@ -33,7 +33,7 @@ export class FleetWatch extends LoopService {
     private readonly deps: LoopMeans & {
       readonly coordination: Pick<Coordination, 'claimFleet'>;
       readonly fleet: Fleet;
-      /** The live store is another fleet's: this instance must end. */
+      /** Called when the live store belongs to another fleet: this instance must stop. */
       readonly onForeign: (error: CardpollError) => void;
     },
   ) {

@@ -1,4 +1,4 @@
-// Announces this instance among the instances.
+// Reports to the live store, every two seconds, that this instance is alive and what it does.
 import { type LoopMeans, LoopService } from '../platform/loop.ts';
 import type { Coordination, InstanceInfo } from '../store/ports/live/coordination.ts';
 
@@ -17,7 +17,7 @@ export class Heartbeat extends LoopService {
     this.#beatAt = loopMeans.clock.monotonic();
   }
 
-  /** Milliseconds since the live store last took a beat. */
+  /** Milliseconds since the live store last accepted a heartbeat. */
   get silentMs(): number {
     return this.loopMeans.clock.monotonic() - this.#beatAt;
   }

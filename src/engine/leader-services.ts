@@ -1,5 +1,5 @@
-// The services of an instance with role `scheduler`, in the order they start: the lease first, then what only its
-// holder does. Built by engine.ts; what a service does stands in its own file.
+// The services of an instance with role `scheduler`, in the order in which they start: the leader's lease first, then
+// the services that work only while this instance leads. Built by engine.ts; each service has its own file.
 
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INITIALISING } from '../domain/log-phrases.ts';
@@ -22,7 +22,7 @@ import { HistorySampler } from './stats/history-sampler.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
-/** Parts that the rest of the engine uses too. */
+/** Services that the rest of the engine uses too. */
 interface SharedParts {
   readonly configs: ConfigWatch;
   readonly errors: ErrorReporter;
@@ -40,7 +40,7 @@ export function leaderServices(
     clock,
     configsReadAt: () => watch.readAt,
     onChange: (leads, fence) =>
-      log.info({ fence }, leads ? 'this instance leads' : 'this instance leads no more'),
+      log.info({ fence }, leads ? 'this instance leads' : 'this instance no longer leads'),
     onError: errors.for('leadership'),
   });
   const fence = () => leadership.fence();

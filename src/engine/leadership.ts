@@ -1,8 +1,8 @@
-// One instance of the fleet leads: it advances the rings, initialises them and takes back what dead workers left.
-// This service keeps or seeks that lease, which takes both stores: an instance that does not reach the record store could
-// do none of the leader's work, and would keep all others from it. Losing the lease never breaks anything: advancing a
-// ring carries the fencing token, so a paused former leader is refused; every other operation is idempotent, and made
-// only after a look at the lead.
+// One instance of the fleet leads: it advances the rings, initialises them, and takes back the leases of dead workers.
+// This service acquires and renews the leader's lease. That takes both stores: a leader that cannot reach the record
+// store could not do its work, and would keep every other instance from doing it. Losing the lease is safe: advancing a
+// ring carries the fencing token, so a former leader that was paused is refused. Every other operation is idempotent
+// and checks the lead first.
 import type { Clock } from '../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../platform/loop.ts';
 import type { Coordination } from '../store/ports/live/coordination.ts';
@@ -15,7 +15,7 @@ const RENEW_EVERY_MS = 1_000;
 export class Leadership extends LoopService {
   #fence: number | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
-  /** When the answer came that first granted this fence. */
+  /** When the lease was first granted with this fencing token, by the monotonic clock. */
   #ledSince = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -23,7 +23,7 @@ export class Leadership extends LoopService {
       readonly coordination: Coordination;
       readonly holder: string;
       readonly clock: Clock;
-      /** When the polling configs in use were asked for, by the monotonic clock. */
+      /** When the polling configs in use were requested, by the monotonic clock. */
       readonly configsReadAt: () => number;
       readonly onChange: (leads: boolean, fence: number | null) => void;
       readonly onError: LoopErrorHandler;
@@ -33,8 +33,8 @@ export class Leadership extends LoopService {
   }
 
   /**
-   * The fencing token while this instance leads for certain, else null. Null also until the configs have been read under
-   * this lead: another leader may have changed rings since they were read before.
+   * The fencing token while this instance certainly leads, else null. Also null until the configs have been read under
+   * this lead: another leader may have changed rings since the last read.
    */
   fence(): number | null {
     const renewed = this.deps.clock.monotonic() - this.#renewedAt < TTL_MS;

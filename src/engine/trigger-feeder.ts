@@ -1,13 +1,13 @@
-// Brings the cards of manual triggers to the workers. Runs on the leader; the state is the record store's, so whoever
-// leads next goes on where the last one was killed. Every pass it
+// Brings the cards of manual triggers to the workers. Runs on the leader. The state is in the record store, so the next
+// leader continues where the last one was killed. Every pass
 //
-//   feeds       tops the manual lists up with cards handed out by the record store, a bounded number however large the
-//               trigger is; triggers of a type take turns, so that a small one never waits for a large one;
-//   takes back  takes what a cancelled trigger left, or got back from a dead worker, out of the list;
-//   audits      every few seconds, puts cards that are owed a result and are nowhere in the live store into the list
-//               again: it lost its data, or somebody died between handing out and putting them there.
+//   feeds       fills the manual lists with cards that the record store hands out, a bounded number at a time;
+//               triggers of a type take turns, so that a small trigger never waits for a large one;
+//   takes back  removes the cards of a cancelled trigger from the list, also those that come back from a dead worker;
+//   audits      every few seconds, puts owed cards that are nowhere in the live store into the list again: the store
+//               lost its data, or an instance died after handing them out and before adding them.
 //
-// All of it is safe to do twice: a card that stands in the list twice is polled twice and counted once.
+// All of this is safe to repeat: a card that is in the list twice is polled twice and counted once.
 import { cardIdOf, manualEntry, triggerIdOf } from '../domain/manual-trigger.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -17,19 +17,19 @@ import type { ManualList } from '../store/ports/live/manual-list.ts';
 import type { WorkQueue } from '../store/ports/live/work-queue.ts';
 import type { FeedingTrigger, OwedCard, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 
-/** The manual list is topped up to this length: seconds of work, and little memory. */
+/** The manual list is filled up to this many cards: seconds of work, and little memory. */
 const LIST_CARDS = 10_000;
 const CHUNK_CARDS = 2_500;
-/** Chunks of one type in a pass, also when hardly any card matches: other types and duties wait meanwhile. */
+/** Most chunks of one type in a pass, even when few cards match: the other types and steps wait meanwhile. */
 const CHUNKS_A_PASS = 16;
-/** Of each task type. */
+/** Most triggers of each task type in a pass. */
 const TRIGGERS_A_PASS = 100;
 const BUSY_REST_MS = 50;
 const IDLE_REST_MS = 200;
 const NOT_LEADING_REST_MS = 500;
 const TAKE_BACK_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 5_000;
-/** A card that was handed out this lately may still be on its way into the list. */
+/** A card that was handed out less than this ago may still be on its way into the list. */
 const ON_ITS_WAY_MS = 5_000;
 const OWED_A_CALL = 10_000;
 
@@ -73,7 +73,7 @@ export class TriggerFeeder extends LoopService {
     const { manualLength } = await this.deps.work.counts(taskType);
     let room = LIST_CARDS - manualLength;
     const share = Math.min(CHUNK_CARDS, Math.ceil(room / triggers.length));
-    // On from where the last pass ended: there may be more triggers than chunks.
+    // Continues where the last pass ended: there may be more triggers than chunks.
     const next = triggers.findIndex(({ triggerId }) => triggerId === this.#fedLast[taskType]) + 1;
     const turns = [...triggers.slice(next), ...triggers.slice(0, next)];
     for (let chunks = 0; chunks < CHUNKS_A_PASS && room > 0; chunks += 1) {
@@ -108,13 +108,16 @@ export class TriggerFeeder extends LoopService {
     for (const taskType of TASK_TYPES) {
       const lost = await this.#putBackLost(taskType);
       if (lost > 0) {
-        this.deps.log.warn({ task_type: taskType, cards: lost }, 'triggered cards were lost: queued again');
+        this.deps.log.warn(
+          { task_type: taskType, cards: lost },
+          'lost cards of manual triggers queued again',
+        );
       }
     }
     this.#auditedAt = now;
   }
 
-  /** @returns how many cards were put into the list again. */
+  /** @returns the number of cards that were put into the list again. */
   async #putBackLost(taskType: TaskType): Promise<number> {
     const { triggers, manual } = this.deps;
     let lost = 0;
@@ -123,7 +126,7 @@ export class TriggerFeeder extends LoopService {
       const owed: readonly OwedCard[] = await triggers.owed(taskType, ON_ITS_WAY_MS, after, OWED_A_CALL);
       const missing = new Set(await manual.missing(taskType, owed.map(entryOf)));
       const candidates = owed.filter((card) => missing.has(entryOf(card)));
-      // Some of them were accounted for while the list was searched.
+      // Some results may have been counted while the list was searched.
       const again = candidates.length === 0 ? [] : await triggers.handOutAgain(candidates);
       await this.#push(taskType, again);
       lost += again.length;

@@ -1,7 +1,7 @@
-// Evaluates the alert rules. Runs on the leader: one pass reads the rules and their state from the records, the metrics
-// once for all of them from the live store, and writes every transition in one statement. What a rule does is decided in
-// domain/alerts/alert-rule.ts; telling others is webhook-sender.ts. Keeps no state of its own, so that another leader, or the
-// next start, goes on with the same alerts.
+// Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
+// metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
+// resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Keeps no state of its own,
+// so that another leader, or the next start, continues with the same alerts.
 import { nextEvent, RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -16,7 +16,7 @@ import type {
 } from '../../store/ports/records/alert-records.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 
-/** How soon a new leader evaluates. */
+/** A new leader starts to evaluate within this time. */
 const FOLLOWER_REST_MS = 500;
 
 export class AlertEvaluator extends LoopService {

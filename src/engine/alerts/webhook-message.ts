@@ -1,5 +1,5 @@
-// What a webhook receiver gets: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks. Used by
-// the sender and the tester. The body follows from the alert alone, so every attempt sends the same bytes.
+// Builds a webhook message: the JSON body (contract, "Webhooks") and the headers of Standard Webhooks. Used by
+// webhook-sender.ts and webhook-tester.ts. The body depends on the alert alone, so every attempt sends the same bytes.
 import { createHmac } from 'node:crypto';
 import type { NotificationEvent } from '../../domain/alerts/alert-rule.ts';
 import { keyOf } from '../../domain/alerts/webhook-secret.ts';
@@ -10,21 +10,24 @@ export interface WebhookMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a receiver is told. */
-interface WebhookNews {
+interface WebhookEvent {
   readonly event: NotificationEvent | 'alert.test';
-  /** Stays the same over all attempts. */
+  /** The same in all attempts. */
   readonly messageId: string;
   readonly alert: Alert;
 }
 
 /**
- * @param secrets each signs, so that a receiver may change from one to the next; none: no signature.
- * @param atMs when this attempt is made; a receiver refuses what is too old.
+ * @param secrets every secret adds a signature, so that a receiver can rotate them; if empty, there is no signature.
+ * @param atMs when this attempt is made, epoch milliseconds; receivers refuse messages that are too old.
  */
-export function webhookMessage(news: WebhookNews, secrets: readonly string[], atMs: number): WebhookMessage {
-  const body = JSON.stringify(bodyOf(news));
-  const id = `msg_${news.messageId}`;
+export function webhookMessage(
+  event: WebhookEvent,
+  secrets: readonly string[],
+  atMs: number,
+): WebhookMessage {
+  const body = JSON.stringify(bodyOf(event));
+  const id = `msg_${event.messageId}`;
   const timestamp = String(Math.floor(atMs / 1000));
   const headers = {
     'content-type': 'application/json',
@@ -41,7 +44,7 @@ export function webhookMessage(news: WebhookNews, secrets: readonly string[], at
   return { body, headers: { ...headers, 'webhook-signature': signatures.join(' ') } };
 }
 
-function bodyOf({ event, alert }: WebhookNews): Record<string, unknown> {
+function bodyOf({ event, alert }: WebhookEvent): Record<string, unknown> {
   const common = {
     event,
     id: alert.id,

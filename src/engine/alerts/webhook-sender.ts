@@ -1,12 +1,12 @@
-// Delivers the webhook outbox. Runs on the leader; a claim with a lease keeps a second sender away should two believe
-// they lead.
+// Delivers the webhook outbox. Runs on the leader. Each notification is claimed with a lease, so it is sent once even
+// while two instances believe that they lead.
 //
 // Life of a notification: pending -> claimed (an attempt begins) -> delivered, failed, or pending again after a pause.
-// It is delivered at least once: who dies between call and settle leaves a claim that ends by itself, and the same
-// message id is sent again. Only a 2xx answer counts as delivered. 410 says the receiver is gone, and an address that may
-// not be called stays one: neither is tried again.
+// It is delivered at least once: the claim of a sender that dies between call and settle ends by itself, and the same
+// message id is sent again. Only a 2xx answer counts as delivered. There is no retry after 410 (the receiver is gone)
+// or for an address that must not be called.
 //
-// A pass starts attempts and does not wait for them, so that a receiver that hangs holds up nobody else.
+// A pass starts attempts and does not wait for them, so that a receiver that hangs does not delay the others.
 import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -25,19 +25,19 @@ import { retryPauseMs } from './webhook-retry.ts';
 const REST_MS = 500;
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 16;
-/** A receiver that answers nothing must not keep all others waiting. */
+/** Limits one receiver, so that one that hangs leaves attempts for the others. */
 const MAX_AT_ONCE_PER_URL = 4;
 
 export class WebhookSender extends LoopService {
   readonly #attempts = new Set<Promise<void>>();
-  /** Of an attempt that could not be settled: the next pass throws it. */
+  /** The error of an attempt that could not be settled; the next pass throws it. */
   #failure: { readonly error: unknown } | null = null;
 
   constructor(
     private readonly deps: {
       readonly outbox: WebhookOutbox;
       readonly guard: SsrfGuard;
-      /** For rules without their own, the newest first; none: not signed. */
+      /** Signing keys for rules without their own, newest first; if empty, their webhooks are not signed. */
       readonly secrets: readonly string[];
       readonly meter: Pick<Meter, 'webhookAttempt'>;
       readonly fence: () => number | null;
@@ -63,14 +63,14 @@ export class WebhookSender extends LoopService {
     return deliveries.length === 0 ? REST_MS : 0;
   }
 
-  /** Attempts under way are broken off and given back. */
+  /** Aborts the attempts in progress and gives their notifications back. */
   override async stop(): Promise<void> {
     await super.stop();
     await this.settled();
     this.#throwFailure();
   }
 
-  /** Resolves when the attempts begun so far are over and written down. */
+  /** Resolves when all attempts started so far have ended and are recorded. */
   async settled(): Promise<void> {
     await Promise.all(this.#attempts);
   }

@@ -1,5 +1,5 @@
-// Sends the webhook of a rule once, now, and tells what came of it. Used by the operations when an operator asks; leaves
-// nothing behind: neither outbox nor history knows of it.
+// Sends the webhook of a rule once, now, and returns the result. Used by the operations when an operator asks for a
+// test. Writes neither to the outbox nor to the history.
 import { randomUUID } from 'node:crypto';
 import type { AlertRule } from '../../domain/alerts/alert-rule.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -9,7 +9,7 @@ import { webhookMessage } from './webhook-message.ts';
 
 export interface WebhookTrial {
   readonly delivered: boolean;
-  /** Of the answer; null where none came. */
+  /** HTTP status of the answer; null without an answer. */
   readonly status: number | null;
   readonly error: string | null;
   readonly durationMs: number;
@@ -19,13 +19,13 @@ export class WebhookTester {
   constructor(
     private readonly deps: {
       readonly guard: SsrfGuard;
-      /** For rules without their own, the newest first. */
+      /** Signing keys for rules without their own, newest first. */
       readonly secrets: readonly string[];
       readonly clock: Clock;
     },
   ) {}
 
-  /** Takes as long as an attempt may. The message looks like that of an alert at the rule's threshold. */
+  /** Sends the message of an alert at the rule's threshold. Takes up to ten seconds, like any attempt. */
   async test(rule: AlertRule, url: string): Promise<WebhookTrial> {
     const { guard, secrets, clock } = this.deps;
     const { id: ruleId, name: ruleName, ruleType, taskType, comparison, threshold } = rule;

@@ -1,9 +1,8 @@
-// Removes what has expired, on the leader: takes the steps of the run that is written down, whoever began it and
-// whoever took its first steps, with a pause after each. Begins runs by schedule itself. What a step does is the
-// store's business.
+// Removes expired data, on the leader: takes the next step of the recorded run, no matter which instance began it, and
+// pauses after each step. Begins scheduled runs itself. The record store decides what a step does.
 //
-// A step that fails is tried again by the loop. What waiting does not cure, or did not for a while (a transaction of
-// somebody else that stays open), ends the work on that one target: the run goes on with the others and fails.
+// The loop repeats a step that fails. An error that waiting does not cure, or one that lasts (such as a transaction of
+// another client that stays open), ends the work on that target: the run continues with the other targets and fails.
 
 import { randomUUID } from 'node:crypto';
 import { DAEMON } from '../../domain/audit.ts';
@@ -19,21 +18,21 @@ import type { CleanupRecords, CleanupRun } from '../../store/ports/records/clean
 import type { CleanupSchedule } from './cleanup-schedule.ts';
 
 const LOOK_EVERY_MS = 500;
-/** On a busy machine a batch takes longer, and then the polling needs the longer pause: at most a fifth of the time is spent. */
+/** The pause is this many times as long as the batch, so cleanup uses at most a fifth of the time of a busy machine. */
 const PAUSE_PER_BATCH = 4;
-/** With the loop's growing pauses this is about a minute. */
+/** Timeouts in a row before a target is given up: about a minute with the loop's growing pauses. */
 const TIMEOUTS_A_TARGET = 15;
 
 interface CleanerDeps {
   readonly cleanup: CleanupRecords;
   readonly audit: Pick<AuditTrail, 'change'>;
   readonly schedule: CleanupSchedule;
-  /** How far removed cards have been followed; null: unknown. */
+  /** The change mark up to which removed cards were applied to the rings; null if unknown. */
   readonly changeMark: () => Promise<string | null>;
   readonly calendar: MonthCalendar;
   readonly fence: () => number | null;
   readonly clock: Clock;
-  /** Least rest between two batches; 0: none at all. */
+  /** Shortest pause between two batches, milliseconds; 0: no pause at all. */
   readonly pauseMs: number;
   readonly log: Logger;
   readonly onError: LoopErrorHandler;
@@ -69,7 +68,10 @@ export class Cleaner extends LoopService {
     });
     schedule.passed(nowMs);
     if (!begun)
-      log.info({ scheduled_for: new Date(dueMs).toISOString() }, 'scheduled cleanup: one runs or ran');
+      log.info(
+        { scheduled_for: new Date(dueMs).toISOString() },
+        'scheduled cleanup skipped: already run or running',
+      );
   }
 
   async #step(): Promise<number> {
@@ -78,7 +80,7 @@ export class Cleaner extends LoopService {
     try {
       const step = await cleanup.step();
       this.#timeouts = 0;
-      if (step.state === 'finished') this.#tell(step.run);
+      if (step.state === 'finished') this.#report(step.run);
       if (step.state === 'idle') return LOOK_EVERY_MS;
       if (step.state === 'finished' || step.deleted === 0 || pauseMs === 0) return 0;
       return Math.max(pauseMs, PAUSE_PER_BATCH * (clock.monotonic() - startedMs));
@@ -97,7 +99,7 @@ export class Cleaner extends LoopService {
     return this.#timeouts >= TIMEOUTS_A_TARGET;
   }
 
-  #tell({ runId, status, items, batches, startedAtMs, finishedAtMs }: CleanupRun): void {
+  #report({ runId, status, items, batches, startedAtMs, finishedAtMs }: CleanupRun): void {
     const fields = {
       run_id: runId,
       status,

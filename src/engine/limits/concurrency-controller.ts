@@ -1,7 +1,7 @@
-// Decides once a second, for the whole fleet, how much of each configured concurrency limit is in force. Runs on the
-// leader; workers learn of it with their next claim. The rules are domain/limits/strain-trials.ts and domain/limits/effective-limit.ts
-// (what the gateway bears) and domain/limits/gateway-ceiling.ts (what the task types share); this file reads what the fleet
-// counted, applies the verdict and says why. It never changes a configured limit (operations/limits/concurrency.ts).
+// Sets the effective limit of every task type once a second, for the whole fleet. Runs on the leader; workers learn the
+// limit with their next claim. The rules are in domain/limits: strain-trials.ts and effective-limit.ts (what the
+// gateway can take), gateway-ceiling.ts (how the task types share it). This file reads what the fleet counted, applies
+// the decision and logs the reason. It never changes a configured limit (operations/limits/concurrency.ts).
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
@@ -19,15 +19,15 @@ import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { AuditDigest } from '../audit-digest.ts';
 
 const TICK_MS = 1_000;
-/** Fewer calls make no point of the curve. */
+/** With fewer calls in the tick, no point is added to the curve. */
 const POINT_CALLS = 20;
 
 interface ConcurrencyControllerDeps {
   readonly live: Pick<LiveStore, 'work' | 'stats'>;
   readonly fence: () => number | null;
-  /** false: only the ceiling counts. */
+  /** If false, only the ceiling lowers a limit. */
   readonly adaptiveConcurrency: boolean;
-  /** Calls one gateway may get from all task types together; null: no ceiling. */
+  /** Most concurrent calls to the gateway from all task types together; null: no ceiling. */
   readonly ceiling: number | null;
   readonly clock: Clock;
   readonly log: Logger;
@@ -35,25 +35,25 @@ interface ConcurrencyControllerDeps {
   readonly onError: LoopErrorHandler;
 }
 
-/** A task type as the leader knows it; forgotten with the lead. */
+/** What the leader knows about a task type; forgotten when it loses the lead. */
 interface Watched {
   readonly limit: EffectiveLimit;
   curve: readonly CurvePoint[];
-  /** Why the limit is what it is. */
+  /** Why the limit has its value; null without a reason. */
   reason: string | null;
   totals: StatsReading | null;
   atMs: number;
-  /** The limit in force after the last pass; null before the first. */
+  /** The limit in force after the last pass; null before the first pass. */
   inForce: number | null;
-  /** As it was saved last. */
+  /** The state that was saved last, as JSON. */
   saved: string;
 }
 
-/** What one pass sees of a task type. */
+/** What one pass has read about a task type. */
 interface Sight {
   readonly watched: Watched;
   readonly counts: QueueCounts;
-  /** null where nothing can be compared with. */
+  /** Counts since the last pass; null when there is no reading to compare with. */
   readonly tick: FleetTick | null;
   readonly configured: number;
 }
@@ -84,7 +84,7 @@ export class ConcurrencyController extends LoopService {
     return TICK_MS;
   }
 
-  /** Reads what the fleet counted since the last pass. */
+  /** Reads the fleet's counts since the last pass. */
   async #look(taskType: TaskType): Promise<Sight> {
     const { live, clock } = this.deps;
     const [counts, totals] = await Promise.all([live.work.counts(taskType), live.stats.read(taskType)]);
@@ -98,7 +98,7 @@ export class ConcurrencyController extends LoopService {
     return sight;
   }
 
-  /** A new leader goes on with what the one before him knew. */
+  /** A new leader continues with what the previous leader saved. */
   async #takeOver(taskType: TaskType, nowMs: number): Promise<Watched> {
     const record = await this.deps.live.work.limitRecord(taskType);
     const known = this.deps.adaptiveConcurrency && record !== null ? record : { limit: null, normalMs: null };
@@ -115,7 +115,7 @@ export class ConcurrencyController extends LoopService {
     return watched;
   }
 
-  /** Lets strain be judged for all types together, then every limit by itself. */
+  /** Judges the strain for all types together, then each limit on its own. */
   #judge(sights: Sights): void {
     const nowMs = this.deps.clock.monotonic();
     const ticks = TASK_TYPES.flatMap((taskType) => {
@@ -150,7 +150,7 @@ export class ConcurrencyController extends LoopService {
     }
   }
 
-  /** A point needs a limit that was reached and stayed the same. */
+  /** Adds a point to the curve if the limit was reached and did not change. */
   #addPoint({ watched, counts }: Sight, tick: FleetTick): void {
     const { effectiveConcurrency: concurrency } = counts;
     const calls = tick.succeeded + tick.failed;
@@ -165,7 +165,7 @@ export class ConcurrencyController extends LoopService {
     });
   }
 
-  /** Puts the limits in force. @returns what is in force now. */
+  /** Sets the limits. @returns the limits in force now. */
   async #apply(sights: Sights, wanted: PerType): Promise<PerType> {
     const { ceiling } = this.deps;
     if (ceiling === null) {
@@ -179,7 +179,7 @@ export class ConcurrencyController extends LoopService {
     );
     const shares = divideCeiling(ceiling, needs, known ? inForce : null);
     const targets = mapTypes(sights, (_, taskType) => Math.min(wanted[taskType], shares[taskType]));
-    // Lowered first; what is in flight above a lowered limit is counted only then, when it can but fall.
+    // Lower limits first and count calls in flight after that: above a lowered limit their number can only fall.
     const lowered = mapTypes(sights, (_, taskType) => Math.min(inForce[taskType], targets[taskType]));
     for (const taskType of TASK_TYPES) await this.#set(taskType, sights[taskType], lowered[taskType]);
     const { work } = this.deps.live;
@@ -192,21 +192,21 @@ export class ConcurrencyController extends LoopService {
     return granted;
   }
 
-  /** Under a ceiling a limit is set even where it equals the configured one, which somebody may raise. */
+  /** Under a ceiling, sets the limit even if it equals the configured one: an operator may raise that one. */
   async #set(taskType: TaskType, { watched, counts, configured }: Sight, limit: number): Promise<void> {
     if (watched.inForce !== null && limit === counts.effectiveConcurrency) return;
     const asConfigured = limit >= configured && this.deps.ceiling === null;
     await this.deps.live.work.setEffectiveConcurrency(taskType, asConfigured ? null : limit);
   }
 
-  /** Logs a change and keeps what the next leader, and whoever asks, wants to know. */
+  /** Logs a change, and saves the state for the next leader and for reports. */
   async #conclude(taskType: TaskType, sight: Sight, wanted: number, to: number): Promise<void> {
     const { watched, counts, configured } = sight;
     const { ceiling, live } = this.deps;
     const held = `the ceiling of ${ceiling} calls for the gateway, shared by need`;
     const from = counts.effectiveConcurrency;
     const reason = to < wanted ? held : watched.reason;
-    if (from !== to) this.#tell(taskType, from, to, reason ?? held);
+    if (from !== to) this.#report(taskType, from, to, reason ?? held);
     watched.inForce = to;
     const record = {
       ...watched.limit.memory,
@@ -219,7 +219,7 @@ export class ConcurrencyController extends LoopService {
     watched.saved = text;
   }
 
-  #tell(taskType: TaskType, from: number, to: number, reason: string): void {
+  #report(taskType: TaskType, from: number, to: number, reason: string): void {
     const { log, digest } = this.deps;
     log.info({ task_type: taskType, from, to, reason }, 'effective limit');
     digest.note({
@@ -231,7 +231,7 @@ export class ConcurrencyController extends LoopService {
   }
 }
 
-/** null where the counters were lost. */
+/** @returns null when the live store lost the counters. */
 function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): FleetTick | null {
   if (elapsedMs <= 0 || now.total < before.total || now.limitReached < before.limitReached) return null;
   return {
@@ -246,7 +246,7 @@ function tickOf(before: StatsReading, now: StatsReading, elapsedMs: number): Fle
   };
 }
 
-/** @param values in order of TASK_TYPES. */
+/** Reads one value of every task type. */
 function mapTypes<T>(sights: Sights, read: (sight: Sight, taskType: TaskType) => T): Record<TaskType, T> {
   return perTaskType((taskType) => read(sights[taskType], taskType));
 }

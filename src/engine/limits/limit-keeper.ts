@@ -1,5 +1,6 @@
-// Keeps a concurrency limit in force for every task type: a live store that lost its data would run with the built-in
-// default instead of the operator's limits. Runs on the leader; changes no limit that is set (operations/limits/concurrency.ts).
+// Restores the concurrency limit of a task type that has none in force: a live store that lost its data would use the
+// built-in default instead of the operator's limit. Runs on the leader. Never changes a limit that is set: see
+// operations/limits/concurrency.ts.
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
@@ -27,7 +28,7 @@ export class LimitKeeper extends LoopService {
   }
 }
 
-/** Sets the durable limit of every task type that has none in force. */
+/** Puts the durable limit into force for every task type that has no limit in force. */
 export async function seedLimits(
   work: Pick<WorkQueue, 'seedMaxConcurrency'>,
   records: Pick<ConfigRecords, 'concurrency'>,
@@ -36,7 +37,7 @@ export async function seedLimits(
   for (const taskType of TASK_TYPES) await work.seedMaxConcurrency(taskType, limits[taskType]);
 }
 
-/** Holds the gateway's ceiling from the first claim on: until the leader divides it by need, everybody gets the same. */
+/** Enforces the gateway's ceiling from the first claim: all types get equal shares until the leader divides by need. */
 export async function seedCeiling(
   work: Pick<WorkQueue, 'seedEffectiveConcurrency'>,
   ceiling: number | null,

@@ -1,6 +1,6 @@
-// Writes a line when a task type is paused and when it goes on, once for the fleet, and notes for the audit trail what the
-// gateway asked for (operators' pauses are there already): runs on the leader. A pause that is
-// prolonged is the same pause; a new leader tells of those in force again.
+// Logs when a task type is paused and when it resumes, once for the fleet, and notes pauses that the gateway asked for
+// in the audit trail (operators' pauses are there already). Runs on the leader. A prolonged pause is the same pause. A
+// new leader logs the pauses in force again.
 
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';

@@ -1,22 +1,22 @@
-// Gathers items into batches and has them processed, a few batches at a time; what comes meanwhile waits its turn. Used
-// by the result writer, once for what the record store has to write and once for what it has not, so that the second
-// never waits behind the first. Knows nothing about results.
+// Gathers items into batches and processes a few batches at a time; later items wait for their turn. The result writer
+// has two lanes: one for items that the record store must write, and one for all others, so that these never wait for
+// the record store. Knows nothing about results.
 
 import type { Clock } from '../../platform/clock.ts';
 
 const MAX_BATCH = 1_000;
-/** Items are gathered this long before they are processed: the price of a commit is shared, a poll is not delayed. */
+/** Items are gathered this long before they are processed: long enough to share a commit, short enough for a poll. */
 const GATHER_MS = 50;
 const CONCURRENT_BATCHES = 2;
 
 export class BatchLane<T> {
   #open: T[] = [];
   #running = 0;
-  /** Ends the gathering of what is open; null while nothing gathers. */
+  /** Ends the gathering of the open batch early; null while no batch is open. */
   #gathering: AbortController | null = null;
   #closed = false;
 
-  /** @param process must not reject: it retries by itself. */
+  /** @param process must not reject: it must retry by itself. */
   constructor(
     private readonly clock: Clock,
     private readonly process: (batch: readonly T[]) => Promise<void>,
@@ -28,7 +28,7 @@ export class BatchLane<T> {
     else if (this.#gathering === null) void this.#gather();
   }
 
-  /** Gathers no longer. */
+  /** Ends the gathering: the open batch starts now. */
   flush(): void {
     this.#endGathering();
     while (this.#open.length > 0 && this.#running < CONCURRENT_BATCHES && !this.#closed) {
@@ -40,7 +40,7 @@ export class BatchLane<T> {
     }
   }
 
-  /** Begins no further batch. */
+  /** Starts no further batch. */
   close(): void {
     this.#closed = true;
     this.#endGathering();

@@ -1,6 +1,6 @@
-// Makes cards that are over their package due for task package at once, so that they are stopped within seconds and not
-// when their ring comes to them. Used where somebody learns of it: the engine with every written reading, card-sync.ts with
-// every change of a card. It stops nothing itself: the task judges anew.
+// Makes cards that are over their package due for task package at once, so that they are stopped within seconds instead
+// of at their ring's next turn. Called by the engine for every written reading and by card-sync.ts for every changed
+// card. Stops no card itself: the task checks the card again.
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -15,7 +15,7 @@ export interface OverPackageDeps {
 export class OverPackage {
   constructor(private readonly deps: OverPackageDeps) {}
 
-  /** Makes those of these cards due whose stop is wanted and that an enabled config polls for it. */
+  /** Makes due the given cards that must be stopped and that an enabled package config polls. */
   async makeDue(cardIds: readonly number[]): Promise<void> {
     if (cardIds.length === 0) return;
     const { live, records, matcher, queueCap } = this.deps;
@@ -23,7 +23,7 @@ export class OverPackage {
     const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
     if (polled.length === 0) return;
     const due = polled.map((card) => card.cardId);
-    // Who read a card before it was over may have cached it since, and the task asks the records only of cards over.
+    // The cache may still hold the card as it was before; the task asks the records only about cards that look over.
     await live.cards.drop(due);
     await live.work.makeDue('package', due, queueCap);
   }

@@ -1,14 +1,14 @@
-// Makes results durable and then, only then, lets their cards leave the queue. Workers hand every claimed item in
-// exactly once (finish), with or without an outcome to store; the writer owns it until it is settled.
+// Makes results durable and only then lets their cards leave the queue. Workers hand in every claimed item exactly once
+// (finish), with or without an outcome to store; the writer owns the item until it is settled.
 //
 //   reserve -> [gateway call] -> finish -> write (record store, batched) -> settle (live store, batched) -> room
 //
-// Items without an outcome (failed, returned, nothing to do) skip the write and have a lane of their own, so a record
-// store that is away never keeps them; but the end of a manual trigger's card is counted there, and before it is
-// settled, so that no crash loses it. A batch the store refuses is halved until the refused value stands alone: it fails
-// its card, and the rest is written. `room` is what backpressure is made of: reserved items that are not settled yet
-// count, so workers stop claiming long before memory does. Both stages retry for ever with growing pauses; a settle that
-// comes after its lease ran out is fenced by the store and counted.
+// Items without an outcome (failed, returned, nothing to do) skip the write and have a lane of their own, so an
+// unavailable record store does not hold them up. But the result of a manual trigger's card is counted in the record
+// store, before the item is settled, so that no crash loses it. A batch that the store refuses is halved until the
+// refused value is alone: its card fails, and the rest is written. `room` creates backpressure: reserved items that are
+// not settled yet count, so workers stop claiming long before memory runs out. Both stages retry indefinitely with
+// growing pauses. The store fences and counts a settle that comes after its lease has ended.
 import { type TriggerResult, triggerIdOf } from '../../domain/manual-trigger.ts';
 import type { PollOutcome } from '../../domain/results/poll-outcome.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -25,17 +25,17 @@ export interface FinishedItem {
   readonly item: WorkItem;
   readonly verdict: Settlement['verdict'];
   readonly outcome: PollOutcome | null;
-  /** Remembered of a card whose poll failed. */
+  /** What is stored about a failed poll; null when the poll did not fail. */
   readonly failure: FailureNote | null;
   /** Backoff at which a failed card is left to its ring, milliseconds. */
   readonly retryCapMs: number;
-  /** How long a failed card must wait at least, milliseconds. */
+  /** Shortest wait of a failed card, milliseconds. */
   readonly waitMs: number;
 }
 
 type Stage = 'write' | 'count' | 'settle';
 
-/** Not at once, so that what can never be written does not run hot, and not only an interval later. */
+/** Retries after a backoff: not at once, since the value may be refused every time, but within an interval. */
 const POLL_AGAIN = { verdict: 'failed', retryCapMs: 60_000 } as const;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
@@ -45,15 +45,15 @@ interface ResultWriterDeps {
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;
   readonly triggers: Pick<TriggerRecords, 'count'>;
-  /** Called with the outcomes of a written batch, and the cards whose usage somebody else wrote first. */
+  /** Called with the outcomes of a written batch, and the cards whose usage another writer wrote first. */
   readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
-  /** Called when the record store refused an outcome for good; its card is polled again. */
+  /** Called when the record store permanently refuses an outcome; its card is polled again. */
   readonly onRefused: (outcome: PollOutcome, error: CardpollError) => void;
   readonly onFenced: (taskType: TaskType, count: number) => void;
   readonly onError: (stage: Stage, error: unknown, retryInMs: number) => void;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Results that may wait for the stores before claiming stops. */
+  /** Number of results that may wait for the stores before claiming stops. */
   readonly writeBuffer: number;
   readonly retryBaseMs: number;
 }
@@ -70,12 +70,12 @@ export class ResultWriter {
     this.#plain = new BatchLane(deps.clock, (batch) => this.#end(batch, this.#settle(batch)));
   }
 
-  /** Items that may still be claimed before the writer is full. */
+  /** Number of items that may still be claimed before the writer is full. */
   get room(): number {
     return Math.max(0, this.deps.writeBuffer - this.#reserved);
   }
 
-  /** Claimed items that are not settled yet. */
+  /** Number of claimed items that are not settled yet. */
   get reserved(): number {
     return this.#reserved;
   }
@@ -97,7 +97,7 @@ export class ResultWriter {
       await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Gives up on what is not settled: leases will end by themselves and the cards are polled again. */
+  /** Gives up unsettled items: their leases end by themselves, and the cards are polled again. */
   abandon(): void {
     this.#abandoned = true;
     this.#recorded.close();
@@ -120,7 +120,7 @@ export class ResultWriter {
     await this.#settle(ended);
   }
 
-  /** @returns the entries that must be polled again: somebody wrote newer usage first, or the store refused them. */
+  /** @returns the entries that must be polled again: another writer was faster, or the store refused the value. */
   async #write(entries: readonly FinishedItem[]): Promise<ReadonlySet<FinishedItem>> {
     const outcomes = entries.flatMap((entry) => entry.outcome ?? []);
     const result = await this.#persist('write', () => this.#writeUnlessRefused(outcomes));
@@ -136,7 +136,7 @@ export class ResultWriter {
     );
   }
 
-  /** What the record store refuses for good (a value out of bounds) must not hold up everything beside it. */
+  /** A value that the record store permanently refuses (out of bounds) must not hold up the rest of its batch. */
   async #writeHalves(
     entries: readonly FinishedItem[],
     outcomes: readonly PollOutcome[],
@@ -152,7 +152,7 @@ export class ResultWriter {
     return new Set([...first, ...(await this.#write(entries.slice(middle)))]);
   }
 
-  /** @returns the error when the store refused a value of the batch. */
+  /** @returns the error when the store refused a value of the batch, else null. */
   async #writeUnlessRefused(
     outcomes: readonly PollOutcome[],
   ): Promise<Awaited<ReturnType<ResultRecords['write']>> | CardpollError> {
@@ -165,7 +165,7 @@ export class ResultWriter {
   }
 
   async #settle(entries: readonly FinishedItem[]): Promise<void> {
-    // A backoff cap belongs to a config, so settlements are grouped by type and cap.
+    // The backoff cap depends on the config, so settlements are grouped by task type and cap.
     const groups = new Map<string, FinishedItem[]>();
     for (const entry of entries) {
       const key = `${entry.taskType} ${entry.retryCapMs}`;
@@ -194,7 +194,7 @@ export class ResultWriter {
     if (result !== null && result.fenced > 0) this.deps.onFenced(first.taskType, result.fenced);
   }
 
-  /** Tries until it works; null when the writer was abandoned meanwhile. */
+  /** Repeats until it succeeds. @returns null when the writer was abandoned meanwhile. */
   async #persist<T>(stage: Stage, attempt: () => Promise<T>): Promise<T | null> {
     for (let failures = 0; !this.#abandoned; failures += 1) {
       try {
@@ -213,7 +213,7 @@ export class ResultWriter {
   }
 }
 
-/** True for what ends a card of a manual trigger. */
+/** True when the item is the result of a manual trigger's card. */
 function isOfTrigger({ item, verdict }: FinishedItem): boolean {
   return item.lane === 'manual' && verdict !== 'returned' && triggerIdOf(item.member) !== null;
 }

@@ -1,6 +1,6 @@
-// Gives usage back to the present month that a clock ahead counted in months that have not begun: until then such a card
-// counts nothing against its package (docs/decisions/0004-usage-month.md). Run by the leader's reaper.ts, by the record store's
-// clock. The months to come are empty otherwise, so a look costs nothing.
+// Moves usage from months that have not begun back to the present month. A clock that was ahead counted it there, and
+// until it is moved it does not count against the card's package (docs/decisions/0004-usage-month.md). Run by the
+// leader's reaper.ts, by the record store's clock. Future months are otherwise empty, so the check is cheap.
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -9,11 +9,11 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const ROWS_AT_ONCE = 5_000;
-/** A month has begun somewhere this long before it begins everywhere: instances may have another time zone for a while. */
+/** A month begins this much earlier in some time zones: instances may have different zones during a change of it. */
 const ZONES_APART_MS = 26 * 3_600_000;
 
 export class UsageRepair {
-  /** The walk goes on behind this card; 0: it begins. */
+  /** The repair continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #repaired = 0;
   #lookAt = Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export class UsageRepair {
     },
   ) {}
 
-  /** Looks once a minute, and again with the next call while it finds cards. */
+  /** Checks once a minute, and with every call while it finds cards. */
   async run(): Promise<void> {
     const { records, cards, calendar, clock, log } = this.deps;
     if (clock.monotonic() < this.#lookAt) return;
@@ -44,10 +44,7 @@ export class UsageRepair {
     this.#afterCardId = repaired.at(-1) ?? 0;
     if (repaired.length > 0) return;
     if (this.#repaired > 0) {
-      log.warn(
-        { cards: this.#repaired },
-        'usage of months that have not begun given back to the present month',
-      );
+      log.warn({ cards: this.#repaired }, 'usage of future months moved to the present month');
     }
     this.#repaired = 0;
     this.#lookAt = clock.monotonic() + LOOK_EVERY_MS;

@@ -1,5 +1,5 @@
-// Takes a sample of every task type each second, and one each minute, for the charts. Runs on the leader: while nobody
-// leads there is a gap. A sample is numbers the store counts anyway; it costs a few reads.
+// Takes a sample of every task type each second, and one each minute, for the charts. Runs on the leader: without a
+// leader there is a gap. A sample consists of numbers that the live store counts anyway; it costs a few reads.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
@@ -15,7 +15,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 export class HistorySampler extends LoopService {
-  /** What was counted at the last sample; null before the first. */
+  /** The reading of the last sample; null before the first one. */
   #before: { readonly fleet: FleetReading; readonly atMs: number } | null = null;
   #minute: HistorySample[] = [];
 
@@ -60,7 +60,7 @@ export class HistorySampler extends LoopService {
     await this.#addToMinute(sample);
   }
 
-  /** The minute's sample is written as soon as it ends; one that a new leader began is the mean of what he saw. */
+  /** Writes a minute's sample when the minute ends. A leader that began in mid-minute averages the seconds it saw. */
   async #addToMinute(sample: HistorySample): Promise<void> {
     const endMs = sample.atMs - (sample.atMs % MINUTE_MS);
     const [first] = this.#minute;
@@ -77,7 +77,7 @@ function sampleOf(
   before: { readonly totals: TaskReading['stats'] | null; readonly seconds: number },
 ): TaskSample {
   const { totals, seconds } = before;
-  // Totals that are smaller than before: the store lost them.
+  // Totals that are smaller than before mean that the store lost its data.
   const rate = (field: 'total' | 'failed') =>
     totals === null || seconds <= 0 || stats[field] < totals[field]
       ? null

@@ -1,5 +1,5 @@
 // Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
-// sent is sent again under the same flush number, so it counts exactly once.
+// sent is sent again with the same flush number, so it counts exactly once.
 import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
 import { bucketOf } from '../../domain/stats/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -68,7 +68,7 @@ export class StatsRecorder extends LoopService {
     this.meter.poll(taskType, 'succeeded', durationMs);
   }
 
-  /** @param reason kind of failure. */
+  /** @param reason the kind of failure, as `reasonOf` names it. */
   countFailed(taskType: TaskType, durationMs: number, reason: string, carrierId: number): void {
     const counter = this.#open[taskType];
     counter.failed += 1;
@@ -78,7 +78,7 @@ export class StatsRecorder extends LoopService {
     this.meter.poll(taskType, 'failed', durationMs);
   }
 
-  /** What the leader decides the effective limit from, beside the polls themselves. */
+  /** Counts what the leader needs, in addition to the polls, to set the effective limit. */
   note(taskType: TaskType, what: 'backpressure' | 'timeouts' | 'limitReached'): void {
     this.#open[taskType][what] += 1;
   }
@@ -88,7 +88,9 @@ export class StatsRecorder extends LoopService {
     return FLUSH_EVERY_MS;
   }
 
-  /** Every type by itself: what keeps one from being sent is not the others'. Throws the first failure after the last is done. */
+  /**
+   * Sends each type on its own, so that a failure affects one type only. Throws the first failure when all have ended.
+   */
   async #each(send: (taskType: TaskType) => Promise<void>): Promise<void> {
     const outcomes = await Promise.allSettled(TASK_TYPES.map(send));
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
@@ -107,7 +109,7 @@ export class StatsRecorder extends LoopService {
     this.#unsent[taskType] = null;
   }
 
-  /** Sends what is left, twice at most: an unsent delta first, then the open one. */
+  /** Sends what is left in at most two calls: an unsent delta first, then the open one. */
   override async stop(): Promise<void> {
     await super.stop();
     await this.#each(async (taskType) => {

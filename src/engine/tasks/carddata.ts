@@ -1,4 +1,4 @@
-// Task carddata: reads the card's usage and folds it into the calendar month (domain/cards/usage-month.ts).
+// Task carddata: reads the card's usage and adds it to the calendar month (domain/cards/usage-month.ts).
 import type { Card } from '../../domain/cards/card.ts';
 import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -16,7 +16,7 @@ export class CarddataTask implements Task {
   ) {}
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
-    // The reading belongs to the instant it was asked for: an answer that crosses midnight shows the old month.
+    // The reading is dated by its request: an answer that crosses midnight still shows the old month.
     const atMs = deadline.nowMs();
     const { value } = await this.deps.gateway.call('flow', card, deadline.remainingMs());
     const month = this.deps.calendar.monthOf(atMs);

@@ -1,11 +1,11 @@
-// The task of each task type. Used by the engine, which gives every worker one.
+// Creates the task of a task type. Used by the engine, which gives one to every worker.
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Task } from '../work/task.ts';
 import { CarddataTask } from './carddata.ts';
 import { PackageTask, type PackageTaskDeps } from './package.ts';
 import { RealnameTask } from './realname.ts';
 
-/** What tasks are made of; each takes what it needs. */
+/** The dependencies of all tasks; each task takes what it needs. */
 type TaskDeps = PackageTaskDeps;
 
 const MAKERS: Readonly<Record<TaskType, (deps: TaskDeps) => Task>> = {

@@ -1,12 +1,12 @@
-// Task package: a card that exceeds its package is stopped, exactly once a month (operations interface, section 1).
+// Task package: stops a card that exceeds its package, exactly once a month (operations interface, section 1).
 //
-// The gateway is asked for the card's status first, always. Whether a card that runs is over its package is then decided
-// by the claim, from the records of that moment: the card at hand comes from a cache and only says whether to ask. The
-// right to stop it is claimed before the call, and the stop is done when the gateway shows the card stopped: an
-// acknowledgement alone is not enough. Whoever dies in between leaves a claim that runs out; the next poll then has a
-// status answer that is newer than the lost call (its own deadline is half a lease, the lost call ended at least half a
-// lease ago), so it knows whether that call took effect: a card reported as stopped is only written down, any other is
-// called for again. A call that was acknowledged without effect is repeated too, with growing pauses.
+// The task always asks the gateway for the card's status first. If the card runs, the claim of the stop decides from
+// the records of that moment whether it is over its package; the cached card only says whether to ask. The right to
+// stop the card is claimed before the call. The stop is done when the gateway shows the card stopped: an
+// acknowledgement alone is not enough. A worker that dies in between leaves a claim that ends by itself. The next poll
+// then has a status that is newer than the lost call (its own deadline is half a lease, the lost call ended at least
+// half a lease ago), so it knows whether that call took effect: if the card is stopped, this is only recorded; if not,
+// the call is made again. A call that was acknowledged without effect is repeated too, with growing pauses.
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import {
@@ -34,7 +34,7 @@ export interface PackageTaskDeps {
   readonly log: Logger;
 }
 
-/** Why a card is to be stopped. */
+/** A card that must be stopped, and why. */
 interface Excess {
   readonly card: Card;
   readonly month: string;
@@ -80,15 +80,15 @@ export class PackageTask implements Task {
     };
   }
 
-  /** Sees to it that a card over its package is stopped, unless somebody resumed it after this month's stop. */
+  /** Stops a card that is over its package, unless it was resumed after this month's stop. */
   async #keepStopped(excess: Excess, reportedStopped: boolean, deadline: Deadline): Promise<Verdict> {
     const { card, month } = excess;
     if (reportedStopped) {
-      // Stopped by somebody else, or by a call of ours whose outcome was lost or late: write that down once.
+      // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once.
       if (!card.stopped) await this.#record(excess);
       return { over: true, stopped: true };
     }
-    // Perhaps a wrong answer of the gateway is all there is; the next reading tells.
+    // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (card.usage !== null && card.usage.suspectedMb !== null) return { over: true, stopped: false };
     const claim = await this.deps.stops.claim(card.cardId, month, this.deps.leaseMs);
     switch (claim.state) {
@@ -109,10 +109,10 @@ export class PackageTask implements Task {
     }
   }
 
-  /** Calls, under the claim, and waits for the gateway to show it. Throws `stop_unconfirmed` when it does not. */
+  /** Makes the claimed call and waits until the gateway shows its effect. @throws CardpollError `stop_unconfirmed` */
   async #stop(excess: Excess, deadline: Deadline): Promise<void> {
     const { card } = excess;
-    // It was stopped when the cache was filled and runs: the claim wrote that down.
+    // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await this.deps.reader.forget([card.cardId]);
     await this.#requireTime(excess, deadline);
     await this.#callStop(excess, deadline);
@@ -129,7 +129,7 @@ export class PackageTask implements Task {
 
   async #record({ card, month, usedMb, allowanceMb }: Excess): Promise<void> {
     const entry = await this.deps.stops.complete(card.cardId, month);
-    // No stop of ours was under way: somebody else stopped it, or another poll told of this one.
+    // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
     this.deps.audit.tell(entry);
     this.deps.log.info(
@@ -144,7 +144,7 @@ export class PackageTask implements Task {
     );
   }
 
-  /** After a pause (of this process or of the record store) the claim may be over and another worker at it. */
+  /** After a pause (of this process or of the record store) the claim may have ended and another worker may hold it. */
   async #requireTime({ card, month }: Excess, deadline: Deadline): Promise<void> {
     if (deadline.remainingMs() > 0) return;
     await this.deps.stops.abandon(card.cardId, month, 'the lease was over before the call');
@@ -155,7 +155,8 @@ export class PackageTask implements Task {
     try {
       await this.deps.gateway.call('stop', card, deadline.remainingMs());
     } catch (error) {
-      // Only a refusal proves that nothing happened. After anything else the claim runs out and status is asked again.
+      // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is
+      // asked.
       if (error instanceof GatewayError && error.isRefusal) {
         await this.deps.stops.abandon(card.cardId, month, error.message);
       }
@@ -163,7 +164,9 @@ export class PackageTask implements Task {
     }
   }
 
-  /** Whether the acknowledged call shows; without an answer it is unconfirmed, and the failure that of the question. */
+  /**
+   * @returns whether the gateway shows the effect of the call. Without an answer, notes it as unconfirmed and throws.
+   */
   async #showsEffect(excess: Excess, deadline: Deadline): Promise<boolean> {
     try {
       return await this.#reportsStopped(excess.card, deadline);

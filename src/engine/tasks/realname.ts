@@ -1,4 +1,4 @@
-// Task realname: is the card real-name verified (operations interface, section 1)?
+// Task realname: reads whether the card is real-name verified (operations interface, section 1).
 import type { Card } from '../../domain/cards/card.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Deadline } from '../work/deadline.ts';
