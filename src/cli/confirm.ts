@@ -1,4 +1,4 @@
-// Asks before a destructive or fleet-wide action: shows the plan, then asks. Used by every command that needs it.
+// Asks for confirmation of a destructive or fleet-wide action, after showing the plan. Used by every command that needs it.
 import { createInterface } from 'node:readline';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
@@ -11,15 +11,15 @@ export interface ConfirmOptions {
   readonly dryRun?: boolean;
 }
 
-/** Every command that asks takes these two. */
+/** The options of every command that asks for confirmation. */
 export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--yes', doc: 'do it without asking' },
-  { flags: '--dry-run', doc: 'print what would be done, and do nothing' },
+  { flags: '--yes', doc: 'do not ask for confirmation' },
+  { flags: '--dry-run', doc: 'print the plan and change nothing' },
 ];
 
 /**
- * @param plan one line a fact, what will happen.
- * Returns whether to go ahead. Throws CardpollError kind `usage` where nobody can be asked.
+ * @param plan what will happen, one fact per line.
+ * @returns whether to go ahead. Throws CardpollError kind `usage` without a terminal.
  */
 export async function confirm(
   context: CommandContext,
@@ -38,9 +38,9 @@ export async function confirm(
     throw new CardpollError(
       'usage',
       'confirmation_missing',
-      'this needs a confirmation and there is nobody to ask',
+      'this command asks for confirmation, and this is not a terminal',
       {
-        hint: 'add --yes to do it, --dry-run to see the plan',
+        hint: 'confirm with --yes, or print the plan with --dry-run',
       },
     );
   }
@@ -48,21 +48,21 @@ export async function confirm(
   return /^y(es)?$/i.test((await question(io, 'Go ahead? [y/N] ')).trim());
 }
 
-/** With contexts about, it is easily another daemon than the one in mind. */
+/** Names the daemon: with several contexts it may be another one than the operator has in mind. */
 async function target(context: CommandContext): Promise<string[]> {
   const { context: name, url } = await context.clientConfig();
   return name === null ? [] : [`On ${name} (${url}):`];
 }
 
-/** The exit code of a command that was not to go ahead: a plan that was asked for is no refusal. */
+/** The exit code without confirmation: --dry-run is not a refusal. */
 export function declined({ dryRun }: ConfirmOptions): number {
   return dryRun === true ? EXIT_OK : EXIT_NEGATIVE;
 }
 
-/** The line typed; empty when the input ends. Throws the Interruption on Ctrl-C. */
+/** @returns the line typed, empty when the input ends. Throws the Interruption on Ctrl-C. */
 async function question(io: Io, text: string): Promise<string> {
   const signal = io.onInterrupt();
-  // Not as a terminal: the system then turns Ctrl-C into a signal, as everywhere else.
+  // `terminal: false` lets the system turn Ctrl-C into a signal, as in every other command.
   const prompt = createInterface({ input: io.stdin, output: io.stderr, terminal: false });
   try {
     return await new Promise<string>((resolve, reject) => {

@@ -1,5 +1,5 @@
-// What the doctor learns from a daemon: that it answers, takes the token, is of this version, and how its fleet does. Used
-// by the doctor command. The sentences about the fleet are the daemon's own.
+// What the doctor learns from a daemon: whether it answers, accepts the token and has this version, and the health of its
+// fleet. Used by the doctor command. The daemon itself writes the sentences about the fleet.
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
@@ -9,14 +9,14 @@ import { VERSION } from './version.ts';
 const CHECK = 'daemon';
 
 export interface DaemonFindings {
-  /** Whether it told how its fleet does. */
+  /** Whether it reported the health of its fleet. */
   readonly answers: boolean;
   readonly items: readonly Finding[];
 }
 
 /**
- * @param start what starts a daemon here, where none need be running yet; null: this machine only talks to one. A daemon
- * that is there and does not answer is wrong either way.
+ * @param start the command that starts a daemon here, where none may be running yet; null: this machine is only a client.
+ * A daemon that listens and does not answer is a failure in both cases.
  */
 export async function daemonFindings(context: CommandContext, start: string | null): Promise<DaemonFindings> {
   const unusable = await unusableSettings(context);
@@ -41,19 +41,19 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   }
 }
 
-/** What says where the daemon is and as whom to ask it, a missing token file for instance: then none is asked. */
+/** A mistake in the client settings, for example a missing token file: then no daemon is asked. */
 async function unusableSettings(context: CommandContext): Promise<Finding | null> {
   try {
     await context.clientConfig();
     return null;
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
-    const { message, hint = 'no daemon was asked: correct the flag, the variable or the file' } = error;
+    const { message, hint = 'no daemon was asked; correct the flag, the variable or the file' } = error;
     return failed('client settings', message, { hint });
   }
 }
 
-/** @param since null; without a value from a daemon of an older version, which does not tell. */
+/** @param since null or undefined: unknown; older daemons do not send it. */
 function momentOf(since: string | null | undefined): Date | null {
   const ms = Date.parse(since ?? '');
   return Number.isNaN(ms) ? null : new Date(ms);
@@ -63,7 +63,7 @@ function versionFinding(version: string): Finding {
   const check = 'version';
   if (version === VERSION) return ok(check, version);
   return warning(check, `the daemon is ${version}, this command is ${VERSION}`, {
-    hint: 'some answers may lack what this command asks for; install the same version here',
+    hint: 'answers may lack fields that this command needs; install the same version here',
   });
 }
 
@@ -72,11 +72,11 @@ function unanswered(error: CardpollError, start: string | null): Finding {
   if (kind === 'auth') return failed('token', message, { hint });
   const absent = start !== null && isRefused(error);
   return absent
-    ? warning(CHECK, message, { hint: 'none runs here, or it listens elsewhere', command: start })
+    ? warning(CHECK, message, { hint: 'no daemon runs here, or it listens elsewhere', command: start })
     : failed(CHECK, message, { hint });
 }
 
-/** Nothing listens there; what listens and stays silent is no absent daemon. */
+/** Whether nothing listens there. A daemon that listens and stays silent is not absent. */
 function isRefused({ cause }: CardpollError): boolean {
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 }

@@ -1,5 +1,4 @@
-// Shows a manual trigger that was made or asked for, after waiting for its end where --wait says so. Used by the
-// trigger commands.
+// Shows a manual trigger; with --wait, after it has finished. Used by the trigger commands.
 
 import type { TriggerBody } from '../api/client/client-bodies.ts';
 import type { Answer } from '../api/client/client-calls.ts';
@@ -17,12 +16,12 @@ export interface WaitOptions {
 
 export const WAIT_OPTION: OptionSpec = {
   flags: '--wait',
-  doc: 'wait until all cards are polled; exit code 1 when one failed or the trigger was cancelled',
+  doc: 'wait until all cards are polled; exit code 1 if one failed or the trigger was cancelled',
 };
 
 /**
- * @param trigger as the daemon last told.
- * @param outcomeOf asked once it is over. Returns the exit code.
+ * @param trigger the latest answer of the daemon.
+ * @param outcomeOf called when the trigger has finished. @returns the exit code.
  */
 export async function showTrigger(
   context: CommandContext,
@@ -50,8 +49,8 @@ async function untilOver(
         return isOver(body);
       },
       goesOn:
-        `trigger ${triggerId} goes on without you: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
-        `\`cardpoll trigger cancel ${triggerId}\` ends it`,
+        `trigger ${triggerId} continues: \`cardpoll trigger status ${triggerId} --wait\` follows it, ` +
+        `\`cardpoll trigger cancel ${triggerId}\` cancels it`,
     });
   } finally {
     bar.clear();

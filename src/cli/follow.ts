@@ -1,5 +1,5 @@
-// Waits for long work of the daemon: reads its progress again and again until it is done. Used by commands with
-// --wait. A daemon that restarts meanwhile is waited for, within limits: its work goes on by itself.
+// Waits for long work of the daemon: reads its progress until it is done. Used by commands with --wait. It waits for a
+// daemon that restarts, within limits: the work continues after the restart.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -13,7 +13,7 @@ const ABSENCE_MS = 30_000;
 interface Followed<Body> {
   readonly read: (client: ApiClient) => Promise<Answer<Body>>;
   readonly isDone: (body: Body) => boolean;
-  /** Said when the waiting is interrupted: what goes on, how to follow it and how to end it. */
+  /** Printed when the waiting is interrupted: what continues, how to follow it and how to cancel it. */
   readonly goesOn: string;
 }
 

@@ -1,5 +1,5 @@
-// Options as declarations: those every command takes, and settings as options. Used by program.ts, which makes a parser
-// of them, by option-order.ts and by the completion scripts.
+// Option declarations: the options every command takes, and settings as options. Used by program.ts, which builds a parser
+// from them, by option-order.ts and by the completion scripts.
 import { flagHelp, flagPlaceholder } from '../config/flag-help.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import { CONFIG_FILE, SETTINGS } from '../config/settings/settings.ts';
@@ -13,25 +13,25 @@ export const GLOBAL_SETTINGS: readonly Setting<unknown>[] = [
   SETTINGS.client.timeoutMs,
 ];
 
-/** Its words depend on the command: program.ts checks them, `formatsOf` tells them to help and completion. */
+/** Its accepted words depend on the command: program.ts checks them, help and completion get them from `formatsOf`. */
 export const OUTPUT_OPTION: OptionSpec = { flags: '-o, --output <format>', doc: OUTPUT_FORMATS.join(', ') };
 
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   ...GLOBAL_SETTINGS.map(settingOption),
   OUTPUT_OPTION,
-  { flags: '--json', doc: 'the same as -o json' },
-  { flags: '--header', doc: 'name the columns of a table behind a pipe too' },
-  { flags: '--debug', doc: 'show the stack of errors' },
+  { flags: '--json', doc: 'same as -o json' },
+  { flags: '--header', doc: 'print the column names of a table behind a pipe too' },
+  { flags: '--debug', doc: 'print the stack traces of errors' },
 ];
 export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', doc: 'show this help' };
 
-/** The options a command takes besides those of the commands above it. */
+/** The options a command adds to those of the commands above it. */
 export function optionsOf(spec: CommandSpec): readonly OptionSpec[] {
   return [...(spec.options ?? []), ...(spec.settings ?? []).map(settingOption)];
 }
 
-/** What -o may be followed by. */
+/** The words -o accepts. */
 export function formatsOf({ formats = OUTPUT_FORMATS }: CommandSpec): readonly string[] {
   return formats;
 }

@@ -1,5 +1,5 @@
-// How help looks: examples first, then usage, commands and options. Global options stand last.
-import type { Command, Help } from 'commander';
+// The layout of help: examples first, then usage, commands and options. Global options come last.
+import type { Command, Help, Option } from 'commander';
 import type { CommandSpec } from './command.ts';
 import { formatsOf, OUTPUT_OPTION } from './global-options.ts';
 
@@ -8,10 +8,10 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
   const item = (term: string, description: string) => helper.formatItem(term, width, description, helper);
   const section = (title: string, items: readonly string[]) =>
     items.length === 0 ? [] : ['', title, ...items];
-  const option = (one: Parameters<Help['optionTerm']>[0]) =>
+  const option = (one: Option) =>
     item(
       helper.optionTerm(one),
-      one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : helper.optionDescription(one),
+      one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : optionText(one),
     );
   const exampleWidth = Math.max(...spec.examples.map(([line]) => line.length));
   const lines = [
@@ -37,4 +37,14 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
     ...section('Global options:', helper.visibleGlobalOptions(command).map(option)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function optionText({ description, defaultValue }: Option): string {
+  const standard = statedDefault(description, defaultValue);
+  return standard === null ? description : `${description} (default: ${standard})`;
+}
+
+/** The default that help and the manual add to an option's text; null: there is none, or the text states it itself. */
+export function statedDefault(text: string, value: unknown): string | null {
+  return value === undefined || value === '' || /default:/.test(text) ? null : String(value);
 }

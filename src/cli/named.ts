@@ -1,26 +1,25 @@
-// Finds what a command was given by name or by number: polling configs, alert rules, cleanup configs. Used by commands
-// that show or change one of them.
+// Finds polling configs, alert rules and cleanup configs by name or by number. Used by commands that show or change one.
 import type { ApiClient } from '../api/client/client.ts';
 import type { AlertRuleBody, ConfigBody, RetentionBody } from '../api/client/client-bodies.ts';
 import { didYouMean } from '../config/suggest.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { everyItem } from './every-page.ts';
 
-/** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for a name of several. */
+/** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
 export async function findConfig(client: ApiClient, given: string): Promise<ConfigBody> {
   if (isId(given)) return (await client.config(Number(given))).body;
   const all = await everyItem((page, pageSize) => client.configs(page, pageSize));
   return oneNamed(given, all, ({ name }) => name, 'polling config', 'cardpoll configs');
 }
 
-/** As above. */
+/** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
 export async function findAlertRule(client: ApiClient, given: string): Promise<AlertRuleBody> {
   if (isId(given)) return (await client.alertRule(Number(given))).body;
   const all = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
   return oneNamed(given, all, ({ name }) => name, 'alert rule', 'cardpoll alerts rules');
 }
 
-/** By id or target. */
+/** @param given id or target. Throws `not_found`. */
 export async function findRetention(client: ApiClient, given: string): Promise<RetentionBody> {
   const { items } = (await client.cleanupConfigs()).body;
   const known = items.find(({ id }) => String(id) === given);
@@ -46,14 +45,19 @@ function oneNamed<Item extends { readonly id: number }>(
   if (first === undefined) {
     const near = didYouMean(given, items.map(nameOf));
     throw new CardpollError('not_found', 'name_not_found', `there is no ${what} "${given}"${near}`, {
-      hint: `${command} shows them`,
+      hint: `to list them: ${command}`,
     });
   }
   if (found.length === 1) return first;
   const ids = found.map(({ id }) => id).join(', ');
-  throw new CardpollError('usage', 'name_ambiguous', `${found.length} have the name "${given}": ${ids}`, {
-    hint: `say which ${what} by its number`,
-  });
+  throw new CardpollError(
+    'usage',
+    'name_ambiguous',
+    `${found.length} ${what}s have the name "${given}": ${ids}`,
+    {
+      hint: `give the number of the ${what}`,
+    },
+  );
 }
 
 function folded(name: string): string {

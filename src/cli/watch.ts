@@ -1,5 +1,5 @@
-// Shows what the daemon says again and again: --watch. On a terminal each answer is drawn over the one before, behind a
-// pipe they follow each other. A daemon that goes away is waited for: its last answer stays, marked as old.
+// --watch: shows an answer of the daemon at a fixed interval. On a terminal each answer replaces the one before, behind a
+// pipe they follow each other. When the daemon goes away, its last answer stays, marked as stale, until it is back.
 import type { ApiClient } from '../api/client/client.ts';
 import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
@@ -14,7 +14,7 @@ export interface WatchOptions {
 
 export const WATCH_OPTION: OptionSpec = {
   flags: '--watch[=<seconds>]',
-  doc: 'show again every so many seconds (2) until Ctrl-C',
+  doc: 'refresh every so many seconds until Ctrl-C (default: 2)',
   kind: duration('s', { min: 1, max: 3_600 }),
   bare: '2',
 };
@@ -24,7 +24,7 @@ interface Shown {
   readonly atMs: number;
 }
 
-/** Ends by the interruption only: Ctrl-C, or nobody reading any more. Throws what the first answer fails with. */
+/** Ends only by an interruption: Ctrl-C, or a closed stdout. Throws the error of the first request. */
 export async function watch(
   context: CommandContext,
   everySeconds: number,
@@ -55,7 +55,7 @@ export async function watch(
 
 interface Face {
   show(text: string): Promise<void>;
-  /** No answer, since when, and what was shown last. */
+  /** Shows that there is no answer, since when, and the last answer. */
   miss(error: CardpollError, sinceMs: number, last: Shown): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ async function terminalFace({ io, wide }: CommandContext): Promise<Face> {
   const screen = new Repaint(io.stdout, layout.widthOf);
   return {
     show: async (text) => screen.draw(text),
-    // The style knows what time it is, and how wide the terminal is by now.
+    // A new style: the time and the width of the terminal have changed.
     miss: async (error, sinceMs, last) =>
       screen.draw(`${staleNote(error, sinceMs, last, io.clock.now(), await styleFor(io))}\n${last.text}`),
   };
@@ -74,7 +74,7 @@ function staleNote({ message }: CardpollError, sinceMs: number, last: Shown, now
   const ago = (ms: number) => span(Math.round((nowMs - ms) / 1_000));
   const said =
     `✖ STALE: no answer for ${ago(sinceMs)}, since ${style.clockTime(new Date(sinceMs).toISOString())}: ` +
-    `${message}. What follows is ${ago(last.atMs)} old.`;
+    `${message}. The data below is ${ago(last.atMs)} old.`;
   return sentenceLines(said, style)
     .map((line) => style.paint(line, 'red'))
     .join('\n');
@@ -89,13 +89,13 @@ async function pipeFace({ io }: CommandContext): Promise<Face> {
       io.stdout.write(text);
     },
     miss: async ({ message }) => {
-      if (!absent) io.stderr.write(`cardpoll: ${message}; waiting for it\n`);
+      if (!absent) io.stderr.write(`cardpoll: ${message}; waiting for the daemon\n`);
       absent = true;
     },
   };
 }
 
-/** What a restart, or a moment of too much work, looks like. */
+/** Errors of a restart or of a short overload: worth waiting for. */
 function isPassing(error: unknown): error is CardpollError {
   return error instanceof CardpollError && (error.kind === 'unavailable' || error.kind === 'busy');
 }

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 it('polls a fleet out of nothing, prints its state, and answers every command', async () => {
   const listen = `127.0.0.1:${await freePort()}`;
   const demo = spawnCli(['demo', '--cards', '500', '--listen', listen]);
-  await demo.waitForLine(/for trying out only/);
+  await demo.waitForLine(/for trials only/);
   await demo.waitForLine(/^(normal|warning|alert) {2}500 cards {2}realname [\d.]+\/s q\d+/);
 
   const env = { CARDPOLL_URL: `http://${listen}` };

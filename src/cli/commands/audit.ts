@@ -1,4 +1,4 @@
-// `cardpoll audit`: who changed what, and what it was before.
+// `cardpoll audit`: who changed what, with the values before and after.
 import { text } from '../../config/kinds.ts';
 import type { PageRequest } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
@@ -18,19 +18,19 @@ interface AuditOptions extends PageRequest {
 
 export const audit = defineCommand<[], AuditOptions>({
   name: 'audit',
-  summary: 'Show who changed what, newest first, and what it was before',
+  summary: 'Show who changed what, newest first, with the values before and after',
   examples: [
-    ['cardpoll audit --since 1h', 'everything of the last hour'],
+    ['cardpoll audit --since 1h', 'all changes of the last hour'],
     ['cardpoll audit --action concurrency', 'who changed the limit, and from what'],
     ['cardpoll audit --actor anna --since 2026-11-01 -o jsonl', 'for programs'],
   ],
   options: [
-    { flags: '--since <time>', doc: 'from then on: 15m, 1h, 7d, or a time', kind: pastTime() },
-    { flags: '--until <time>', doc: 'before then', kind: pastTime() },
-    { flags: '--actor <name>', doc: 'name of a token; local, daemon', kind: text('name') },
+    { flags: '--since <time>', doc: 'start of the range: 15m, 1h or 7d ago, or a time', kind: pastTime() },
+    { flags: '--until <time>', doc: 'end of the range, exclusive', kind: pastTime() },
+    { flags: '--actor <name>', doc: 'name of a token, local or daemon', kind: text('name') },
     {
       flags: '--action <action>',
-      doc: 'concurrency.set, or the first word of several: config',
+      doc: 'an action such as concurrency.set, or a group such as config',
       kind: text('action'),
     },
     ...pageOptions(20),

@@ -1,5 +1,5 @@
-// `cardpoll complete-names`: what the daemon knows by name, one a line. Run by the completion scripts at every TAB, so it
-// is quick or silent: no daemon, no token or no answer in time is no name.
+// `cardpoll complete-names`: the names the daemon knows, one per line. Run by the completion scripts at every TAB, so it
+// answers quickly: without a daemon, a token or an answer in time it prints no names.
 import { readContexts } from '../../config/contexts.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -24,7 +24,7 @@ export const completeNames = defineCommand<[NamedThing], unknown>({
   run: async (context, { args: [thing] }) => {
     try {
       const names = await namesOf(context, thing);
-      // What would have to be escaped cannot be typed either.
+      // A name with control characters cannot be typed, so it is not offered.
       const typable = names.filter((name) => plainText(name) === name);
       context.io.stdout.write(typable.map((name) => `${name}\n`).join(''));
       return EXIT_OK;

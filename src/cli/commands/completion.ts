@@ -1,4 +1,4 @@
-// `cardpoll completion`: a script that teaches a shell what can be typed, made from the commands' own declarations.
+// `cardpoll completion`: the completion script of a shell, made from the declarations of the commands.
 import { oneOf } from '../../config/kinds.ts';
 import { defineCommand } from '../command.ts';
 import { bashCompletion } from '../completion/bash.ts';
@@ -12,11 +12,11 @@ const SHELLS = Object.keys(SCRIPTS) as Shell[];
 
 export const completion = defineCommand<[Shell], unknown>({
   name: 'completion',
-  summary: 'Print the completion script of a shell',
+  summary: 'Print the completion script for a shell',
   examples: [
-    ['cardpoll completion bash > /etc/bash_completion.d/cardpoll', 'for everybody'],
-    ['cardpoll completion zsh > ~/.zfunc/_cardpoll', 'a directory of $fpath'],
-    ['cardpoll completion fish > ~/.config/fish/completions/cardpoll.fish', 'for good'],
+    ['cardpoll completion bash > /etc/bash_completion.d/cardpoll', 'for all users'],
+    ['cardpoll completion zsh > ~/.zfunc/_cardpoll', 'in a directory of $fpath'],
+    ['cardpoll completion fish > ~/.config/fish/completions/cardpoll.fish', 'permanently'],
   ],
   arguments: [{ name: '<shell>', doc: SHELLS.join(', '), kind: oneOf(SHELLS), choices: SHELLS }],
   run: async ({ io, root }, { args: [shell] }) => {

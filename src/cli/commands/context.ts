@@ -1,4 +1,4 @@
-// `cardpoll context`: daemons by name, so that nobody has to type where they are. The file is config/contexts.ts's.
+// `cardpoll context`: names for daemons, so that operators need not type URLs. config/contexts.ts reads and writes the file.
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CONTEXT_NAME, type Contexts, readContexts, writeContexts } from '../../config/contexts.ts';
@@ -12,9 +12,12 @@ import type { Style } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
 
 const EXAMPLES = [
-  ['cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod', 'give it a name'],
-  ['cardpoll context use prod', 'every command talks to it from now on'],
-  ['cardpoll context list', 'which there are, and which is in use'],
+  [
+    'cardpoll context add prod --url https://poll.example --token-file ~/.cardpoll-prod',
+    'add a daemon under a name',
+  ],
+  ['cardpoll context use prod', 'every command uses it from now on'],
+  ['cardpoll context list', 'all contexts, and the one in use'],
 ] as const;
 
 const NEW_NAME: ArgumentSpec = { name: '<name>', doc: CONTEXT_NAME.accepts, kind: CONTEXT_NAME };
@@ -22,7 +25,7 @@ const NAME: ArgumentSpec = { ...NEW_NAME, doc: 'name of a context', names: 'cont
 
 const add = defineCommand<[string], unknown>({
   name: 'add',
-  summary: 'Give a daemon a name, or change where it is; the first one is in use at once',
+  summary: 'Add a daemon under a name, or change its URL; the first one is in use at once',
   examples: EXAMPLES,
   arguments: [NEW_NAME],
   run: async (context, { args: [name] }) => {
@@ -38,13 +41,13 @@ const add = defineCommand<[string], unknown>({
 
 function urlOf(given: string | undefined): string {
   if (given === undefined)
-    throw new CardpollError('usage', 'url_missing', 'where does it listen? --url is missing');
+    throw new CardpollError('usage', 'url_missing', 'no daemon given: --url is missing');
   const parsed = SETTINGS.client.url.kind.parse(given);
   if (parsed.ok) return parsed.value;
   throw new CardpollError('usage', 'invalid_argument', `--url: ${parsed.problem}`);
 }
 
-/** Absolute: it will be read from other directories. */
+/** An absolute path: it will be read from other directories. */
 async function tokenFileOf(given: string | undefined): Promise<string | null> {
   if (given === undefined) return null;
   const path = resolve(given);
@@ -58,7 +61,7 @@ async function tokenFileOf(given: string | undefined): Promise<string | null> {
 
 const use = defineCommand<[string], unknown>({
   name: 'use',
-  summary: 'Have every command talk to this daemon, unless --url or CARDPOLL_URL names another',
+  summary: 'Use this daemon in every command, unless --url or CARDPOLL_URL names another',
   examples: EXAMPLES,
   arguments: [NAME],
   run: async (context, { args: [name] }) => {
@@ -70,11 +73,11 @@ const use = defineCommand<[string], unknown>({
 
 const remove = defineCommand<[string], unknown>({
   name: 'remove',
-  summary: 'Forget a context',
+  summary: 'Remove a context',
   examples: [
-    ['cardpoll context remove prod', 'its token file stays'],
-    ['cardpoll context list', 'which there are'],
-    ['cardpoll context use staging', 'another one from now on'],
+    ['cardpoll context remove prod', 'its token file is kept'],
+    ['cardpoll context list', 'all contexts'],
+    ['cardpoll context use staging', 'use another one from now on'],
   ],
   arguments: [NAME],
   run: async (context, { args: [name] }) => {
@@ -137,7 +140,7 @@ function table(items: readonly Row[], style: Style): string {
 
 export const contextCommand = defineCommand({
   name: 'context',
-  summary: 'Name daemons, and say which one commands talk to (default: list)',
+  summary: 'Manage named daemons, and choose the one that commands use (default: list)',
   examples: EXAMPLES,
   subcommands: [
     add,

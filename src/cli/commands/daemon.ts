@@ -7,8 +7,8 @@ export const daemon = defineCommand({
   name: 'daemon',
   summary: 'Poll the fleet and serve the admin API until stopped',
   examples: [
-    ['cardpoll daemon --gateway-url http://gateway:8080', 'embedded stores, to try it'],
-    ['cardpoll daemon --config /etc/cardpoll/cardpoll.yaml', 'everything from a file'],
+    ['cardpoll daemon --gateway-url http://gateway:8080', 'with embedded stores, for a trial'],
+    ['cardpoll daemon --config /etc/cardpoll/cardpoll.yaml', 'all settings from a file'],
     ['cardpoll daemon --config cardpoll.yaml --processes auto', 'on all cores'],
     ['cardpoll daemon --config cardpoll.yaml --roles worker', 'one more worker'],
   ],
@@ -17,10 +17,10 @@ export const daemon = defineCommand({
     const load = () => loadDaemonConfig(configInputs);
     const config = await load();
     return launchers.daemon(config, load, (url) => {
-      // A supervisor reads the log; only people need to be told.
+      // A supervisor reads the log. Only an operator at a terminal needs this line.
       if (io.stderr.isTTY !== true) return;
-      const logs = config.logDir === null ? 'logs follow here' : `logs in ${config.logDir}`;
-      io.stderr.write(`cardpoll daemon: listens on ${url}, ${logs}; Ctrl-C ends it\n`);
+      const logs = config.logDir === null ? 'logging here' : `logs in ${config.logDir}`;
+      io.stderr.write(`cardpoll daemon: listening on ${url}, ${logs}; Ctrl-C stops it\n`);
     });
   },
 });

@@ -1,4 +1,4 @@
-// `cardpoll dashboard` and `cardpoll top`: the screen for whoever is called at night. Loads it only when it is asked for.
+// `cardpoll dashboard` and `cardpoll top`: the screen for an operator on call. Loads the screen only when it is needed.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ClientConfig } from '../../config/client-config.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -12,7 +12,7 @@ interface Options {
   readonly once?: boolean;
 }
 
-/** Of a screen that goes to a file or a pipe, where the environment does not tell another. */
+/** Size of a screen that goes to a file or a pipe, unless COLUMNS and LINES say otherwise. */
 const USUAL = { columns: 80, rows: 24 } as const;
 
 function declare(name: string, summary: string): CommandSpec {
@@ -24,13 +24,13 @@ function declare(name: string, summary: string): CommandSpec {
       [`cardpoll ${name} --once`, 'the first screen as text, also in a pipe'],
       [`cardpoll ${name} --once -o json`, 'its data'],
     ],
-    options: [{ flags: '--once', doc: 'print the screen once and end' }],
+    options: [{ flags: '--once', doc: 'print the screen once and exit' }],
     run: (context, { options }) => (options.once === true ? once(context) : live(context)),
   });
 }
 
-export const dashboard = declare('dashboard', 'Watch and steer the fleet on one screen');
-export const top = declare('top', 'The same as dashboard');
+export const dashboard = declare('dashboard', 'Watch and control the fleet on one screen');
+export const top = declare('top', 'Same as dashboard');
 
 async function once(context: CommandContext): Promise<number> {
   const { io } = context;
@@ -70,12 +70,12 @@ async function live(context: CommandContext): Promise<number> {
   return watch(context, await context.clientConfig(), io.onInterrupt());
 }
 
-/** With contexts about, it is easily another daemon than the one in mind. */
+/** Names the daemon: with several contexts it may be another one than the operator has in mind. */
 function nameOf({ context, url }: ClientConfig): string {
   return context === null ? url : `${context} (${url})`;
 }
 
-/** Whether there is somebody to look at the screen and to press keys. */
+/** Whether input and output are terminals: an interactive screen needs both. */
 export function isOnTerminal({ stdin, stdout }: Io): boolean {
   return stdin.isTTY === true && stdout.isTTY === true;
 }
@@ -111,7 +111,7 @@ export async function watch(
     return how === 'quit' ? EXIT_OK : EXIT_SIGINT;
   } finally {
     process.off('SIGHUP', hungUp);
-    // What is still being asked for is of no use any more, and would keep the process.
+    // Ends requests in flight: their answers are useless now, and would keep the process alive.
     ended.abort();
   }
 }

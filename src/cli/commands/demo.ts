@@ -22,7 +22,7 @@ interface Options {
 
 export const demo = defineCommand<[], Options>({
   name: 'demo',
-  summary: 'Run the whole product with a simulated gateway and nothing else installed',
+  summary: 'Run a daemon with a simulated gateway and embedded stores',
   examples: [
     ['cardpoll demo', 'ten thousand cards, API on 127.0.0.1:7480'],
     ['cardpoll demo --cards 100000', 'a larger fleet'],
@@ -31,7 +31,7 @@ export const demo = defineCommand<[], Options>({
   options: [
     {
       flags: '--cards <n>',
-      doc: 'cards in the fleet (default: 10000)',
+      doc: 'number of cards in the fleet (default: 10000)',
       kind: integer({ min: 1, max: 1_000_000 }),
     },
     {
@@ -39,18 +39,22 @@ export const demo = defineCommand<[], Options>({
       doc: 'address of the admin API (default: 127.0.0.1:7480)',
       kind: hostPort(),
     },
-    { flags: '--data-dir <dir>', doc: 'keep the data there (default: keep nothing)', kind: text('path') },
+    {
+      flags: '--data-dir <dir>',
+      doc: 'directory that keeps the data (default: nothing is kept)',
+      kind: text('path'),
+    },
   ],
   run: async (context, { options }) => {
     const { cards = 10_000, listen = LISTEN, dataDir = ':memory:' } = options;
     context.io.stderr.write(
-      `cardpoll demo: ${cards} cards and a simulated gateway.\nIts embedded stores are for trying out only.\n`,
+      `cardpoll demo: ${cards} cards and a simulated gateway.\nIts embedded stores are for trials only.\n`,
     );
     const ended = new AbortController();
     const stop = new AbortController();
     let shown = Promise.resolve();
     const launched = (url: string, logDir: string) => {
-      context.io.stderr.write(`API on ${url}, logs in ${logDir}; Ctrl-C ends it.\n`);
+      context.io.stderr.write(`API on ${url}, logs in ${logDir}; Ctrl-C stops it.\n`);
       shown = isOnTerminal(context.io)
         ? showDashboard(context, url, ended.signal).finally(() => stop.abort())
         : printStatus(context, url, ended.signal);

@@ -1,6 +1,6 @@
-// `cardpoll doctor`: looks whether a daemon with this configuration can work here, and how its fleet does. Without any
-// setting of a daemon it looks only at what a client has. The launcher looks at the surroundings. Exit code 1 when
-// something failed, 2 when something could not be told.
+// `cardpoll doctor`: checks whether a daemon with this configuration can work here, and the health of its fleet. Without
+// any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
+// failed, 2 when a check could not run.
 
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
@@ -17,13 +17,13 @@ const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN }
 
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'Find what is wrong with a daemon, its surroundings and its fleet, and what to type',
+  summary: 'Check a daemon, its environment and its fleet, and show how to fix what is wrong',
   examples: [
     ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start, or at any time'],
-    ['cardpoll doctor', 'where only the commands are installed: asks the daemon'],
+    ['cardpoll doctor', 'where only the CLI is installed: asks the daemon'],
     [
       'cardpoll doctor --config cardpoll.yaml -o json',
-      'for monitoring; exit code 1: failed, 2: could not tell',
+      'for monitoring; exit code 1: a check failed, 2: a check could not run',
     ],
   ],
   settings: DAEMON_FLAGS,
@@ -45,7 +45,7 @@ async function examine(context: CommandContext): Promise<Finding[]> {
   return [...surroundings.map((finding) => withConfig(finding, withFile)), ...daemon.items];
 }
 
-/** Whether anything says that a daemon is to run here. */
+/** Whether any setting shows that a daemon is meant to run here. */
 function isForDaemon({ flags, env }: ConfigInputs): boolean {
   const given = (name: string | null) => name !== null && (env[name] ?? '') !== '';
   if (flags['--config'] !== undefined || given(CONFIG_FILE.env)) return true;
@@ -63,18 +63,18 @@ async function surroundingFindings(
   try {
     const config = await loadDaemonConfig(configInputs);
     const findings = await launchers.doctor(config, answers);
-    return [ok(check, 'can work'), ...findings];
+    return [ok(check, 'valid'), ...findings];
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
     const { message, hint = null } = error;
     return [
       failed(check, message, { hint, command: 'cardpoll daemon --help' }),
-      skipped('stores, gateway, directories', 'they need a configuration that can work'),
+      skipped('stores, gateway, directories', 'the configuration is invalid'),
     ];
   }
 }
 
-/** Commands that read the configuration read the same one. */
+/** Adds `--config` to a suggested command that reads the configuration, so that it reads the same file. */
 function withConfig(finding: Finding, withFile: string): Finding {
   const { command } = finding;
   const reads = command !== null && /^cardpoll (daemon|migrate|init adopt)\b/.test(command);

@@ -1,5 +1,5 @@
 // `cardpoll logs`: searches log files for a card, and indexes them. A thin layer over src/log-search, which is loaded
-// when the command runs; needs no daemon.
+// when the command runs. It needs no daemon.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { integer, oneOf, text } from '../../config/kinds.ts';
@@ -52,28 +52,28 @@ const ROOT_OPTIONS: readonly OptionSpec[] = [
   },
   {
     flags: '--tz <zone>',
-    doc: 'zone of days and of times without offset (default: that of the process)',
+    doc: 'time zone of dates and of times without an offset (default: zone of the process)',
     kind: text('zone'),
   },
   {
     flags: '--threads <n>',
-    doc: 'threads to search with (default: one a processor)',
+    doc: 'number of threads (default: one per processor)',
     kind: integer({ min: 1, max: 64 }),
   },
   {
     flags: '--cache-dir <path>',
-    doc: 'where indexes are kept (default: ~/.cache/cardpoll)',
+    doc: 'directory of the indexes (default: ~/.cache/cardpoll)',
     kind: text('path'),
   },
 ];
 
 const index = defineCommand<[], RootOptions>({
   name: 'index',
-  summary: 'Index log files at rest, so that searches skip those without the card',
+  summary: 'Index log files that are no longer written, so that searches skip files without the card',
   examples: [
     ['cardpoll logs index --roots /var/log/cardpoll', 'from cron, or from postrotate of logrotate'],
     ['cardpoll logs index --roots /var/log/cardpoll --cache-dir /var/cache/cardpoll', 'for all users'],
-    ['cardpoll logs index --roots /a:/b --threads 1', 'gently'],
+    ['cardpoll logs index --roots /a:/b --threads 1', 'with little load'],
   ],
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
@@ -101,7 +101,7 @@ const index = defineCommand<[], RootOptions>({
 export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   name: 'logs',
   summary:
-    'Search plain and gzip logs for a card; exit code 0 hits, 1 none, 2 something could not be read whole',
+    'Search plain and gzip logs for a card; exit code 0: hits, 1: none, 2: a file could not be read completely',
   examples: [
     ['cardpoll logs --roots /var/log/cardpoll --iccid 8986001234567890123', 'summary, files and samples'],
     [
@@ -109,29 +109,33 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       'one day, one interface',
     ],
     ['cardpoll logs --iccid 8986001234567890123 --since 2h --all', 'every line in time order'],
-    ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the rest of its requests'],
+    ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the other lines of its requests'],
   ],
   options: [
     {
       flags: '--iccid <digits>',
-      doc: 'card to search for: 18 digits and more, or a part',
+      doc: 'iccid to search for, or any part of it',
       kind: text('digits'),
     },
     ...ROOT_OPTIONS,
     { flags: '--date <YYYY-MM-DD>', doc: 'day to search', kind: text('day') },
-    { flags: '--since <time>', doc: 'first instant: a time, or 30m, 2h, 3d ago', kind: text('time') },
-    { flags: '--until <time>', doc: 'first instant that is not searched', kind: text('time') },
+    { flags: '--since <time>', doc: 'start of the range: a time, or 30m, 2h or 3d ago', kind: text('time') },
+    { flags: '--until <time>', doc: 'end of the range, exclusive', kind: text('time') },
     { flags: '--interface <alias>', doc: INTERFACE_ALIASES.join(', '), kind: oneOf(INTERFACE_ALIASES) },
-    { flags: '--strict', doc: 'tell the interface by the request path only' },
+    { flags: '--strict', doc: 'recognise the interface by the request path only' },
     { flags: '--count-only', doc: 'print only the number of hits' },
-    { flags: '--samples <n>', doc: 'hits to show (default: 5)', kind: integer({ min: 0, max: 10_000 }) },
+    {
+      flags: '--samples <n>',
+      doc: 'number of hits to show (default: 5)',
+      kind: integer({ min: 0, max: 10_000 }),
+    },
     { flags: '--all', doc: 'print every hit, in time order across files' },
     { flags: '--trace', doc: 'print the other lines of the same requests too' },
-    { flags: '--no-prune', doc: 'search every file to its end, whatever its times' },
-    { flags: '--no-index', doc: 'use no index' },
+    { flags: '--no-prune', doc: 'search every file completely, whatever times it covers' },
+    { flags: '--no-index', doc: 'do not use indexes' },
     {
       flags: '--inflate <how>',
-      doc: 'auto (the fastest there is), zlib-sync, or node for what Node documents',
+      doc: 'gzip library: auto (the fastest available), zlib-sync, or node',
       kind: oneOf(INFLATE_CHOICES),
     },
   ],
@@ -158,7 +162,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   },
 });
 
-/** Read only where it decides something: a broken file keeps nobody from searching a directory for a card. */
+/** Reads the configuration only if the search needs it, so that a broken file does not prevent a search with --roots. */
 async function configFor(
   { configInputs }: CommandContext,
   { roots, interface: alias }: Partial<LogsOptions>,
@@ -170,8 +174,8 @@ async function configFor(
 function searchOptions(context: CommandContext, options: LogsOptions, config: LogsConfig): SearchOptions {
   const { iccid, index: useIndex, output: _output, json: _json, ...rest } = options;
   if (iccid === undefined) {
-    throw new CardpollError('usage', 'iccid_missing', 'which card? --iccid is missing', {
-      hint: 'type --iccid 8986001234567890123, or any part of it',
+    throw new CardpollError('usage', 'iccid_missing', 'no card given: --iccid is missing', {
+      hint: 'add --iccid 8986001234567890123, or any part of it',
     });
   }
   const cacheDir = useIndex ? cacheDirOf(context, options) : null;
@@ -186,7 +190,7 @@ function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly strin
     'roots_missing',
     'no log directory: --roots is missing and none is configured',
     {
-      hint: 'type --roots /var/log/cardpoll, or set log_dir',
+      hint: 'add --roots /var/log/cardpoll, or set log_dir',
     },
   );
 }

@@ -1,5 +1,4 @@
-// `cardpoll migrate`: the state of the database schema, and bringing it up to date. Talks to the database, not to a
-// daemon.
+// `cardpoll migrate`: shows the state of the database schema, or updates it. Talks to the database, not to a daemon.
 import type { MigrateConfig } from '../../config/daemon-config.ts';
 import { loadMigrateConfig } from '../../config/load-config.ts';
 import { SETTINGS } from '../../config/settings/settings.ts';
@@ -12,7 +11,7 @@ import { renderTable } from '../output/table.ts';
 
 const EXAMPLES = [
   ['cardpoll migrate status --database-url postgres://cardpoll@db/cardpoll', 'what is missing'],
-  ['cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll', 'apply it'],
+  ['cardpoll migrate up --database-url postgres://cardpoll@db/cardpoll', 'apply what is missing'],
   ['cardpoll migrate up --config /etc/cardpoll/cardpoll.yaml', 'the database of a config file'],
 ] as const;
 
@@ -50,7 +49,7 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
   return items.every((item) => item.applied_at !== null) ? EXIT_OK : EXIT_NEGATIVE;
 }
 
-/** Where it is, without the password it may be reached with. */
+/** The address of the database, without the password. */
 function databaseText({ database }: MigrateConfig): string {
   if (database.kind === 'embedded') return plainText(`embedded, in ${database.dataDir}`);
   const [server = ''] = database.databaseUrl.split('?');
@@ -59,13 +58,13 @@ function databaseText({ database }: MigrateConfig): string {
 
 export const migrate = defineCommand({
   name: 'migrate',
-  summary: 'Show or apply the migrations of the database (default: status)',
+  summary: 'Show or apply database migrations (default: status)',
   examples: EXAMPLES,
   settings: [SETTINGS.stores.databaseUrl, SETTINGS.stores.dataDir],
   subcommands: [
     defineCommand({
       name: 'status',
-      summary: 'Show which migrations are applied; exit code 1 when some are missing',
+      summary: 'Show which migrations are applied; exit code 1 if some are missing',
       examples: EXAMPLES,
       run: (context) => migrateAnd(context, 'status'),
     }),

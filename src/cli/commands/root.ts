@@ -26,9 +26,9 @@ import { version } from './version.ts';
 
 export const ROOT: CommandSpec = {
   name: 'cardpoll',
-  summary: 'Polls a fleet of IoT SIM cards through a gateway, and operates that work from the terminal',
+  summary: 'Poll a fleet of IoT SIM cards through a gateway, and operate it from the terminal',
   examples: [
-    ['cardpoll demo', 'try everything on this machine, nothing else needed'],
+    ['cardpoll demo', 'try everything on this machine, with nothing else installed'],
     ['cardpoll daemon --gateway-url http://gateway:8080', 'poll a fleet'],
     ['cardpoll stats', 'the fleet at a glance'],
   ],

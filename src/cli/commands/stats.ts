@@ -1,4 +1,4 @@
-// `cardpoll stats`: the numbers of the fleet, once or again and again.
+// `cardpoll stats`: fleet statistics, once or with --watch.
 import type { ApiClient } from '../../api/client/client.ts';
 import { oneOf } from '../../config/kinds.ts';
 import { ask } from '../ask.ts';
@@ -32,7 +32,7 @@ export const stats = defineCommand<[View?], WatchOptions>({
   summary: 'Show queues, rates, health, failures, instances and initialisation',
   examples: [
     ['cardpoll stats', 'the fleet at a glance'],
-    ['cardpoll stats queues --watch=5', 'queue state, every five seconds'],
+    ['cardpoll stats queues --watch=5', 'queues, every five seconds'],
     ['cardpoll stats failures', 'why polls fail, of which carriers, and for which cards'],
     ['cardpoll stats tasks -o json', 'what the API says'],
   ],
@@ -48,7 +48,7 @@ export const stats = defineCommand<[View?], WatchOptions>({
   },
 });
 
-/** The API tells them with the overview; as JSON they are a list of their own. */
+/** The API sends the instances with the overview; as JSON they are a list of their own. */
 async function instances(context: CommandContext, client: ApiClient): Promise<string> {
   const { body } = await client.overview();
   const list = { items: body.workers };

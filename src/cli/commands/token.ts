@@ -1,4 +1,4 @@
-// `cardpoll token`: makes an admin token. It is printed once and kept nowhere; the line to add holds its hash.
+// `cardpoll token`: creates an admin token. It is printed once and not stored; the line for the token file holds its hash.
 import { randomBytes } from 'node:crypto';
 import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
@@ -11,9 +11,9 @@ import { renderFields } from '../output/table.ts';
 
 const TOKEN_BYTES = 32;
 const WHAT_NOW =
-  'give the token to its owner, it is not kept; add the line to the file of CARDPOLL_ADMIN_TOKENS_FILE, and reload with SIGHUP';
+  'give the token to its owner: it is not stored; add the line to the file that CARDPOLL_ADMIN_TOKENS_FILE names, and reload with SIGHUP';
 
-/** The day as it was typed. */
+/** Keeps the day as it was typed. */
 const DAY: Kind<string> = {
   accepts: LAST_DAY.accepts,
   parse: (raw) => {
@@ -23,8 +23,11 @@ const DAY: Kind<string> = {
 };
 
 const EXAMPLES = [
-  ['cardpoll token new --name anna --role operator', 'a token, and the line that lets it in'],
-  ['cardpoll token new --name ci --role viewer --expires 2027-01-31', 'until that day is over, in UTC'],
+  ['cardpoll token new --name anna --role operator', 'a token, and the line for the token file'],
+  [
+    'cardpoll token new --name ci --role viewer --expires 2027-01-31',
+    'valid until the end of that day, in UTC',
+  ],
   ['cardpoll token new --name anna --role admin -o json', 'for programs'],
 ] as const;
 
@@ -36,12 +39,21 @@ interface NewOptions {
 
 const make = defineCommand<[], NewOptions>({
   name: 'new',
-  summary: 'Make an admin token: it is shown once, and kept nowhere',
+  summary: 'Create an admin token; it is shown once and not stored',
   examples: EXAMPLES,
   options: [
-    { flags: '--name <name>', doc: 'whose it is, for the audit trail', kind: TOKEN_NAME, required: true },
+    {
+      flags: '--name <name>',
+      doc: 'name of its owner, for the audit trail',
+      kind: TOKEN_NAME,
+      required: true,
+    },
     { flags: '--role <role>', doc: TOKEN_ROLES.join(', '), kind: oneOf(TOKEN_ROLES), required: true },
-    { flags: '--expires <day>', doc: 'its last day, in UTC (default: never)', kind: DAY },
+    {
+      flags: '--expires <day>',
+      doc: 'last day on which it is valid, in UTC (default: it never expires)',
+      kind: DAY,
+    },
   ],
   run: async (context, { options: { name, role, expires = null } }) => {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -56,7 +68,7 @@ const make = defineCommand<[], NewOptions>({
       ),
     );
     const { io } = context;
-    // The token may go into a file while this is read on a terminal.
+    // stdout may be a file while the operator reads stderr on a terminal.
     const lines = sentenceLines(WHAT_NOW, await styleFor({ ...io, stdout: io.stderr }));
     io.stderr.write(`${lines.join('\n')}\n`);
     return EXIT_OK;
@@ -65,7 +77,7 @@ const make = defineCommand<[], NewOptions>({
 
 export const token: CommandSpec = {
   name: 'token',
-  summary: 'Make tokens for the admin API',
+  summary: 'Create tokens for the admin API',
   examples: EXAMPLES,
   subcommands: [make],
 };

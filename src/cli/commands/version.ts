@@ -1,4 +1,4 @@
-// `cardpoll version`: what is installed here. Asks nobody.
+// `cardpoll version`: what is installed here. It does not ask the daemon.
 import { defineCommand } from '../command.ts';
 import { printAnswer } from '../output/print.ts';
 import { VERSION } from '../version.ts';

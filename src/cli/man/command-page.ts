@@ -1,5 +1,5 @@
-// The manual page of a command with all commands below it, and that of `cardpoll` itself, from the declarations that
-// help and completion are made of. Used by pages.ts.
+// The manual page of a command with all its subcommands, and that of `cardpoll` itself, from the declarations that also
+// make help and completion. Used by pages.ts.
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import {
@@ -11,6 +11,7 @@ import {
   optionsOf,
   VERSION_OPTION,
 } from '../global-options.ts';
+import { statedDefault } from '../help.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { DIRECTORIES, environmentOf, FILES } from './places.ts';
 import { bold, item, page, prose, roff, section, subsection, verbatim } from './roff.ts';
@@ -29,7 +30,7 @@ export function shownBelow({ subcommands = [] }: CommandSpec): readonly CommandS
   return subcommands.filter(({ hidden }) => hidden !== true);
 }
 
-/** The page of `cardpoll`: what there is, and what every command takes. */
+/** The page of `cardpoll`: all commands, and the options that every command takes. */
 export function rootPage(root: CommandSpec, release: string): string {
   return page('cardpoll', 1, release, [
     ...name(root),
@@ -88,7 +89,7 @@ function description(spec: CommandSpec): string[] {
   return [sentence(spec.summary), ...(DESCRIPTIONS[spec.name] ?? []).flatMap((text) => ['.PP', prose(text)])];
 }
 
-/** Groups that do nothing by themselves are told by what is below them. */
+/** A group without an action of its own has no section: its subcommands describe it. */
 function subcommand({ path, own }: Placed): string[] {
   if (own.run === undefined) return [];
   const words = (own.arguments ?? []).map((argument) => argument.name);
@@ -115,8 +116,8 @@ function everywhere(spec: CommandSpec): string[] {
 
 function option(spec: OptionSpec): string[] {
   const needed = spec.required === true ? ' Required.' : '';
-  const standard =
-    spec.default === undefined || /default:/.test(spec.doc) ? '' : ` Default: ${spec.default}.`;
+  const value = statedDefault(spec.doc, spec.default);
+  const standard = value === null ? '' : ` Default: ${value}.`;
   return item(bold(spec.flags), `${sentence(spec.doc)}${roff(needed + standard)}`);
 }
 

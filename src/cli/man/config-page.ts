@@ -28,14 +28,14 @@ export function configPage(release: string): string {
       prose(
         `A YAML file with settings, read by every command that is given \`--config\` or \`CARDPOLL_CONFIG\`. Where a setting is
         given more than once, the first of these wins: flag, environment variable, this file, default. A dot in a name
-        below stands for a level of the file.`,
+        below means a level of the file.`,
       ),
       ...configurationRules().flatMap((rule) => ['.IP \\(bu 2', prose(rule)]),
     ),
     ...section('OPTIONS', ...inFile.flatMap((setting) => item(bold(setting.yaml ?? ''), meaningOf(setting)))),
     ...section(
       'SECRETS AND FLAGS',
-      prose('These never stand in the file.'),
+      prose('These are never in the file.'),
       ...elsewhere.flatMap((setting) => item(bold(waysOf(setting).join(', ')), meaningOf(setting))),
     ),
     ...section('EXAMPLES', ...verbatim(EXAMPLE)),

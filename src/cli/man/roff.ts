@@ -17,7 +17,7 @@ export function bold(text: string): string {
   return `\\fB${roff(text)}\\fP`;
 }
 
-/** Sentences; what stands between backticks is bold. A new line in them is a blank. */
+/** Sentences; text between backticks is bold. A line break in them becomes a space. */
 export function prose(text: string): string {
   return text
     .replace(/\s*\n\s*/g, ' ')
@@ -44,10 +44,10 @@ export function verbatim(lines: readonly string[]): string[] {
   return ['.PP', '.nf', '.RS 4', ...lines.map((line) => (line === '' ? '.sp' : roff(line))), '.RE', '.fi'];
 }
 
-/** @param release what stands at the foot: `cardpoll 1.2.3`. */
+/** @param release the footer: `cardpoll 1.2.3`. */
 export function page(name: string, volume: number, release: string, lines: readonly string[]): string {
   const title = `.TH ${macroArgument(name.toUpperCase())} ${volume} "" ${macroArgument(release)} "cardpoll manual"`;
-  // Neither hyphenated nor adjusted: words of this manual are typed as they stand here.
+  // Neither hyphenated nor adjusted: readers copy words of this manual as they are.
   return `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`;
 }
 

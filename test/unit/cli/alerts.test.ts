@@ -150,7 +150,7 @@ describe('alerts rules', () => {
   });
 
   it.each([
-    [['alerts', 'rules', 'update', '3'], /say what to change/],
+    [['alerts', 'rules', 'update', '3'], /nothing to change/],
     [['alerts', 'rules', 'update', '3', '--enable', '--disable'], /--enable and --disable contradict/],
     [
       ['alerts', 'rules', 'update', '3', '--webhook-url', 'http://h', '--without-webhook'],
@@ -183,7 +183,7 @@ describe('alerts rules', () => {
     expect(asked.stderr).toMatch(/Delete alert rule 3 .*queue_backlog > 50000[\s\S]*Go ahead\? \[y\/N\]/);
     expect(requests.at(-1)?.line).toBe('DELETE /api/admin/polling-alert-rules/3');
     expect((await cli(remove, { env })).code).toBe(64);
-    expect((await cli([...remove, '--dry-run'], { env })).stdout).toContain('stays in the history');
+    expect((await cli([...remove, '--dry-run'], { env })).stdout).toContain('stay in the history');
     expect((await cli(remove, { env, tty: true, input: 'n\n' })).code).toBe(1);
     expect(requests.filter(({ line }) => line.startsWith('DELETE'))).toHaveLength(1);
     expect(await cli([...remove, '--yes'], { env })).toEqual({

@@ -150,8 +150,8 @@ describe('names', () => {
 
   it.each([
     ['Pakage check', 1, /there is no polling config "Pakage check" \(did you mean Package check\?\)/],
-    ['Twice', 64, /2 have the name "Twice": 6, 7/],
-    ['Vip', 64, /2 have the name "Vip": 4, 5/],
+    ['Twice', 64, /2 polling configs have the name "Twice": 6, 7/],
+    ['Vip', 64, /2 polling configs have the name "Vip": 4, 5/],
   ])('%j: exit code %i, and nothing is changed', async (name, code, said) => {
     const { env, requests } = await daemon();
     const outcome = await cli(['configs', 'disable', name, '--yes'], { env });
@@ -348,7 +348,7 @@ describe('launched commands', () => {
     };
     const argv = ['daemon', '--gateway-url', 'http://gateway', '--log-dir', '/var/log/cardpoll'];
     expect((await cli(argv, { launchers: { daemon }, tty: true })).stderr).toBe(
-      'cardpoll daemon: listens on http://127.0.0.1:7480, logs in /var/log/cardpoll; Ctrl-C ends it\n',
+      'cardpoll daemon: listening on http://127.0.0.1:7480, logs in /var/log/cardpoll; Ctrl-C stops it\n',
     );
     expect((await cli(argv, { launchers: { daemon } })).stderr).toBe('');
   });

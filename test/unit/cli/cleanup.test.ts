@@ -88,7 +88,7 @@ describe('cleanup run', () => {
     expect(await cli(['cleanup', 'run', '--yes', '--wait'], { env })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('another cleanup has begun since'),
+      stderr: expect.stringContaining('another cleanup has started since'),
     });
   });
 

@@ -37,7 +37,7 @@ it('ends with 0 when nothing failed; warnings are no failure', async () => {
   const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS, SKEW) });
   expect(stdout).toBe(
-    'configuration\tok\tcan work\t-\t-\nredis\tok\tanswers\t-\t-\n' +
+    'configuration\tok\tvalid\t-\t-\nredis\tok\tanswers\t-\t-\n' +
       'redis clock\twarning\t+2000 ms against this machine\tsynchronise with\ttimedatectl set-ntp true\n' +
       `daemon\tok\tanswers; ${OVERVIEW.workers.length} live, health normal\t-\t-\nversion\tok\t${VERSION}\t-\t-\n`,
   );

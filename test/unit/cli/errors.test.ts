@@ -150,7 +150,7 @@ describe('the command line', () => {
     [['concurrency', 'set', 'realnam', '5'], /did you mean realname\?/],
     [['concurrency', 'set', 'realname'], /missing required argument 'n'/],
     [['concurrency', 'set', 'realname', '100001'], /out of bounds \(1 to 100000\)/],
-    [['configs', 'set', '3'], /say what to change/],
+    [['configs', 'set', '3'], /nothing to change/],
     [['configs', 'set', '3', '--carrier-id', '7', '--all-carriers'], /contradict/],
     [['configs', 'create', '--name', 'x'], /--task.*not specified.*cardpoll configs create --help/],
     [['cleanup', 'set-retention', '3', 'long'], /"long" is not a whole number/],

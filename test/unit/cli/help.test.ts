@@ -30,6 +30,12 @@ it.each(COMMANDS.filter(([, { run }]) => run !== undefined))(
   },
 );
 
+it.each(COMMANDS)('help of "%s" states every default once', async (path) => {
+  const { stdout } = await cli([...path.split(' ').filter((word) => word !== ''), '--help']);
+  const options = stdout.replace(/\n {4,}(?=\S)/g, ' ');
+  expect(options).not.toMatch(/\(default: [^)]*\) \(default:|default: ""/);
+});
+
 it('help and help of a command show the same as --help', async () => {
   expect(await cli(['help'])).toEqual(await cli(['--help']));
   expect(await cli(['help', 'stats'])).toEqual(await cli(['stats', '--help']));

@@ -219,7 +219,7 @@ describe('stats --watch over a daemon that is away for a while', () => {
 
   it('says behind a pipe once that it waits, and when it is over', async () => {
     const { stdout, stderr } = await watched(false);
-    expect(stderr).toBe('cardpoll: store away; waiting for it\ncardpoll: the daemon answers again\n');
+    expect(stderr).toBe('cardpoll: store away; waiting for the daemon\ncardpoll: the daemon answers again\n');
     expect(stdout.match(/^realname/gm)?.length).toBe(2);
   });
 

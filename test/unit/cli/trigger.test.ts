@@ -255,7 +255,7 @@ describe('a single card', () => {
     expect((await cli([...argv, '-o', 'json'], { env })).stdout).not.toContain('timeout');
   });
 
-  it('says on Ctrl-C in --wait that it goes on, how to follow and how to end it', async () => {
+  it('prints on Ctrl-C in --wait that it continues, and how to follow or cancel it', async () => {
     const interrupt = new AbortController();
     const { env, requests } = await daemonThatSays((request, response) => {
       if (requests.length === 2) interrupt.abort(new Interruption(130));
@@ -264,7 +264,7 @@ describe('a single card', () => {
     const argv = ['trigger', 'single', '--card-id', '42', '--task', 'carddata', '--wait'];
     const { code, stderr } = await cli(argv, { env, signal: interrupt.signal });
     expect(code).toBe(130);
-    expect(stderr).toContain(`trigger ${ONE.trigger_id} goes on`);
+    expect(stderr).toContain(`trigger ${ONE.trigger_id} continues`);
     expect(stderr).toContain(`cardpoll trigger status ${ONE.trigger_id} --wait`);
     expect(stderr).toContain(`cardpoll trigger cancel ${ONE.trigger_id}`);
   });

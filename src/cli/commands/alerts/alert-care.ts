@@ -1,4 +1,4 @@
-// `cardpoll alerts ack | redeliver | test`: what an on-call does about an alert, and how to try a webhook before there is one.
+// `cardpoll alerts ack | redeliver | test`: handling a fired alert, and testing a webhook before any alert fires.
 import type { AlertBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { ALERT_ID_BOUNDS } from '../../../domain/page.ts';
@@ -23,11 +23,11 @@ const asTable = (alert: AlertBody, style: Style) => historyTable([alert], style)
 
 export const acknowledge = defineCommand<[number], { readonly reason: string }>({
   name: 'ack',
-  summary: 'Tell the others on call that you are at an alert',
+  summary: 'Acknowledge a firing alert, so that others see who handles it',
   examples: [
-    ['cardpoll alerts ack 12', 'the history says who is at it'],
-    ['cardpoll alerts ack 12 --reason "restarting the gateway"', 'and why'],
-    ['cardpoll alerts history --state firing', 'what fires, and who is at it'],
+    ['cardpoll alerts ack 12', 'the history shows who acknowledged it'],
+    ['cardpoll alerts ack 12 --reason "restarting the gateway"', 'with a reason'],
+    ['cardpoll alerts history --state firing', 'firing alerts, and who acknowledged them'],
   ],
   arguments: [ALERT],
   options: [{ flags: '--reason <text>', doc: 'shown with the alert', kind: text('reason'), default: '' }],
@@ -44,11 +44,11 @@ export const acknowledge = defineCommand<[number], { readonly reason: string }>(
 
 export const redeliver = defineCommand<[number], unknown>({
   name: 'redeliver',
-  summary: 'Have webhooks of an alert that were given up tried once more',
+  summary: "Retry an alert's failed notifications now",
   examples: [
-    ['cardpoll alerts redeliver 12', 'at once'],
-    ['cardpoll alerts history', 'how it went'],
-    ['cardpoll alerts test 3', 'whether the receiver of rule 3 answers again'],
+    ['cardpoll alerts redeliver 12', 'retries them now'],
+    ['cardpoll alerts history', 'shows the result'],
+    ['cardpoll alerts test 3', 'check that the receiver of rule 3 answers'],
   ],
   arguments: [ALERT],
   run: async (context, { args: [id] }) => {
@@ -64,9 +64,9 @@ export const redeliver = defineCommand<[number], unknown>({
 
 export const test = defineCommand<[string], unknown>({
   name: 'test',
-  summary: 'Send the webhook of a rule once, now, and show what the receiver answered',
+  summary: 'Send a test webhook for a rule, and show the answer of the receiver',
   examples: [
-    ['cardpoll alerts test 3', 'ends with 1 when it was not delivered'],
+    ['cardpoll alerts test 3', 'exit code 1 if it is not delivered'],
     ['cardpoll alerts test "Queue backlog: realname"', 'by name'],
     ['cardpoll alerts test 3 -o json', 'for programs'],
   ],

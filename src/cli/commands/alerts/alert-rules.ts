@@ -34,7 +34,7 @@ export const RULE: ArgumentSpec = {
 const EXAMPLES = [
   ['cardpoll alerts rules', 'all alert rules'],
   ['cardpoll alerts rules show 3', 'one rule in full'],
-  ['cardpoll alerts rules update 3 --threshold 80000', 'the rest stays as it is'],
+  ['cardpoll alerts rules update 3 --threshold 80000', 'change the threshold only'],
 ] as const;
 
 interface RuleOptions {
@@ -51,7 +51,7 @@ interface RuleOptions {
 function ruleOptions(required: boolean): readonly OptionSpec[] {
   const recommended = required ? ' (default: the recommended one)' : '';
   return [
-    { flags: '--name <text>', doc: 'what to call it', kind: text('name'), required },
+    { flags: '--name <text>', doc: 'name of the rule', kind: text('name'), required },
     { flags: '--rule-type <type>', doc: RULE_TYPES.join(', '), kind: oneOf(RULE_TYPES), required },
     { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
     { flags: '--comparison <operator>', doc: `">" or "<"${recommended}`, kind: oneOf(COMPARISONS) },
@@ -62,17 +62,17 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
     },
     {
       flags: '--webhook-url <url>',
-      doc: 'tell this webhook when it fires and when it is over',
+      doc: 'webhook to call when an alert fires and when it resolves',
       kind: text('URL'),
     },
     {
       flags: '--webhook-secret-file <path>',
-      doc: 'file with the key that signs its webhooks; two with a comma while it is changed',
+      doc: 'file with the webhook signing key; two keys, comma separated, during rotation',
       kind: text('path'),
     },
     {
       flags: '--cooldown-seconds <n>',
-      doc: `after firing, quiet for so long${required ? ` (default: ${DEFAULT_COOLDOWN_SECONDS})` : ''}`,
+      doc: `time after firing before it may fire again${required ? ` (default: ${DEFAULT_COOLDOWN_SECONDS} s)` : ''}`,
       kind: duration('s', COOLDOWN_SECONDS_BOUNDS),
     },
   ];
@@ -113,18 +113,18 @@ const create = defineCommand<[], CreateOptions & { readonly disabled?: boolean }
   examples: [
     [
       'cardpoll alerts rules create --name Backlog --rule-type queue_backlog --task realname',
-      'as recommended',
+      'with the recommended threshold',
     ],
     [
       'cardpoll alerts rules create --name Slow --rule-type avg_duration --task package --threshold 800',
-      'own threshold, milliseconds',
+      'with a threshold in milliseconds',
     ],
     [
       'cardpoll alerts rules create --name Ok --rule-type success_rate --task package --webhook-url https://h.example',
       'with a webhook',
     ],
   ],
-  options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it without switching it on' }],
+  options: [...ruleOptions(true), { flags: '--disabled', doc: 'create it disabled' }],
   run: async (context, { options }) => {
     const rule = {
       ...RULE_TYPE_FACTS[options.ruleType].usual,
@@ -150,19 +150,22 @@ interface Switches {
 
 const update = defineCommand<[string], RuleOptions & Switches>({
   name: 'update',
-  summary: 'Change an alert rule; what is not named stays as it is',
+  summary: 'Change the given fields of an alert rule',
   examples: [
     ['cardpoll alerts rules update 3 --threshold 80000', 'another threshold'],
-    ['cardpoll alerts rules update 3 --disable', 'switch it off'],
-    ['cardpoll alerts rules update 3 --without-webhook', 'history and log only'],
+    ['cardpoll alerts rules update 3 --disable', 'disable it'],
+    ['cardpoll alerts rules update 3 --without-webhook', 'remove its webhook'],
   ],
   arguments: [RULE],
   options: [
     ...ruleOptions(false),
-    { flags: '--enable', doc: 'switch it on' },
-    { flags: '--disable', doc: 'switch it off' },
-    { flags: '--without-webhook', doc: 'tell no webhook' },
-    { flags: '--without-webhook-secret', doc: 'sign with the key of the daemon again' },
+    { flags: '--enable', doc: 'enable the rule' },
+    { flags: '--disable', doc: 'disable the rule' },
+    { flags: '--without-webhook', doc: 'remove the webhook' },
+    {
+      flags: '--without-webhook-secret',
+      doc: 'remove the signing key, and use the default key of the daemon',
+    },
   ],
   run: async (context, { args: [given], options }) => {
     const patch = { ...(await requestOf(options)), ...switchesOf(options) };
@@ -170,7 +173,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
       throw new CardpollError(
         'usage',
         'nothing_to_change',
-        'say what to change, for example --threshold 80000',
+        'nothing to change: give at least one option, for example --threshold 80000',
       );
     }
     const before = await find(context, given);
@@ -190,7 +193,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
 
 const remove = defineCommand<[string], ConfirmOptions>({
   name: 'delete',
-  summary: 'Delete an alert rule; its history stays',
+  summary: 'Delete an alert rule; its alerts stay in the history',
   examples: [
     ['cardpoll alerts rules delete 3', 'asks first'],
     ['cardpoll alerts rules delete 3 --dry-run', 'shows what would happen'],
@@ -225,7 +228,7 @@ function changesBetween(before: AlertRuleBody, after: AlertRuleBody): Change[] {
 function deletionPlan(rule: AlertRuleBody): string[] {
   return [
     `Delete alert rule ${rule.id} "${rule.name}": ${rule.task_type} ${conditionText(rule)}.`,
-    'What it fired stays in the history; an alert that is open is resolved.',
+    'Its alerts stay in the history; a firing alert is resolved.',
   ];
 }
 

@@ -1,4 +1,4 @@
-// `cardpoll alerts silence | silences | unsilence`: alerts nobody is told of for a time.
+// `cardpoll alerts silence | silences | unsilence`: suppressing notifications for a time.
 import type { SilenceBody } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { RULE_TYPES, type RuleType } from '../../../domain/alerts/alert-rule.ts';
@@ -19,7 +19,7 @@ const DEFAULT_SECONDS = 3_600;
 const EXAMPLES = [
   ['cardpoll alerts silence 3 --for 2h --reason "import runs"', 'one rule, by number or name'],
   ['cardpoll alerts silence --type avg_duration --for 30m', 'every rule of a type'],
-  ['cardpoll alerts silences', 'those that last'],
+  ['cardpoll alerts silences', 'active silences'],
 ] as const;
 
 interface SilenceOptions {
@@ -31,7 +31,7 @@ interface SilenceOptions {
 
 export const silence = defineCommand<[string?], SilenceOptions>({
   name: 'silence',
-  summary: 'Tell nobody of alerts for a time; they stay in the history',
+  summary: 'Suppress notifications for a time; alerts stay in the history',
   examples: EXAMPLES,
   arguments: [{ ...RULE, name: '[rule]' }],
   options: [
@@ -43,11 +43,15 @@ export const silence = defineCommand<[string?], SilenceOptions>({
       kind: duration('s', SILENCE_SECONDS_BOUNDS),
       default: DEFAULT_SECONDS,
     },
-    { flags: '--reason <text>', doc: 'shown wherever the silence is', kind: text('reason'), default: '' },
+    { flags: '--reason <text>', doc: 'shown with the silence', kind: text('reason'), default: '' },
   ],
   run: async (context, { args: [given], options: { type, task, for: seconds, reason } }) => {
     if (given === undefined && type === undefined && task === undefined) {
-      throw new CardpollError('usage', 'nothing_to_silence', 'say what to silence: a rule, --type or --task');
+      throw new CardpollError(
+        'usage',
+        'nothing_to_silence',
+        'nothing to silence: give a rule, --type or --task',
+      );
     }
     const answer = await ask(context, 'silencing', async (client) =>
       client.createSilence({
@@ -64,7 +68,7 @@ export const silence = defineCommand<[string?], SilenceOptions>({
 
 export const silences = defineCommand({
   name: 'silences',
-  summary: 'Show the silences that last',
+  summary: 'Show active silences',
   examples: EXAMPLES,
   run: async (context) => {
     const answer = await ask(context, 'reading the silences', (client) => client.silences());
@@ -79,11 +83,11 @@ export const silences = defineCommand({
 
 export const unsilence = defineCommand<[number], unknown>({
   name: 'unsilence',
-  summary: 'End a silence; alerts that still fire are told of now',
+  summary: 'End a silence; alerts still firing are sent now',
   examples: [
     ['cardpoll alerts unsilence 5', 'number from `cardpoll alerts silences`'],
-    ['cardpoll alerts silences', 'those that last'],
-    ['cardpoll alerts history --state firing', 'what fires'],
+    ['cardpoll alerts silences', 'active silences'],
+    ['cardpoll alerts history --state firing', 'firing alerts'],
   ],
   arguments: [{ name: '<silence_id>', doc: 'number of the silence', kind: integer(RECORD_ID_BOUNDS) }],
   run: async (context, { args: [id] }) => {

@@ -1,5 +1,5 @@
 // `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet
-// has. A rule is there when one has its name, whatever became of it since: what an operator has changed stays.
+// has. A rule counts as present when one has its name: what an operator has changed in it stays.
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
@@ -16,7 +16,7 @@ import { renderTable } from '../../output/table.ts';
 interface Recommendation
   extends Pick<AlertRuleBody, 'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold'> {
   readonly state: 'missing' | 'present' | 'created';
-  /** Null while missing. */
+  /** null: the rule is missing. */
   readonly id: number | null;
 }
 
@@ -27,18 +27,15 @@ interface RecommendedOptions {
 
 export const recommended = defineCommand<[], RecommendedOptions>({
   name: 'recommended',
-  summary: 'Show the recommended rules, or create those that are missing',
+  summary: 'Show the recommended rules, or create the missing ones',
   examples: [
-    ['cardpoll alerts recommended', 'which there are, and which are missing'],
-    ['cardpoll alerts recommended --apply', 'create those that are missing; may be repeated'],
-    [
-      'cardpoll alerts recommended --apply --webhook-url https://hooks.example',
-      'and have them tell a webhook',
-    ],
+    ['cardpoll alerts recommended', 'the rules, and which are missing'],
+    ['cardpoll alerts recommended --apply', 'create the missing ones; safe to repeat'],
+    ['cardpoll alerts recommended --apply --webhook-url https://hooks.example', 'and notify a webhook'],
   ],
   options: [
-    { flags: '--apply', doc: 'create those that are missing' },
-    { flags: '--webhook-url <url>', doc: 'webhook of the rules that are created', kind: text('URL') },
+    { flags: '--apply', doc: 'create the missing rules' },
+    { flags: '--webhook-url <url>', doc: 'webhook of the created rules', kind: text('URL') },
   ],
   run: async (context, { options }) => {
     const items = await ask(context, 'reading alert rules', (client) => recommend(client, options));

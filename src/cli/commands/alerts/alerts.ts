@@ -1,4 +1,4 @@
-// `cardpoll alerts`: rules, what they fired, what to do about it, and the recommended rules.
+// `cardpoll alerts`: rules, fired alerts, acknowledgements, silences, webhooks, and the recommended rules.
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { ALERT_STATES, type AlertState } from '../../../domain/alerts/alert-rule.ts';
 import { type PageRequest, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
@@ -17,16 +17,16 @@ type HistoryOptions = PageRequest & { readonly ruleId?: number; readonly state?:
 
 const history = defineCommand<[], HistoryOptions>({
   name: 'history',
-  summary: 'Show what fired, newest first, and how its notifications went',
+  summary: 'Show fired alerts, newest first, and the state of their notifications',
   examples: [
     ['cardpoll alerts history', 'the latest 20'],
-    ['cardpoll alerts history --state firing', 'what fires now'],
-    ['cardpoll alerts history --rule-id 3 --page 2', 'of one rule, further back'],
+    ['cardpoll alerts history --state firing', 'alerts that are firing'],
+    ['cardpoll alerts history --rule-id 3 --page 2', 'alerts of one rule, second page'],
   ],
   options: [
     {
       flags: '--rule-id <id>',
-      doc: 'only alerts of this rule, also of a deleted one',
+      doc: 'only alerts of this rule; it may be deleted',
       kind: integer(RECORD_ID_BOUNDS),
     },
     { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
@@ -43,7 +43,7 @@ const history = defineCommand<[], HistoryOptions>({
     await printList(context, answer, {
       table: historyTable,
       noun: 'alerts',
-      empty: 'no alert has fired yet; what fires when: cardpoll alerts rules',
+      empty: 'no alert has fired yet; to see the rules: cardpoll alerts rules',
     });
     return EXIT_OK;
   },
@@ -51,10 +51,10 @@ const history = defineCommand<[], HistoryOptions>({
 
 export const alerts: CommandSpec = {
   name: 'alerts',
-  summary: 'Show and change alert rules, what they fired, and what is done about it',
+  summary: 'Manage alert rules, fired alerts, silences and notifications',
   examples: [
     ['cardpoll alerts rules', 'all alert rules'],
-    ['cardpoll alerts history', 'what fired lately'],
+    ['cardpoll alerts history', 'alerts that fired lately'],
     ['cardpoll alerts recommended --apply', 'create the recommended rules'],
   ],
   subcommands: [

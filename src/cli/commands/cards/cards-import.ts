@@ -1,5 +1,5 @@
-// `cardpoll cards import`: bring cards in from a file or standard input. Ctrl-C ends the file behind the row that is
-// being sent, so that the daemon can still tell what it has kept.
+// `cardpoll cards import`: imports cards from a file or standard input. Ctrl-C ends the file after the row that is being
+// sent, so that the daemon can still report what it has kept.
 
 import type { ImportBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
@@ -19,21 +19,23 @@ interface ImportOptions {
 
 export const importCards = defineCommand<[string], ImportOptions>({
   name: 'import',
-  summary: 'Import cards from a CSV or NDJSON file; good rows are kept, bad ones listed (then exit code 65)',
+  summary: 'Import cards from a CSV or NDJSON file; keep good rows and list bad ones (exit code 65)',
   examples: [
     ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
-    ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object a line, same names; checked only'],
+    ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object per line, same names; checks only'],
     ['cardpoll cards import - < cards.csv', 'from standard input'],
   ],
-  arguments: [{ name: '<file>', doc: 'file with one card a line; - for standard input', kind: text('path') }],
-  options: [{ flags: '--dry-run', doc: 'check every row and say what would be done, and do nothing' }],
+  arguments: [
+    { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
+  ],
+  options: [{ flags: '--dry-run', doc: 'check every row and print the result, but write nothing' }],
   run: async (context, { args: [file], options: { dryRun = false } }) => {
     const source = await openImportSource(context.io, file);
     const answer = await upload(context, file, source, dryRun);
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
-    tellInterruption(context, answer.body, dryRun);
+    printInterruption(context, answer.body, dryRun);
     return answer.body.rejected > 0 ? EXIT_BAD_DATA : EXIT_OK;
   },
 });
@@ -67,10 +69,10 @@ async function upload(
   }
 }
 
-function tellInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {
+function printInterruption({ io }: CommandContext, { received }: ImportBody, dryRun: boolean): void {
   const interrupted = io.onInterrupt();
   if (!interrupted.aborted) return;
-  const done = dryRun ? 'were checked' : 'are kept, as shown; the same command again brings in the rest';
+  const done = dryRun ? 'were checked' : 'are kept, as shown; run the same command again to import the rest';
   io.stderr.write(`interrupted: the first ${received.toLocaleString('en-US')} rows ${done}\n`);
   throw interrupted.reason;
 }
@@ -83,7 +85,7 @@ function importFields(body: ImportBody, style: Style): string {
   );
 }
 
-/** Rejected rows are not the result but what is wrong with the file, so they go to stderr. */
+/** Rejected rows are errors of the file, not the result, so they go to stderr. */
 function listRejected(
   { io, format }: CommandContext,
   { rejected, errors, errors_truncated: more }: ImportBody,

@@ -1,4 +1,4 @@
-// `cardpoll cards list` and `export`: cards in id order, a page of them or all.
+// `cardpoll cards list` and `export`: cards in id order, one page or all of them.
 import type { CardListBody, CardQuery } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
@@ -23,7 +23,11 @@ interface FilterOptions {
 const FILTER_OPTIONS: readonly OptionSpec[] = [
   { flags: '--carrier-id <n>', doc: 'only cards of this carrier', kind: integer(SELECTION_BOUNDS) },
   { flags: '--status <n>', doc: 'only cards with this status', kind: integer(SELECTION_BOUNDS) },
-  { flags: '--stopped <yes|no>', doc: 'only cards that are stopped, or are not', kind: oneOf(YES_NO) },
+  {
+    flags: '--stopped <yes|no>',
+    doc: 'only cards that are stopped, or only those that are not',
+    kind: oneOf(YES_NO),
+  },
 ];
 
 function queryOf({ carrierId, status, stopped }: FilterOptions): CardQuery {
@@ -43,21 +47,21 @@ export const list = defineCommand<[], ListOptions>({
   name: 'list',
   summary: 'Show cards in id order',
   examples: [
-    ['cardpoll cards list --carrier-id 7', 'the first of a carrier'],
-    ['cardpoll cards list --stopped yes --after-id 4711', 'stopped ones, from there on'],
+    ['cardpoll cards list --carrier-id 7', 'the first cards of a carrier'],
+    ['cardpoll cards list --stopped yes --after-id 4711', 'stopped cards after card 4711'],
     ['cardpoll cards list --status 2 --limit 1000 -o jsonl', 'for programs'],
   ],
   options: [
     ...FILTER_OPTIONS,
     {
       flags: '--after-id <n>',
-      doc: 'only cards with a higher card id (default: from the first)',
+      doc: 'only cards with a higher card id',
       kind: integer({ min: 0, max: CARD_ID_BOUNDS.max }),
       default: 0,
     },
     {
       flags: '--limit <n>',
-      doc: `most cards to show, 1 to ${LIST_LIMIT_BOUNDS.max}`,
+      doc: `number of cards to show, 1 to ${LIST_LIMIT_BOUNDS.max}`,
       kind: integer(LIST_LIMIT_BOUNDS),
       default: 20,
     },
@@ -69,7 +73,7 @@ export const list = defineCommand<[], ListOptions>({
   },
 });
 
-/** The daemon looks at some cards a call, however few match: it is asked until there are enough. */
+/** One request scans a limited number of cards, however few match, so it is repeated until there are enough. */
 async function matching(
   context: CommandContext,
   query: CardQuery,
@@ -89,7 +93,7 @@ async function matching(
 
 function listText({ items, next_after_id: next }: CardListBody, style: Style): string {
   if (!style.forPeople) return cardTable(items, style);
-  if (items.length === 0) return 'no card matches; to bring some in: cardpoll cards import FILE\n';
+  if (items.length === 0) return 'no card matches; to import cards: cardpoll cards import FILE\n';
   const more = next === null ? '' : `${style.paint(`more: --after-id ${next}`, 'dim')}\n`;
   return `${cardTable(items, style)}${more}`;
 }
@@ -117,10 +121,10 @@ interface ExportOptions extends FilterOptions {
 
 export const exportCards = defineCommand<[], ExportOptions>({
   name: 'export',
-  summary: 'Print all cards, or some, as an import takes them',
+  summary: 'Print cards in the format of an import',
   examples: [
     ['cardpoll cards export > cards.csv', 'the whole fleet'],
-    ['cardpoll cards export --carrier-id 7 -o jsonl', 'one JSON object a line'],
+    ['cardpoll cards export --carrier-id 7 -o jsonl', 'one JSON object per line'],
     ['cardpoll cards export --stopped yes | cut -d, -f2', 'iccids of stopped cards'],
   ],
   options: FILTER_OPTIONS,

@@ -1,4 +1,4 @@
-// `cardpoll cards`: look at one. Bringing cards in is cards-import.ts, listing them cards-list.ts.
+// `cardpoll cards`: shows one card. cards-import.ts imports cards, cards-list.ts lists them.
 import { ask } from '../../ask.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
@@ -9,17 +9,17 @@ import { exportCards, list } from './cards-list.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
 
 const EXAMPLES = [
-  ['cardpoll cards import cards.csv', 'CSV or NDJSON; may be repeated'],
+  ['cardpoll cards import cards.csv', 'CSV or NDJSON; safe to repeat'],
   ['cardpoll cards show 89860012345678901234', 'by iccid'],
-  ['cardpoll cards list --stopped yes', 'those that are stopped'],
+  ['cardpoll cards list --stopped yes', 'stopped cards'],
 ] as const;
 
 const show = defineCommand<[string], { readonly verbose?: boolean }>({
   name: 'show',
-  summary: 'Show a card: what is known, when it was polled and when it is next',
+  summary: 'Show a card: its data, its last polls and its next ones',
   examples: EXAMPLES,
   arguments: [CARD_ARGUMENT],
-  options: [{ flags: '-v, --verbose', doc: 'tell why it is or is not polled, as explain does' }],
+  options: [{ flags: '-v, --verbose', doc: 'show why it is or is not polled, as explain does' }],
   run: async (context, { args: [card], options }) => {
     if (options.verbose === true) return explainCard(context, card);
     const answer = await ask(context, 'reading the card', (client) => client.card(card));
@@ -30,7 +30,7 @@ const show = defineCommand<[string], { readonly verbose?: boolean }>({
 
 export const cards: CommandSpec = {
   name: 'cards',
-  summary: 'Import, list and export cards, and look at one',
+  summary: 'Import, show, list and export cards',
   examples: EXAMPLES,
   subcommands: [importCards, show, list, exportCards],
 };

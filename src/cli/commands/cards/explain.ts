@@ -1,4 +1,4 @@
-// `cardpoll explain`: why a card is or is not polled. `cards show -v` says the same.
+// `cardpoll explain`: why a card is or is not polled. `cards show -v` prints the same.
 import { text } from '../../../config/kinds.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
@@ -19,11 +19,11 @@ export async function explainCard(context: CommandContext, card: string): Promis
 
 export const explain = defineCommand<[string], unknown>({
   name: 'explain',
-  summary: 'Tell why a card is or is not polled, for each task type',
+  summary: 'Explain why a card is or is not polled, for each task type',
   examples: [
     ['cardpoll explain 42', 'by card id'],
     ['cardpoll explain 89860012345678901234', 'by iccid'],
-    ['cardpoll explain 42 -o json', 'everything that was looked up'],
+    ['cardpoll explain 42 -o json', 'all details, for programs'],
   ],
   arguments: [CARD_ARGUMENT],
   run: (context, { args: [card] }) => explainCard(context, card),

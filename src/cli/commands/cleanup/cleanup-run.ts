@@ -1,5 +1,5 @@
-// `cardpoll cleanup preview` and `run`: what a cleanup would remove, and removing it. For cron: silent when all went
-// well, 75 while another run is at it, 1 when the run failed.
+// `cardpoll cleanup preview` and `run`: what a cleanup would remove, and removing it. For cron: silent on
+// success, exit code 75 while another run is active, 1 when the run failed.
 
 import type { CleanupProgressBody } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
@@ -16,7 +16,7 @@ export const preview = defineCommand({
   name: 'preview',
   summary: 'Show what a cleanup would remove now',
   examples: [
-    ['cardpoll cleanup preview', 'rows by target; ~ where the database estimates'],
+    ['cardpoll cleanup preview', 'rows by target; ~ marks an estimate'],
     ['cardpoll cleanup preview -o json', 'what the API says'],
     ['cardpoll cleanup run --dry-run', 'the same as a plan'],
   ],
@@ -38,16 +38,19 @@ interface RunOptions extends ConfirmOptions {
 
 export const cleanupRun = defineCommand<[], RunOptions>({
   name: 'run',
-  summary: 'Remove what has expired, in small batches',
+  summary: 'Remove expired data in small batches',
   examples: [
     ['cardpoll cleanup run --wait', 'shows the plan, asks, and follows the run'],
     ['cardpoll cleanup run --dry-run', 'shows the plan only'],
-    ['cardpoll cleanup run --yes --wait', 'for cron: silent when all is well, 75 while another run is at it'],
+    [
+      'cardpoll cleanup run --yes --wait',
+      'for cron: silent on success, exit code 75 while another run is active',
+    ],
   ],
   options: [
     ...CONFIRM_OPTIONS,
-    { flags: '--wait', doc: 'wait until the run has ended; exit code 1 when it failed' },
-    { flags: '-v, --verbose', doc: 'print the result also where nobody watches' },
+    { flags: '--wait', doc: 'wait for the end of the run; exit code 1 if it failed' },
+    { flags: '-v, --verbose', doc: 'print the result even without a terminal' },
   ],
   run: async (context, { options }) => {
     const plan = options.yes === true && options.dryRun !== true ? [] : await planOf(context);
@@ -58,7 +61,7 @@ export const cleanupRun = defineCommand<[], RunOptions>({
       return EXIT_OK;
     }
     const runId = begun.body.run_id;
-    return tell(context, runId, await waitFor(context, runId), options);
+    return showResult(context, runId, await waitFor(context, runId), options);
   },
 });
 
@@ -68,7 +71,7 @@ async function planOf(context: CommandContext): Promise<string[]> {
     ({ target, retention_days: days, rows, estimated }) =>
       `  ${target}: ${estimated ? 'about ' : ''}${rows.toLocaleString('en-US')} rows older than ${days} days`,
   );
-  return [`Remove ${body.total_rows.toLocaleString('en-US')} expired rows, for good:`, ...lines];
+  return [`Remove ${body.total_rows.toLocaleString('en-US')} expired rows permanently:`, ...lines];
 }
 
 async function waitFor(context: CommandContext, runId: string): Promise<Answer<CleanupProgressBody>> {
@@ -84,15 +87,15 @@ async function waitFor(context: CommandContext, runId: string): Promise<Answer<C
         return current !== runId || status !== 'running';
       },
       goesOn:
-        `cleanup ${runId} goes on without you: \`cardpoll cleanup progress\` shows how far it is, ` +
-        '`cardpoll cleanup cancel` ends it',
+        `cleanup ${runId} continues: \`cardpoll cleanup progress\` shows its progress, ` +
+        '`cardpoll cleanup cancel` cancels it',
     });
   } finally {
     (bar as ProgressBar | null)?.clear();
   }
 }
 
-async function tell(
+async function showResult(
   context: CommandContext,
   runId: string,
   answer: Answer<CleanupProgressBody>,
@@ -101,7 +104,7 @@ async function tell(
   const { io, format } = context;
   const { run_id: current, status, items } = answer.body;
   if (current !== runId) {
-    io.stderr.write('cardpoll: another cleanup has begun since; how this one ended stands in worker.log\n');
+    io.stderr.write('cardpoll: another cleanup has started since; worker.log has the result of this one\n');
     return EXIT_NEGATIVE;
   }
   if (format !== 'table' || verbose === true || io.stdout.isTTY === true) {

@@ -1,4 +1,4 @@
-// `cardpoll cleanup`: how long data is kept, and the runs that remove what has expired.
+// `cardpoll cleanup`: how long data is kept, and the runs that remove expired data.
 import type { RetentionBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../../domain/cleanup.ts';
@@ -13,15 +13,15 @@ import { configTable, progressTable } from '../../output/reports/cleanup-tables.
 import { cleanupRun, preview } from './cleanup-run.ts';
 
 const EXAMPLES = [
-  ['cardpoll cleanup configs', 'what is kept how long'],
+  ['cardpoll cleanup configs', 'how long each kind of data is kept'],
   ['cardpoll cleanup set-retention usage_records 365', 'keep usage records for a year'],
-  ['cardpoll cleanup run --wait', 'remove now what has expired, after asking'],
+  ['cardpoll cleanup run --wait', 'remove expired data now; asks first'],
 ] as const;
 
 const SWITCHING = [
   ['cardpoll cleanup configs', 'the ids'],
-  ['cardpoll cleanup disable 1', 'usage records are kept whatever their age'],
-  ['cardpoll cleanup enable 1', 'they are cleaned again'],
+  ['cardpoll cleanup disable 1', 'keep usage records indefinitely'],
+  ['cardpoll cleanup enable 1', 'remove expired ones again'],
 ] as const;
 
 const CONFIG: ArgumentSpec = {
@@ -33,7 +33,7 @@ const CONFIG: ArgumentSpec = {
 
 const configs = defineCommand({
   name: 'configs',
-  summary: 'Show what is kept how long',
+  summary: 'Show how long each kind of data is kept',
   examples: EXAMPLES,
   run: async (context) => {
     const answer = await ask(context, 'reading cleanup configs', (client) => client.cleanupConfigs());
@@ -69,7 +69,7 @@ async function update(
 
 const setRetention = defineCommand<[string, number], ConfirmOptions>({
   name: 'set-retention',
-  summary: 'Change how long data is kept; in force from the next run on; asks when it gets shorter',
+  summary: 'Change how long data is kept, from the next run on; asks before it gets shorter',
   examples: [
     ['cardpoll cleanup set-retention usage_records 365', 'keep it longer'],
     ['cardpoll cleanup set-retention 1 90', 'keep it shorter; asks first'],
@@ -95,13 +95,13 @@ const setRetention = defineCommand<[string, number], ConfirmOptions>({
 function retentionPlan({ target, retention_days: before, enabled }: RetentionBody, days: number): string[] {
   const change = `Keep ${target} for ${days} days instead of ${before}.`;
   if (days >= before) return [change];
-  const loss = `The next cleanup removes what is older than ${days} days, for good.`;
-  return [change, enabled ? loss : `${loss} It is switched off for ${target} at present.`];
+  const loss = `The next cleanup permanently removes data older than ${days} days.`;
+  return [change, enabled ? loss : `${loss} Cleanup of ${target} is disabled at present.`];
 }
 
 const enable = defineCommand<[string], unknown>({
   name: 'enable',
-  summary: 'Let cleanups remove the expired data of a config',
+  summary: 'Enable a cleanup config, so that its expired data is removed',
   examples: SWITCHING,
   arguments: [CONFIG],
   run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: true }),
@@ -109,7 +109,7 @@ const enable = defineCommand<[string], unknown>({
 
 const disable = defineCommand<[string], unknown>({
   name: 'disable',
-  summary: 'Keep the data of a config whatever its age',
+  summary: 'Disable a cleanup config, so that its data is kept indefinitely',
   examples: SWITCHING,
   arguments: [CONFIG],
   run: async (context, { args: [given] }) => update(context, await find(context, given), { enabled: false }),
@@ -117,11 +117,11 @@ const disable = defineCommand<[string], unknown>({
 
 const progress = defineCommand({
   name: 'progress',
-  summary: 'Show how far the running cleanup is, or how the last one ended',
+  summary: 'Show the progress of the running cleanup, or the result of the last one',
   examples: [
     ['cardpoll cleanup progress', 'counts by target'],
     ['cardpoll cleanup progress -o json', 'what the API says'],
-    ['cardpoll cleanup run --wait', 'begin a run and follow it'],
+    ['cardpoll cleanup run --wait', 'start a run and follow it'],
   ],
   run: async (context) => {
     const answer = await ask(context, 'reading cleanup progress', (client) => client.cleanupProgress());
@@ -132,10 +132,10 @@ const progress = defineCommand({
 
 const cancel = defineCommand<[], unknown>({
   name: 'cancel',
-  summary: 'End the running cleanup; what it has removed stays removed; exit code 1 when none runs',
+  summary: 'Cancel the running cleanup; removed rows stay removed; exit code 1 if none runs',
   examples: [
-    ['cardpoll cleanup cancel', 'the batch under way is its last'],
-    ['cardpoll cleanup progress', 'how far it had come'],
+    ['cardpoll cleanup cancel', 'stops after the current batch'],
+    ['cardpoll cleanup progress', 'what it has removed'],
     ['cardpoll cleanup cancel -o json', 'what the API says'],
   ],
   run: async (context) => {
@@ -151,7 +151,7 @@ const cancel = defineCommand<[], unknown>({
 
 export const cleanup: CommandSpec = {
   name: 'cleanup',
-  summary: 'Remove data that has expired, and say how long it is kept',
+  summary: 'Remove expired data, and set how long data is kept',
   examples: EXAMPLES,
   subcommands: [configs, setRetention, enable, disable, preview, cleanupRun, progress, cancel],
 };

@@ -1,4 +1,4 @@
-// `cardpoll concurrency`: limits per task type, what is in force of them, and advice (output/concurrency-advice.ts).
+// `cardpoll concurrency`: limits per task type, the limits in force, and advice (output/reports/concurrency-advice.ts).
 import type { ConcurrencyBody } from '../../../api/client/client-bodies.ts';
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../../domain/health.ts';
@@ -19,8 +19,8 @@ const TASK_TYPE: ArgumentSpec = {
   choices: TASK_TYPES,
 };
 const EXAMPLES = [
-  ['cardpoll concurrency', 'limits and what runs'],
-  ['cardpoll concurrency set realname 150', 'in force everywhere within a second'],
+  ['cardpoll concurrency', 'limits and running tasks'],
+  ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
   ['cardpoll concurrency advise', 'limits that fit the measured response times'],
 ] as const;
 
@@ -57,7 +57,7 @@ const set = defineCommand<[TaskType, number], unknown>({
 
 const reset = defineCommand<[TaskType], ConfirmOptions>({
   name: 'reset',
-  summary: 'Clear the running count of a task type when it stays high and nothing runs',
+  summary: 'Reset the running count of a task type that stays high although nothing runs',
   examples: [
     ['cardpoll concurrency reset realname', 'asks first'],
     ['cardpoll concurrency reset realname --dry-run', 'shows what would happen'],
@@ -128,7 +128,7 @@ export const concurrency = defineCommand({
   summary: 'Show and change how many tasks run at a time (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand({ name: 'list', summary: 'Show limits and what runs', examples: EXAMPLES, run: list }),
+    defineCommand({ name: 'list', summary: 'Show limits and running tasks', examples: EXAMPLES, run: list }),
     set,
     reset,
     advise,

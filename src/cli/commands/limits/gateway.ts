@@ -5,10 +5,10 @@ import type { SimulateOptions } from '../../launchers.ts';
 
 const simulate = defineCommand<[], SimulateOptions>({
   name: 'simulate',
-  summary: 'Serve the gateway profile with made-up cards; GET /stats counts the calls',
+  summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
     ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
-    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'takes its time'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'answers after 50 ms'],
     ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
     [
       'cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50 --capacity 40',
@@ -19,12 +19,12 @@ const simulate = defineCommand<[], SimulateOptions>({
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
     {
       flags: '--cards <n>',
-      doc: 'different cards that exist (default: any number)',
+      doc: 'number of different cards (default: no limit)',
       kind: integer({ min: 1, max: 100_000_000 }),
     },
     {
       flags: '--latency-ms <n>',
-      doc: 'time one call takes (default: 0; 20 with --capacity)',
+      doc: 'milliseconds that one call takes (default: 0; 20 with --capacity)',
       kind: integer({ min: 0, max: 600_000 }),
     },
     {
@@ -34,12 +34,12 @@ const simulate = defineCommand<[], SimulateOptions>({
     },
     {
       flags: '--max-concurrency <n>',
-      doc: 'calls served at a time, more are refused (default: no limit)',
+      doc: 'calls served at a time; more are refused (default: no limit)',
       kind: integer({ min: 1, max: 1_000_000 }),
     },
     {
       flags: '--capacity <n>',
-      doc: 'calls borne at a time: beyond it all take longer, beyond twice of it more are refused (default: any number)',
+      doc: 'calls served at full speed at a time; above it all calls slow down, above twice as many calls are refused (default: no limit)',
       kind: integer({ min: 1, max: 1_000_000 }),
     },
   ],
@@ -51,7 +51,7 @@ const simulate = defineCommand<[], SimulateOptions>({
 
 export const gateway: CommandSpec = {
   name: 'gateway',
-  summary: 'Simulate an upstream gateway',
+  summary: 'Simulate the upstream gateway',
   examples: simulate.examples,
   subcommands: [simulate],
 };

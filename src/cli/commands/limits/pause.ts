@@ -1,4 +1,4 @@
-// `cardpoll pause` and `cardpoll resume`: hold polling back while the gateway's owner works on it, and let it go on.
+// `cardpoll pause` and `cardpoll resume`: pause polling, for example during gateway maintenance, and resume it.
 import type { PauseBody } from '../../../api/client/client-bodies.ts';
 import { duration, oneOf, text } from '../../../config/kinds.ts';
 import {
@@ -22,11 +22,11 @@ const TASK_TYPE: ArgumentSpec = {
 
 export const pause = defineCommand<[Pausable?], { readonly for: number; readonly reason: string }>({
   name: 'pause',
-  summary: 'Hold back polling for a time, for instance while the gateway is maintained',
+  summary: 'Pause polling for a time, for example during gateway maintenance',
   examples: [
     ['cardpoll pause --for 30m --reason "gateway maintenance"', 'all task types'],
     ['cardpoll pause realname --for 5m', 'one task type'],
-    ['cardpoll resume', 'go on before the time is over'],
+    ['cardpoll resume', 'end the pause early'],
   ],
   arguments: [TASK_TYPE],
   options: [
@@ -36,7 +36,7 @@ export const pause = defineCommand<[Pausable?], { readonly for: number; readonly
       kind: duration('s', PAUSE_SECONDS_BOUNDS),
       default: DEFAULT_PAUSE_SECONDS,
     },
-    { flags: '--reason <text>', doc: 'shown wherever the pause is', kind: text('reason'), default: '' },
+    { flags: '--reason <text>', doc: 'shown with the pause', kind: text('reason'), default: '' },
   ],
   run: async (context, { args: [taskType = 'all'], options }) => {
     const answer = await ask(context, 'pausing', (client) =>
@@ -49,7 +49,7 @@ export const pause = defineCommand<[Pausable?], { readonly for: number; readonly
 
 export const resume = defineCommand<[Pausable?], unknown>({
   name: 'resume',
-  summary: 'End pauses of polling, also those the gateway asked for',
+  summary: 'End pauses of polling, including those the gateway asked for',
   examples: [
     ['cardpoll resume', 'all task types'],
     ['cardpoll resume realname', 'one task type'],

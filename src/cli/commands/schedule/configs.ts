@@ -1,4 +1,4 @@
-// `cardpoll configs`: which cards are polled how often.
+// `cardpoll configs`: which cards are polled, and how often.
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
 import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
@@ -86,7 +86,7 @@ function wordFor(status: ConfigBody['status']): string {
 
 const enable = defineCommand<[string], unknown>({
   name: 'enable',
-  summary: 'Poll the cards of a config',
+  summary: 'Enable a config, so that its cards are polled',
   examples: EXAMPLES,
   arguments: [CONFIG],
   run: async (context, { args: [given] }) => update(context, await find(context, given), { status: 1 }),
@@ -94,10 +94,10 @@ const enable = defineCommand<[string], unknown>({
 
 const disable = defineCommand<[string], ConfirmOptions>({
   name: 'disable',
-  summary: 'Stop polling the cards of a config',
+  summary: 'Disable a config, so that its cards are not polled',
   examples: [
     ['cardpoll configs disable 3', 'asks first'],
-    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it concerns'],
+    ['cardpoll configs disable "Package check" --dry-run', 'by name; shows how many cards it affects'],
     ['cardpoll configs disable 3 --yes', 'for scripts'],
   ],
   arguments: [CONFIG],
@@ -115,7 +115,7 @@ function disablingPlan(config: ConfigBody): string[] {
     members === null ? 'Its cards are' : `Its ${cardCount(members)} ${members === 1 ? 'is' : 'are'}`;
   return [
     `Disable polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
-    `${cards} polled for ${task} no more until it is enabled again.`,
+    `${cards} not polled for ${task} until it is enabled again.`,
   ];
 }
 
@@ -131,7 +131,7 @@ interface ConfigOptions {
 
 function configOptions(required: boolean): readonly OptionSpec[] {
   return [
-    { flags: '--name <text>', doc: 'what to call it', kind: text('name'), required },
+    { flags: '--name <text>', doc: 'name of the config', kind: text('name'), required },
     { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
     {
       flags: '--cards <condition>',
@@ -140,18 +140,18 @@ function configOptions(required: boolean): readonly OptionSpec[] {
     },
     {
       flags: '--carrier-id <n>',
-      doc: `cards of this carrier only${required ? ' (default: of all)' : ''}`,
+      doc: `only cards of this carrier${required ? ' (default: all carriers)' : ''}`,
       kind: integer(SELECTION_BOUNDS),
     },
     {
       flags: '--interval-seconds <n>',
-      doc: 'seconds between two polls of a card',
+      doc: 'time between two polls of a card, in seconds or as 15m, 1h',
       kind: duration('s', INTERVAL_SECONDS_BOUNDS),
       required,
     },
     {
       flags: '--priority <n>',
-      doc: `of two configs that match a card the higher polls it, then the lower id${required ? ' (default: 0)' : ''}`,
+      doc: `if several configs match a card, the highest priority wins, then the lowest id${required ? ' (default: 0)' : ''}`,
       kind: integer(PRIORITY_BOUNDS),
     },
   ];
@@ -159,11 +159,11 @@ function configOptions(required: boolean): readonly OptionSpec[] {
 
 const set = defineCommand<[string], ConfigOptions>({
   name: 'set',
-  summary: 'Change a config; what is not named stays as it is',
+  summary: 'Change the given fields of a config',
   examples: [
     ['cardpoll configs set 3 --interval-seconds 900', 'poll its cards every 15 minutes'],
-    ['cardpoll configs set 3 --carrier-id 7', 'only those of one carrier'],
-    ['cardpoll configs set 3 --all-carriers', 'those of all carriers again'],
+    ['cardpoll configs set 3 --carrier-id 7', 'only cards of one carrier'],
+    ['cardpoll configs set 3 --all-carriers', 'cards of all carriers again'],
   ],
   arguments: [CONFIG],
   options: [...configOptions(false), { flags: '--all-carriers', doc: 'cards of all carriers' }],
@@ -173,7 +173,7 @@ const set = defineCommand<[string], ConfigOptions>({
       throw new CardpollError(
         'usage',
         'nothing_to_change',
-        'say what to change, for example --interval-seconds 900',
+        'nothing to change: give at least one option, for example --interval-seconds 900',
       );
     }
     return update(context, await find(context, given), patch);
@@ -182,16 +182,19 @@ const set = defineCommand<[string], ConfigOptions>({
 
 const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }>({
   name: 'create',
-  summary: 'Poll cards by a new config',
+  summary: 'Create a polling config',
   examples: [
     ['cardpoll configs create --name Night --task package --interval-seconds 24h', 'every card once a day'],
     [
       'cardpoll configs create --name VIP --task carddata --carrier-id 7 --interval-seconds 300 --priority 10',
       'wins over configs of lower priority',
     ],
-    ['cardpoll configs create --name Later --task package --interval-seconds 1h --disabled', 'not yet'],
+    [
+      'cardpoll configs create --name Later --task package --interval-seconds 1h --disabled',
+      'created disabled',
+    ],
   ],
-  options: [...configOptions(true), { flags: '--disabled', doc: 'create it without polling' }],
+  options: [...configOptions(true), { flags: '--disabled', doc: 'create it disabled' }],
   run: async (context, { options }) => {
     const config: Partial<ConfigRequest> = {
       card_condition: 'any',
@@ -206,7 +209,7 @@ const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }
 
 const remove = defineCommand<[string], ConfirmOptions>({
   name: 'delete',
-  summary: 'Delete a config; its cards go to the next one that matches them',
+  summary: 'Delete a config; the next matching config takes its cards',
   examples: [
     ['cardpoll configs delete 5', 'asks first'],
     ['cardpoll configs delete 5 --dry-run', 'shows what would happen'],
@@ -230,7 +233,7 @@ function deletionPlan(config: ConfigBody): string[] {
   const cards = members === null ? 'its cards' : cardCount(members);
   return [
     `Delete polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
-    `The next config that matches polls ${cards}; without one they are polled for ${task} no more.`,
+    `The next matching config polls ${cards}; without one they are not polled for ${task}.`,
   ];
 }
 

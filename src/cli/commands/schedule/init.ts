@@ -1,4 +1,4 @@
-// `cardpoll init`: how far the rings are loaded, and comparing them with the cards anew. `adopt` opens the stores itself.
+// `cardpoll init`: how far the rings are loaded, and a new comparison with the cards. `adopt` opens the stores itself.
 import type { InitStateBody } from '../../../api/client/client-bodies.ts';
 import { loadAdoptConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
@@ -12,13 +12,10 @@ import { printAnswer } from '../../output/print.ts';
 import { initStateFields } from '../../output/reports/stats-tables.ts';
 
 const EXAMPLES = [
-  ['cardpoll init', 'how far it is, and what was repaired'],
+  ['cardpoll init', 'progress, and what was repaired'],
   ['cardpoll init rebuild', 'compare every ring with the cards and repair what differs; asks first'],
   ['cardpoll init rebuild --yes', 'for scripts'],
-  [
-    'cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml',
-    'give a Redis that another fleet used to this one',
-  ],
+  ['cardpoll init adopt --config /etc/cardpoll/cardpoll.yaml', 'take over a Redis that another fleet used'],
 ] as const;
 
 async function show(context: CommandContext): Promise<number> {
@@ -44,8 +41,8 @@ const rebuild = defineCommand<[], ConfirmOptions>({
 async function planOf(context: CommandContext): Promise<string[]> {
   const { body } = await ask(context, 'reading the progress', (client) => client.initProgress());
   return [
-    `Compare every ring with the cards, about ${cardsOf(body)} of them, 100,000 at a time, and repair what differs.`,
-    'Polling goes on meanwhile; the database reads every card once.',
+    `Compare every ring with the cards, about ${cardsOf(body)} of them, 100,000 at a time, and repair the differences.`,
+    'Polling continues meanwhile; the database reads every card once.',
   ];
 }
 
@@ -55,7 +52,7 @@ function cardsOf(body: InitStateBody): string {
 
 const adopt = defineCommand<[], ConfirmOptions>({
   name: 'adopt',
-  summary: 'Give the Redis of another fleet to the fleet of this database',
+  summary: 'Assign the Redis of another fleet to the fleet of this database',
   examples: EXAMPLES,
   options: CONFIRM_OPTIONS,
   settings: [SETTINGS.stores.redisUrl, SETTINGS.stores.databaseUrl],
@@ -76,14 +73,14 @@ const adopt = defineCommand<[], ConfirmOptions>({
 
 function adoptionText({ fleet, holder }: AdoptionPlan): string[] {
   return [
-    `Give the Redis of ${holder === null ? 'no fleet' : fleetText(holder)} to the fleet ${fleetText(fleet)}.`,
-    'All that it holds of polling is removed: schedule, queues, pauses, statistics. The next daemon builds it anew.',
+    `Assign the Redis of ${holder === null ? 'no fleet' : fleetText(holder)} to the fleet ${fleetText(fleet)}.`,
+    'All polling state in it is removed: schedule, queues, pauses, statistics. The next daemon rebuilds the schedule.',
   ];
 }
 
 export const init = defineCommand({
   name: 'init',
-  summary: 'Show initialisation and reconciliation; compare anew; take over a Redis',
+  summary: 'Show initialisation and reconciliation, start a comparison, or take over a Redis',
   examples: EXAMPLES,
   subcommands: [rebuild, adopt],
   run: show,

@@ -1,4 +1,4 @@
-// `cardpoll trigger single`, `batch` and `by-condition`: have cards polled now.
+// `cardpoll trigger single`, `batch` and `by-condition`: poll cards now.
 import { readFile } from 'node:fs/promises';
 import type { BatchBody, Selection, TriggerBody } from '../../../api/client/client-bodies.ts';
 import { integer, listOf, oneOf, text } from '../../../config/kinds.ts';
@@ -40,7 +40,7 @@ export const single = defineCommand<[], SingleOptions>({
   ],
   options: [
     { flags: '--card-id <n>', doc: 'card id', kind: CARD_ID },
-    { flags: '--iccid <digits>', doc: 'or its iccid, 18 to 22 digits', kind: text('iccid') },
+    { flags: '--iccid <digits>', doc: 'iccid instead of the card id, 18 to 22 digits', kind: text('iccid') },
     TASK,
     WAIT_OPTION,
   ],
@@ -62,7 +62,7 @@ async function cardIdOf(context: CommandContext, { cardId, iccid }: SingleOption
   return body.card_id;
 }
 
-/** The poll is over whatever becomes of this question: then the trigger is all there is to show. */
+/** The poll is over even if this request fails: then only the trigger is shown. */
 async function outcomeIfKnown(
   context: CommandContext,
   cardId: number,
@@ -72,12 +72,12 @@ async function outcomeIfKnown(
     return await outcomeOf(context, cardId, trigger);
   } catch (error) {
     if (!(error instanceof CardpollError)) throw error;
-    context.io.stderr.write(`cardpoll: what came of the poll cannot be told: ${error.message}\n`);
+    context.io.stderr.write(`cardpoll: the result of the poll cannot be shown: ${error.message}\n`);
     return () => [];
   }
 }
 
-/** What the gateway said of the card, or why the poll failed. */
+/** What the gateway reported about the card, or why the poll failed. */
 async function outcomeOf(
   context: CommandContext,
   cardId: number,
@@ -101,14 +101,11 @@ interface BatchOptions extends WaitOptions {
 
 export const batch = defineCommand<[], BatchOptions>({
   name: 'batch',
-  summary: `Poll several cards now, ${MAX_BATCH_CARDS} at most`,
+  summary: `Poll up to ${MAX_BATCH_CARDS} cards now`,
   examples: [
     ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
     ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
-    [
-      'cardpoll trigger batch --file ids.txt --task package --wait',
-      'and wait: exit code 1 when a poll failed',
-    ],
+    ['cardpoll trigger batch --file ids.txt --task package --wait', 'and wait: exit code 1 if a poll failed'],
   ],
   options: [
     { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
@@ -121,7 +118,7 @@ export const batch = defineCommand<[], BatchOptions>({
     const answer = await ask(context, 'queueing the cards', (client) =>
       client.triggerBatch(options.task, cardIds),
     );
-    tellUnknown(context, answer.body);
+    printUnknown(context, answer.body);
     return showTrigger(context, answer, options);
   },
 });
@@ -169,8 +166,8 @@ async function readIds(file: string): Promise<number[]> {
   return [...ids];
 }
 
-/** What the daemon does not know is no part of the result, so it goes to stderr. */
-function tellUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
+/** Unknown card ids are not part of the result, so they go to stderr. */
+function printUnknown({ io }: CommandContext, { unknown_card_ids: unknown }: BatchBody): void {
   if (unknown.length === 0) return;
   const shown = unknown.slice(0, 20).join(', ');
   const more = unknown.length > 20 ? ` and ${unknown.length - 20} more` : '';
@@ -185,7 +182,7 @@ interface ConditionOptions extends WaitOptions, ConfirmOptions {
 
 export const byCondition = defineCommand<[], ConditionOptions>({
   name: 'by-condition',
-  summary: 'Poll all cards of a carrier, a status or both now; without a condition the whole fleet',
+  summary: 'Poll all cards of a carrier, a status or both now; without a condition, the whole fleet',
   examples: [
     ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'shows how many cards, then asks'],
     ['cardpoll trigger by-condition --task carddata --status 1 --dry-run', 'shows how many cards'],

@@ -1,4 +1,4 @@
-// `cardpoll trigger`: manual triggers. Making them stands in trigger-make.ts; this follows and cancels them.
+// `cardpoll trigger`: manual triggers. trigger-make.ts creates them; this file lists, follows and cancels them.
 import { text } from '../../../config/kinds.ts';
 import type { PageRequest } from '../../../domain/page.ts';
 import { ask, saidNo } from '../../ask.ts';
@@ -12,8 +12,8 @@ import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
   ['cardpoll trigger single --card-id 42 --task realname --wait', 'poll one card now'],
-  ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier, after asking'],
-  ['cardpoll trigger list', 'what was triggered lately, and how far it is'],
+  ['cardpoll trigger by-condition --task carddata --carrier-id 7', 'all cards of a carrier; asks first'],
+  ['cardpoll trigger list', 'recent triggers and their progress'],
 ] as const;
 
 const TRIGGER_ID: ArgumentSpec = {
@@ -25,7 +25,7 @@ const TRIGGER_ID: ArgumentSpec = {
 
 const cancel = defineCommand<[string], unknown>({
   name: 'cancel',
-  summary: 'Cancel a trigger: waiting cards are not polled any more; exit code 1 when it is over already',
+  summary: 'Cancel a trigger: drop its waiting cards; exit code 1 if it has already finished',
   examples: [
     ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
     ['cardpoll trigger cancel 5f0c2a9be17d4c33 -o json', 'the counts so far, for programs'],
@@ -45,10 +45,10 @@ const cancel = defineCommand<[string], unknown>({
 
 const status = defineCommand<[string], WaitOptions>({
   name: 'status',
-  summary: 'Show how far a trigger is',
+  summary: 'Show the progress of a trigger',
   examples: [
     ['cardpoll trigger status 5f0c2a9be17d4c33', 'counts of waiting, succeeded and failed cards'],
-    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'until it is over'],
+    ['cardpoll trigger status 5f0c2a9be17d4c33 --wait', 'wait until it has finished'],
     ['cardpoll trigger status 5f0c2a9be17d4c33 -o json', 'what the API says'],
   ],
   arguments: [TRIGGER_ID],
@@ -81,7 +81,7 @@ const list = defineCommand<[], PageRequest>({
 
 export const trigger: CommandSpec = {
   name: 'trigger',
-  summary: 'Have cards polled now, whatever the schedule says',
+  summary: 'Poll cards now, outside the schedule',
   examples: EXAMPLES,
   subcommands: [single, batch, byCondition, cancel, status, list],
 };
