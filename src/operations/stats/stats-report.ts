@@ -26,7 +26,6 @@ const scheduleStats = z.object({
     .int()
     .describe('Revolutions that were skipped, all rings of the type, since they were built'),
 });
-export type ScheduleStats = ReportOf<typeof scheduleStats>;
 
 /** Queue state of one task type (contract, "Fields"). */
 export const queueStats = z
