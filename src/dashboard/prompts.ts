@@ -2,7 +2,7 @@
 import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../domain/health.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../domain/limits/max-concurrency.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/limits/pause.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
 import type { Action } from './actions.ts';

@@ -1,5 +1,4 @@
-// Operations interface, section 8, as code: thresholds of the four metrics and the concurrency recommended by gateway
-// response time. The only place where these numbers stand.
+// Operations interface, section 8, as code: the thresholds of the four metrics. The only place that has these numbers.
 
 export type Health = 'normal' | 'warning' | 'alert';
 
@@ -51,13 +50,3 @@ export function worst(verdicts: readonly Health[]): Health {
   if (verdicts.includes('alert')) return 'alert';
   return verdicts.includes('warning') ? 'warning' : 'normal';
 }
-
-/** Recommended max_concurrency for an average gateway response time, both ends included. */
-export function recommendedConcurrency(responseMs: number): { readonly min: number; readonly max: number } {
-  if (responseMs < 100) return { min: 100, max: 200 };
-  return responseMs <= 500 ? { min: 50, max: 100 } : { min: 20, max: 50 };
-}
-
-/** The limit a task type starts with: safe for a gateway whose response time nobody has measured yet. */
-export const DEFAULT_MAX_CONCURRENCY = 100;
-export const MAX_CONCURRENCY_BOUNDS = { min: 1, max: 100_000 } as const;

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import {
   type ConcurrencyLimit,
   type ConcurrencyOperations,

@@ -3,11 +3,11 @@
 // gateway can take), gateway-ceiling.ts (how the task types share it). This file reads what the fleet counted, applies
 // the decision and logs the reason. It never changes a configured limit (operations/limits/concurrency.ts).
 
-import { DEFAULT_MAX_CONCURRENCY } from '../../domain/health.ts';
 import { type CurvePoint, withPoint } from '../../domain/limits/concurrency-curve.ts';
 import { EffectiveLimit } from '../../domain/limits/effective-limit.ts';
 import type { FleetTick, Situation } from '../../domain/limits/fleet-tick.ts';
 import { divideCeiling, grantWithin, type PerType } from '../../domain/limits/gateway-ceiling.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../domain/limits/max-concurrency.ts';
 import { StrainTrials } from '../../domain/limits/strain-trials.ts';
 import { askPerTaskType, perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';

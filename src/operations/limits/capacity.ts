@@ -4,7 +4,7 @@
 // Capacity is Little's law: a limit of n calls that take d seconds each lets n / d polls a second through. It holds for
 // the limit in force, so it falls when the fleet has lowered that limit for a gateway that cannot take more.
 import { z } from 'zod';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { ReportOf } from '../report.ts';

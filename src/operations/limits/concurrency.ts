@@ -1,8 +1,8 @@
 // Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
 // limits for good, the live store holds those in force; workers read them there with every claim.
 import type { Actor } from '../../domain/audit.ts';
-import { MAX_CONCURRENCY_BOUNDS } from '../../domain/health.ts';
 import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
+import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';

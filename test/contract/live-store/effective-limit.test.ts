@@ -1,6 +1,6 @@
 // The effective limit: in force beside the configured one, seeded once, its record kept; and what it is judged from.
 import { expect, it } from 'vitest';
-import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/health.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/max-concurrency.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
 
 describeLiveStore('effective limit', (live) => {

@@ -1,6 +1,6 @@
-// The thresholds of operations interface, section 8, at and around their edges.
+// Verdicts on the metrics of operations interface, section 8, at the borders of their ranges.
 import { describe, expect, it } from 'vitest';
-import { judgeMetrics, recommendedConcurrency, worst } from '../../../src/domain/health.ts';
+import { judgeMetrics, worst } from '../../../src/domain/health.ts';
 
 const fine = { queueLength: 0, successRate: 99, avgDurationMs: 100, concurrencyPercent: 60 };
 
@@ -33,16 +33,5 @@ describe('judgeMetrics', () => {
       avg_duration: 'normal',
       concurrency_usage: 'normal',
     });
-  });
-});
-
-describe('recommendedConcurrency', () => {
-  it.each([
-    [99, { min: 100, max: 200 }],
-    [100, { min: 50, max: 100 }],
-    [500, { min: 50, max: 100 }],
-    [501, { min: 20, max: 50 }],
-  ])('for %d ms is %o', (responseMs, range) => {
-    expect(recommendedConcurrency(responseMs)).toEqual(range);
   });
 });

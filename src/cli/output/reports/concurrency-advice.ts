@@ -1,7 +1,7 @@
 // What `cardpoll concurrency advise` says: the limit recommended (operations interface, section 8) for the measured
 // response time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
-import { recommendedConcurrency } from '../../../domain/health.ts';
+import { recommendedConcurrency } from '../../../domain/limits/max-concurrency.ts';
 import { type Style, sentenceLines } from '../style.ts';
 import { type Column, renderTable } from '../table.ts';
 

@@ -1,6 +1,6 @@
 // What the embedded live store keeps of one task type's work, and the moves its parts share: who holds a lease, giving
 // slots back, taking back what expired, making cards due. Used by work-queue.ts, claim.ts and rings.ts.
-import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/health.ts';
+import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
 import type { LimitRecord, Pause, PauseSource, WorkItem } from '../../ports/live/work-queue.ts';
 import { DueQueue } from './due-queue.ts';
 import { EntryList } from './entry-list.ts';

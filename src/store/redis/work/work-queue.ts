@@ -1,6 +1,6 @@
 // The work queue in Redis. Every method is one script call (or several short ones for long lists); the scripts
 // work-*.lua hold the rules. This file owns their KEYS and ARGV.
-import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/health.ts';
+import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import {
