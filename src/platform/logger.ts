@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type Level, type Logger, pino } from 'pino';
 import { CardpollError, messageOf } from './errors.ts';
 import { LineFile } from './line-file.ts';
-import { logTimeFormatter } from './log-time.ts';
 import { makeDirectory } from './make-directory.ts';
 
 export type { Logger } from 'pino';
@@ -136,4 +135,31 @@ export function silentLogger(): Logger {
 
 function tellStderr(message: string): void {
   process.stderr.write(`cardpoll: ${message}\n`);
+}
+
+/**
+ * Formats the `time` of log lines, with the offset of the process's zone, so that a day searched in the logs is the
+ * operator's day. Every line needs it, so all but the milliseconds is computed once a second.
+ */
+export function logTimeFormatter(): (epochMs: number) => string {
+  let second = Number.NaN;
+  let date = '';
+  let offset = '';
+  return (epochMs) => {
+    const present = Math.floor(epochMs / 1000);
+    if (present !== second) {
+      second = present;
+      const offsetMinutes = -new Date(epochMs).getTimezoneOffset();
+      date = new Date(present * 1000 + offsetMinutes * 60_000).toISOString().slice(0, 19);
+      offset = formatOffset(offsetMinutes);
+    }
+    const milliseconds = Math.floor(epochMs) - present * 1000;
+    return `${date}.${String(milliseconds).padStart(3, '0')}${offset}`;
+  };
+}
+
+function formatOffset(minutes: number): string {
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`;
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { logTimeFormatter } from '../../../src/platform/log-time.ts';
+import { logTimeFormatter } from '../../../src/platform/logger.ts';
 
 const zoneBefore = process.env.TZ;
 const inZone = (zone: string) => {
