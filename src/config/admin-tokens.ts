@@ -1,5 +1,5 @@
-// Tokens as settings: who may use the admin API, and the tokens cardpoll itself shows to others. Of an admin token no
-// more than its hash is kept. Values are never quoted in messages. Comparing is the API's business.
+// Tokens as settings: the tokens that open the admin API, and the tokens that cardpoll sends to other services. Only the
+// hash of an admin token is kept. Messages never quote a value. The API compares tokens.
 import { createHash } from 'node:crypto';
 import { type AdminToken, TOKEN_ROLES, type TokenRole } from '../domain/admin-token.ts';
 import type { Kind, Parsed } from './kinds.ts';
@@ -8,12 +8,12 @@ const MIN_TOKEN_LENGTH = 16;
 const HASHED = /^sha256:([0-9a-f]{64})$/;
 const EXPIRING = /^(.*)@(\d{4}-\d{2}-\d{2})$/;
 const DAY_MS = 86_400_000;
-/** Of a token without a name: enough to tell the few of an instance apart, and nothing to find the token by. */
+/** Length of the hash prefix that names a token without a name: enough to tell an instance's few tokens apart. */
 const FINGERPRINT_CHARS = 6;
-/** Names that the audit trail gives to others. */
+/** Names that the audit trail uses for something else. */
 const TAKEN: readonly string[] = ['local', 'daemon', ...TOKEN_ROLES];
 
-/** What a token may be called. */
+/** The name of a token. */
 export const TOKEN_NAME: Kind<string> = {
   accepts: 'name of at most 64 letters, digits, dots, dashes and underscores',
   parse: (raw) => {
@@ -21,12 +21,12 @@ export const TOKEN_NAME: Kind<string> = {
     if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
       return { ok: false, problem: `is not a ${TOKEN_NAME.accepts}` };
     }
-    if (TAKEN.includes(name)) return { ok: false, problem: 'stands for somebody else: choose another name' };
+    if (TAKEN.includes(name)) return { ok: false, problem: 'is reserved: choose another name' };
     return { ok: true, value: name };
   },
 };
 
-/** A calendar day. Yields the instant after it, in UTC. */
+/** A calendar day. Yields the first instant after it, in UTC. */
 export const LAST_DAY: Kind<number> = {
   accepts: 'day as in 2027-01-31',
   parse: (raw) => {
@@ -42,7 +42,7 @@ export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** The entry that lets a token in, without the token itself. @param lastDay YYYY-MM-DD; null: it does not expire */
+/** The setting entry that admits a token, with its hash only. @param lastDay YYYY-MM-DD; null: it does not expire */
 export function hashedEntry(name: string, role: TokenRole, token: string, lastDay: string | null): string {
   return `${name}:${role}:sha256:${hashOf(token)}${lastDay === null ? '' : `@${lastDay}`}`;
 }
@@ -62,7 +62,7 @@ function parseEntry(entry: string): Parsed<AdminToken> {
   const secret = parseSecret(rest.slice(nameless === undefined ? 1 : 0).join(':'));
   if (!secret.ok) return secret;
   if (name !== null) return { ok: true, value: { name: name.value, role, ...secret.value } };
-  // Operators could do everything before there were admins, and those written down then still can.
+  // Before the role admin existed, operators could do everything; entries from that time keep their rights.
   const rights = role === 'operator' ? 'admin' : role;
   const fingerprint = secret.value.hash.slice(0, FINGERPRINT_CHARS);
   return { ok: true, value: { name: `${role}-${fingerprint}`, role: rights, ...secret.value } };
@@ -72,11 +72,11 @@ function roleOf(word: string): TokenRole | undefined {
   return TOKEN_ROLES.find((known) => known === word);
 }
 
-/** The token or its hash, and perhaps its last day. */
+/** The token or its hash, with an optional last day. */
 function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtMs'>> {
   const [, token = text, lastDay] = EXPIRING.exec(text) ?? [];
   const expires = lastDay === undefined ? null : LAST_DAY.parse(lastDay);
-  if (expires?.ok === false) return { ok: false, problem: `expires on what ${expires.problem}` };
+  if (expires?.ok === false) return { ok: false, problem: `has an expiry that ${expires.problem}` };
   const expiresAtMs = expires?.value ?? null;
   const hash = HASHED.exec(token)?.[1];
   if (hash !== undefined) return { ok: true, value: { hash, expiresAtMs } };
@@ -89,7 +89,7 @@ function parseSecret(text: string): Parsed<Pick<AdminToken, 'hash' | 'expiresAtM
   return { ok: true, value: { hash: hashOf(token), expiresAtMs } };
 }
 
-/** `[name:]role:token` entries, separated by commas or line ends; in place of a token its hash. */
+/** `[name:]role:token` entries, separated by commas or line ends; a hash may replace the token. */
 export function adminTokens(): Kind<readonly AdminToken[]> {
   return {
     accepts: '[name:]role:token[@last-day] entries, comma separated',
@@ -112,7 +112,7 @@ export function adminTokens(): Kind<readonly AdminToken[]> {
   };
 }
 
-/** One secret that travels in an HTTP header, or signs one. */
+/** One secret that is sent in an HTTP header, or signs one. */
 export function secretText(): Kind<string> {
   return {
     accepts: 'printable characters without spaces',

@@ -3,9 +3,9 @@
 export interface ClientConfig {
   /** Base URL without a trailing slash. */
   readonly url: string;
-  /** Name of the context that says so; null: something else does. */
+  /** Name of the context that gives the URL; null: it comes from another source. */
   readonly context: string | null;
   readonly token: string | null;
-  /** How long to wait for one answer. */
+  /** Time limit for one answer, in milliseconds. */
   readonly timeoutMs: number;
 }

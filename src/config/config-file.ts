@@ -1,4 +1,4 @@
-// Reads the YAML config file: values by dotted path with the line they stand on, and every key nobody knows.
+// Reads the YAML config file: values by dotted path with their line, and every unknown key.
 // Used by reader.ts. Does not interpret values.
 import { readFile } from 'node:fs/promises';
 import { type FieldProblem, messageOf } from '../platform/errors.ts';
@@ -6,7 +6,7 @@ import { nearest } from './suggest.ts';
 
 interface FileValue {
   readonly raw: unknown;
-  /** `cardpoll.yaml:12 polling.lease_ms`. */
+  /** For messages: `cardpoll.yaml:12 polling.lease_ms`. */
   readonly origin: string;
 }
 
@@ -17,7 +17,7 @@ export interface ConfigFile {
 
 export const NO_FILE: ConfigFile = { values: new Map(), problems: [] };
 
-/** @param knownPaths dotted paths of all settings that may stand in a file. */
+/** @param knownPaths dotted paths of all settings that a file may hold. */
 export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
   let text: string;
   try {
@@ -25,7 +25,7 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   } catch (error) {
     return { ...NO_FILE, problems: [{ field: 'config', message: `config file: ${messageOf(error)}` }] };
   }
-  // Loaded only when there is a file: most client commands run without one and start faster.
+  // The parser is loaded only when there is a file: most client commands run without one and start faster.
   const { LineCounter, parseDocument, isMap, isScalar } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

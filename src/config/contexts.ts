@@ -1,5 +1,5 @@
-// Contexts: daemons an operator has given a name, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client
-// command that is not told where its daemon is; written by `cardpoll context` only. Holds no token, only where one lies.
+// Contexts: named daemons, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client command without --url;
+// written only by `cardpoll context`. Holds paths of token files, never a token.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,9 +15,8 @@ export interface Context {
 }
 
 export interface Contexts {
-  /** Name of the one in use; null: none is. */
+  /** Name of the context in use; null: none. */
   readonly current: string | null;
-  /** By name. */
   readonly all: readonly Context[];
 }
 
@@ -26,13 +25,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const NAME = /^[\w][\w.-]{0,63}$/;
 const URL_KIND = baseUrl();
 
-/** A name that needs no quotes anywhere. */
+/** A name that needs no quotes in YAML or a shell. */
 export const CONTEXT_NAME: Kind<string> = {
   accepts: 'letters, digits, . _ and -, at most 64',
   parse: (raw) =>
     typeof raw === 'string' && NAME.test(raw)
       ? { ok: true, value: raw }
-      : { ok: false, problem: `${JSON.stringify(raw)} is no name: ${CONTEXT_NAME.accepts}` },
+      : { ok: false, problem: `${JSON.stringify(raw)} is not a context name: ${CONTEXT_NAME.accepts}` },
 };
 
 function contextsPath(env: Environment): string {
@@ -40,7 +39,7 @@ function contextsPath(env: Environment): string {
   return join(home, 'cardpoll', 'contexts.yaml');
 }
 
-/** None where there is no file. Throws `config` for one that cannot be read or is something else. */
+/** No contexts when the file is missing. Throws `config` for a file that cannot be read or has another content. */
 export async function readContexts(env: Environment): Promise<Contexts> {
   const path = contextsPath(env);
   let text: string;
@@ -58,7 +57,7 @@ export async function readContexts(env: Environment): Promise<Contexts> {
   }
 }
 
-/** Whole or not at all, for its owner alone. */
+/** Replaces the file atomically; only its owner can read it. */
 export async function writeContexts(env: Environment, { current, all }: Contexts): Promise<void> {
   const path = contextsPath(env);
   const sorted = [...all].sort((a, b) => a.name.localeCompare(b.name));
@@ -86,9 +85,9 @@ function toContexts(file: unknown): Contexts {
     const { url: base, token_file: tokenFile = null } = asRecord(entry, name);
     const parsed = URL_KIND.parse(base);
     if (!parsed.ok) throw new Error(`${name}: url ${parsed.problem}`);
-    if (!NAME.test(name)) throw new Error(`"${name}" is no name`);
+    if (!NAME.test(name)) throw new Error(`"${name}" is not a context name`);
     if (tokenFile !== null && typeof tokenFile !== 'string')
-      throw new Error(`${name}: token_file is no path`);
+      throw new Error(`${name}: token_file is not a path`);
     return { name, url: parsed.value, tokenFile };
   });
   if (current !== null && !all.some(({ name }) => name === current)) {
@@ -99,12 +98,12 @@ function toContexts(file: unknown): Contexts {
 
 function asRecord(value: unknown, what: string): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${what} is no mapping`);
+    throw new Error(`${what} must hold keys and values`);
   return value as Record<string, unknown>;
 }
 
 function unusable(path: string, why: string): CardpollError {
   return new CardpollError('config', 'contexts_unusable', `${path}: ${why}`, {
-    hint: 'repair or remove it, or say where the daemon listens with --url',
+    hint: 'fix or remove the file, or give the address of the daemon with --url',
   });
 }

@@ -3,7 +3,7 @@ import { Cron } from 'croner';
 import { messageOf } from '../platform/errors.ts';
 import type { Kind } from './kinds.ts';
 
-/** Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never comes due is refused. */
+/** Five fields (minute, hour, day, month, weekday), or six with seconds in front. An expression that never matches is refused. */
 export function cronSchedule(): Kind<string> {
   return {
     accepts: 'cron expression or off',
@@ -19,7 +19,7 @@ export function cronSchedule(): Kind<string> {
 
 function problemOf(expression: string): string | null {
   try {
-    return new Cron(expression).nextRun() === null ? 'it never comes due' : null;
+    return new Cron(expression).nextRun() === null ? 'it never matches a date' : null;
   } catch (error) {
     return messageOf(error).replace(/^CronPattern: /, '');
   }

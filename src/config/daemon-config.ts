@@ -1,5 +1,5 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
-// root hands on in parts. It follows from the settings table, section by section; load-config.ts makes it.
+// root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
 import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
 import type { ACCESS, API } from './settings/api-settings.ts';
@@ -45,13 +45,13 @@ export interface GatewayConfig extends Values<typeof GATEWAY> {
 export interface GatewayInterface {
   /** GET sends the iccid as a query parameter, the others as a JSON body {"iccid": "..."}. */
   readonly method: GatewayMethod;
-  /** Below the base URL; starts with a slash. */
+  /** Relative to the base URL; starts with a slash. */
   readonly path: string;
-  /** The field of the answer's `data` that is read; null for calls that answer nothing. */
+  /** The field of the answer's `data` that is read; null for calls that return no data. */
   readonly field: string | null;
 }
 
-/** Of `cardpoll init adopt`, whose entry in the audit trail stands in a month. */
+/** For `cardpoll init adopt`; the time zone decides the month of its audit entry. */
 export interface AdoptConfig extends Pick<Instance, 'timeZone'> {
   readonly stores: ExternalStoresConfig;
 }

@@ -1,4 +1,4 @@
-// What is wrong with who may read or write a file that the configuration comes from. Used by reader.ts.
+// Checks the permissions of the files that hold configuration. Used by reader.ts.
 import { statSync } from 'node:fs';
 import type { ConfigFile } from './config-file.ts';
 

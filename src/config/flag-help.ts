@@ -1,4 +1,4 @@
-// Settings as command-line options: what a command's help says about them. Used by the commands' declarations.
+// The help text of settings that are command-line options. Used by the commands' declarations.
 import type { Setting } from './settings/setting.ts';
 
 /** Text for a command's help: flag, accepted value and meaning. */
@@ -11,7 +11,7 @@ export function flagHelp(setting: Setting<unknown>): string {
   return `${setting.doc.replace(/\.$/, '')}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`;
 }
 
-/** The word that stands for a flag's value in help: `--redis-url <url>`. */
+/** The placeholder of a flag's value in help: `--redis-url <url>`. */
 export function flagPlaceholder(setting: Setting<unknown>): string {
   const { flag, file, kind } = setting;
   if (flag === null && file !== null) return 'file';

@@ -1,14 +1,14 @@
-// The kinds of value a setting can have: each reads what a flag, a variable or YAML holds, and says in words what it
-// accepts. Used by the settings table and by command options. Does not know where a value came from.
+// The kinds of value a setting can have: each parses the value of a flag, a variable or YAML, and describes in words
+// what it accepts. Used by the settings table and by command options. Does not know the source of a value.
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string };
 
 export interface Kind<T> {
-  /** What is accepted, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */
+  /** The accepted values, for help and documentation: `host:port`, `milliseconds, 1000 to 600000`. */
   readonly accepts: string;
-  /** All accepted words, where there are few. */
+  /** All accepted words, when there are few. */
   readonly choices?: readonly string[];
   /** @param raw text from a flag or a variable, or any YAML value. */
   parse(raw: unknown): Parsed<T>;
@@ -54,7 +54,7 @@ export function urlPath(): Kind<string> {
   };
 }
 
-/** An address to listen on. IPv6 literals stand in brackets. */
+/** An address to listen on. IPv6 literals need brackets. */
 export function hostPort(): Kind<HostPort> {
   return {
     accepts: 'host:port',
@@ -89,7 +89,7 @@ export function url(...schemes: readonly string[]): Kind<string> {
   };
 }
 
-/** A base URL of HTTP, to which paths are added. It is shown in messages, so it may hold no password. */
+/** An HTTP base URL, to which paths are added. Messages quote it, so it may not hold a password. */
 export function baseUrl(): Kind<string> {
   const plain = url('http', 'https');
   return {
@@ -106,8 +106,8 @@ export function baseUrl(): Kind<string> {
 }
 
 /**
- * Where a server, or several (`scheme://host:port,host:port/...`), can be reached; only the scheme is checked here,
- * the rest by whoever connects. The value is never quoted: it may hold a password.
+ * The URL of one or several servers (`scheme://host:port,host:port/...`). Only the scheme is checked here; the client
+ * that connects checks the rest. The value is never quoted: it may hold a password.
  */
 export function connectionUrl(...schemes: readonly string[]): Kind<string> {
   const accepts = `URL starting with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
@@ -158,7 +158,7 @@ export function fraction(bounds: Bounds): Kind<number> {
 
 const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** A length of time: a plain number counts `unit`s; 500ms, 15s, 5m and 1h are understood everywhere. Yields `unit`s. */
+/** A duration: a plain number counts `unit`s; 500ms, 15s, 5m and 1h are accepted everywhere. Yields `unit`s. */
 export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
   const word = unit === 'ms' ? 'milliseconds' : 'seconds';
   const accepts = `${word}, ${bounds.min} to ${bounds.max}`;
@@ -175,7 +175,7 @@ export function duration(unit: 'ms' | 's', bounds: Bounds): Kind<number> {
   };
 }
 
-/** Whether something is done. */
+/** A switch. */
 export function onOff(): Kind<boolean> {
   return {
     accepts: 'on or off',
@@ -201,7 +201,7 @@ export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
   };
 }
 
-/** Several values of one kind: comma separated text or a YAML list. At least one; repeated ones count once. */
+/** A list of values of one kind: comma-separated text or a YAML list. At least one value; duplicates count once. */
 export function listOf<T>(item: Kind<T>): Kind<readonly T[]> {
   return {
     accepts: `list of: ${item.accepts}`,

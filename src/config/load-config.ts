@@ -1,5 +1,5 @@
-// Makes checked configurations out of flags, environment and config file. Called by the commands, each for its own
-// scope. Knows the settings and the shapes; the rules between settings are rules.ts.
+// Makes checked configurations from flags, environment and config file. Called by the commands, each for its own scope.
+// Knows the settings and the shapes; rules.ts has the rules between settings.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
@@ -21,7 +21,7 @@ import { waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
 import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
-/** Throws CardpollError kind `config` with all problems at once. */
+/** @throws CardpollError kind `config` with all problems at once. */
 export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
   const reader = await SettingReader.open(inputs);
   const config: DaemonConfig = {
@@ -41,7 +41,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
   return deepFreeze(config);
 }
 
-/** Only the database matters here; a Redis URL beside it is neither needed nor wrong. */
+/** Only the database matters here; a Redis URL is neither needed nor refused. */
 export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateConfig> {
   const reader = await SettingReader.open(inputs);
   const databaseUrl = reader.read(SETTINGS.stores.databaseUrl);
@@ -52,7 +52,7 @@ export async function loadMigrateConfig(inputs: ConfigInputs): Promise<MigrateCo
   });
 }
 
-/** The stores of a daemon alone; embedded ones belong to nobody else. */
+/** The external stores, for `cardpoll init adopt`; embedded stores cannot be adopted. */
 export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig> {
   const reader = await SettingReader.open(inputs);
   const stores = readStores(reader, inputs.env);
@@ -61,15 +61,15 @@ export async function loadAdoptConfig(inputs: ConfigInputs): Promise<AdoptConfig
   reader.finish();
   if (stores.kind === 'external') return deepFreeze({ stores, timeZone });
   const ways = `${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`;
-  throw new CardpollError('config', 'no_redis', 'there is no Redis to adopt: none is configured', {
+  throw new CardpollError('config', 'no_redis', 'no Redis to adopt: none is configured', {
     hint: `give ${ways}`,
   });
 }
 
-/** Throws CardpollError with all problems at once: kind `config`, `usage` for flags, `input_missing` for a token file. */
+/** @throws CardpollError with all problems at once: kind `config`, `usage` for flags, `input_missing` for a token file. */
 export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConfig> {
   const reader = await SettingReader.open(inputs);
-  // The token of a context is shown to its daemon only, never to one that --url or CARDPOLL_URL names.
+  // The token of a context is sent to its own daemon only, never to one that --url or CARDPOLL_URL names.
   const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
   const config = {
     url: context?.url ?? reader.read(SETTINGS.client.url),
@@ -91,11 +91,11 @@ function readTokenFile(reader: SettingReader, context: Context | null): string |
   return reader.readFile(SETTINGS.client.token, context.tokenFile, `context ${context.name}`);
 }
 
-/** What `cardpoll logs` takes from the configuration. */
+/** The part of the configuration that `cardpoll logs` uses. */
 export interface LogsConfig {
-  /** Where the daemon logs to; null: standard output. */
+  /** The daemon's log directory; null: it logs to standard output. */
   readonly logDir: string | null;
-  /** By what else a line belongs to an interface. */
+  /** Additional signs that a line belongs to an interface. */
   readonly interfaces: Readonly<Partial<Record<InterfaceName, SignsConfig>>>;
 }
 
@@ -105,7 +105,7 @@ interface SignsConfig {
   readonly phrases?: readonly string[];
 }
 
-/** Throws CardpollError kind `config`. */
+/** @throws CardpollError kind `config`. */
 export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> {
   const reader = await SettingReader.open(inputs);
   const interfaces = Object.entries(LOG_SEARCH)
@@ -151,7 +151,7 @@ function readGateway(reader: SettingReader): GatewayConfig {
       field: field === null ? null : reader.read(field),
     };
   });
-  // The rules refuse a missing URL before anybody sees this.
+  // The rules refuse a missing URL before this value is used.
   return { ...values, url: values.url ?? '', interfaces };
 }
 

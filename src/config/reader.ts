@@ -9,9 +9,9 @@ import { nameOf, type Section, type Setting, type Values } from './settings/sett
 import { ALL_SETTINGS, CONFIG_FILE } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
 
-/** Where settings come from, besides the config file. */
+/** The sources of settings besides the config file. */
 export interface ConfigInputs {
-  /** By flag as typed, `--redis-url`. */
+  /** Values by flag, `--redis-url`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -25,7 +25,7 @@ const ENV_PREFIX = 'CARDPOLL_';
 
 export class SettingReader {
   readonly #problems: FieldProblem[];
-  /** What each problem is; one that is only here is a wrong configuration. */
+  /** The kind of each problem, by its message; `config` when missing. */
   readonly #kinds = new Map<FieldProblem, ErrorKind>();
   readonly #unusable = new Set<Setting<unknown>>();
 
@@ -47,7 +47,7 @@ export class SettingReader {
     return new SettingReader(inputs, { ...file, problems: [...file.problems, problem] });
   }
 
-  /** The effective value; the default when what was given is wrong (then `finish` throws). */
+  /** The effective value. It is the default when the given value is wrong; then `finish` throws. */
   read<V>(setting: Setting<V>): V {
     return this.#parse(setting, this.#find(setting));
   }
@@ -58,7 +58,7 @@ export class SettingReader {
     return Object.fromEntries(values) as Values<S>;
   }
 
-  /** A secret in a file that something else names. @param origin what does. */
+  /** Reads a secret from a file. @param origin what names the file, for messages. */
   readFile<V>(setting: Setting<V>, path: string, origin: string): V {
     return this.#parse(setting, this.#readSecret(setting, path, origin));
   }
@@ -72,12 +72,12 @@ export class SettingReader {
     return setting.default;
   }
 
-  /** True when some source gives the setting, rightly or wrongly. */
+  /** True when some source gives the setting, valid or not. */
   isSet(setting: Setting<unknown>): boolean {
     return this.#find(setting) !== null || this.#unusable.has(setting);
   }
 
-  /** True when what was given had to be refused, so that rules about it would only repeat the problem. */
+  /** True when the given value was refused, so that rules about it would only repeat the problem. */
   isUnusable(setting: Setting<unknown>): boolean {
     return this.#unusable.has(setting);
   }
@@ -87,8 +87,8 @@ export class SettingReader {
   }
 
   /**
-   * Throws CardpollError naming all problems, if there are any: kind `config`, unless all are mistyped flags of a client
-   * (`usage`) or files that are not there (`input_missing`).
+   * @throws CardpollError that lists all problems, if there are any: kind `config`, unless all are wrong flags of a client
+   * command (`usage`) or missing files (`input_missing`).
    */
   finish(): void {
     if (this.#problems.length === 0) return;
@@ -123,7 +123,7 @@ export class SettingReader {
     return setting.yaml === null ? null : (this.file.values.get(setting.yaml) ?? null);
   }
 
-  /** null where systemd gave this process no such credential. */
+  /** null when systemd gave this process no such credential. */
   #credentialPath(setting: Setting<unknown>): string | null {
     const directory = nonEmpty(this.inputs.env.CREDENTIALS_DIRECTORY);
     if (directory === undefined || setting.file === null) return null;
@@ -155,7 +155,7 @@ export class SettingReader {
   }
 }
 
-/** A daemon does not start with a wrong value, wherever it stands; to a client a flag is part of the command line. */
+/** For a daemon every wrong value is a wrong configuration; for a client command a wrong flag is wrong usage. */
 function isForClients({ scopes }: Setting<unknown>): boolean {
   return scopes.every((scope) => scope === 'client');
 }

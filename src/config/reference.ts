@@ -3,11 +3,11 @@
 import type { Setting } from './settings/setting.ts';
 import { ALL_SETTINGS } from './settings/settings.ts';
 
-/** A YAML file that changes nothing: every setting stands in it, commented out, with its default. */
+/** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {
   const lines = [
-    '# cardpoll: every setting of the config file with its default. Flags and CARDPOLL_* variables win over it.',
-    '# Secrets never stand here: give them as variables or files (docs/configuration.md).',
+    '# cardpoll: every setting of the config file with its default. Flags and CARDPOLL_* variables override it.',
+    '# Secrets do not belong here: give them as variables or files (docs/configuration.md).',
   ];
   let open: string[] = [];
   for (const setting of ALL_SETTINGS) {
@@ -28,12 +28,12 @@ export function sampleConfig(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** True when the default can be written into the file as it is, not a phrase or a place to be filled in. */
+/** True when the default can be written into the file as it is: it is neither a phrase nor a placeholder. */
 function isLiteral(setting: Setting<unknown>): boolean {
   return setting.kind.parse(setting.defaultText).ok && !/[\s$]/.test(setting.defaultText);
 }
 
-/** What holds between settings and for all of them, a sentence or two each; `code` stands in backticks. */
+/** Rules between settings and for all of them, a sentence or two each, with `code` in backticks. */
 export function configurationRules(): readonly string[] {
   return RULES.split(/^- /m).slice(1);
 }
@@ -67,30 +67,30 @@ const row = (cells: readonly string[]): string =>
 const INTRODUCTION = `# Configuration
 
 Generated from the settings table in \`src/config/settings/settings.ts\`; a test fails when the two differ
-(\`npx vitest run --config test/vitest.config.ts test/unit/config -u\` writes this file anew).
+(\`npx vitest run --config test/vitest.config.ts test/unit/config -u\` regenerates this file).
 
-Where a setting is given more than once, the first of these wins: flag, environment variable, config file, default.
-The config file is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows all of it. An empty variable counts as not set.
+When a setting is given more than once, the first of these wins: flag, environment variable, config file, default.
+The config file is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An empty variable counts as not set.
 `;
 
 const RULES = `## Rules
 
-- All problems are reported at once, each with the place it comes from; the exit code is then 78.
+- All problems are reported at once, each with its source; the exit code is then 78.
 - Unknown keys in the config file and unknown \`CARDPOLL_*\` variables are errors.
-- Redis and PostgreSQL are set both or neither; neither means the embedded stores, which are for trying out.
+- Set both Redis and PostgreSQL, or neither. Without them the daemon uses the embedded stores, which are for trials.
 - The daemon needs a gateway URL.
-- An address other than a loopback one needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
-  commas or line ends, each token at least 16 characters, or \`sha256:\` and its hash: \`cardpoll token new\` makes one. A
+- An address that is not loopback needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
+  commas or line ends, with a token of at least 16 characters, or \`sha256:\` and its hash; \`cardpoll token new\` makes one. A
   \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
   the removal of rules. An \`operator\` without a name may do everything.
 - Every setting that is or may hold a secret has a variable that ends in \`_FILE\`: the path of a file with its value.
-- A file that holds secrets must not be readable by everybody: token files, the key of \`api.tls_key\`, a config file with a
-  password in a URL. A config file that everybody can write is refused.
+- A file with secrets must not be world-readable: token files, the key of \`api.tls_key\`, a config file with a password in a
+  URL. A world-writable config file is refused.
 - Trusted proxies need admin tokens.
-- Under systemd the same settings are read from the credentials of the unit, where there are any:
-  \`LoadCredential=database_url:/etc/cardpoll/database_url\`, and so \`redis_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
-  \`gateway.hmac_key\`, \`webhooks.secret\`, for clients \`client.token\`. Flags and variables win over them, they win over the
-  config file.
-- \`polling.lease_ms\` is at least twice \`gateway.timeout_ms\` and 1000.
-- Lengths of time are numbers in the unit of the setting's name, or carry a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
+- Under systemd the same settings can be credentials of the unit:
+  \`LoadCredential=database_url:/etc/cardpoll/database_url\`; the names are \`redis_url\`, \`database_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
+  \`gateway.hmac_key\`, \`webhooks.secret\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
+  the config file.
+- \`polling.lease_ms\` must be at least twice \`gateway.timeout_ms\` plus 1000.
+- A duration is a number in the unit of the setting's name, or has a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.
 `;

@@ -6,7 +6,7 @@ import type { SettingReader } from './reader.ts';
 import { nameOf, type Setting, waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
 
-/** What a lease must leave beside two gateway deadlines, for the store and the clock. */
+/** Time that a lease must leave for the store and the clock, in addition to two gateway deadlines. */
 const LEASE_MARGIN_MS = 1_000;
 
 export function checkDaemonRules(reader: SettingReader, config: DaemonConfig): void {
@@ -33,7 +33,7 @@ function checkStores(reader: SettingReader): void {
   });
 }
 
-/** What the Redis URL does not ask for would go unnoticed, a password over an open connection for instance. */
+/** A TLS file or a sentinel password without a URL that uses it would go unnoticed. */
 function checkRedisUrl(reader: SettingReader): void {
   const { redisUrl, redisTlsCa, redisTlsCert, redisTlsKey, redisSentinelPassword } = SETTINGS.stores;
   const url = reader.read(redisUrl);
@@ -69,12 +69,12 @@ function checkAccess(reader: SettingReader, config: DaemonConfig): void {
   }
 }
 
-/** Behind a proxy everybody comes from its address, which without tokens would be let in. */
+/** Behind a proxy every client has the proxy's address, and without tokens a loopback address is admitted. */
 function checkProxies(reader: SettingReader): void {
   if (!reader.isSet(SETTINGS.api.trustedProxies) || reader.isSet(SETTINGS.access.adminTokens)) return;
   reader.report({
     field: nameOf(SETTINGS.access.adminTokens),
-    message: `${nameOf(SETTINGS.api.trustedProxies)} would open the admin API to whoever reaches the proxy: give ${waysToSet(SETTINGS.access.adminTokens)}`,
+    message: `${nameOf(SETTINGS.api.trustedProxies)} would open the admin API to every client of the proxy: give ${waysToSet(SETTINGS.access.adminTokens)}`,
   });
 }
 
@@ -101,8 +101,8 @@ function checkProcesses(reader: SettingReader, { processes, stores, roles }: Dae
   if (processes === 1) return;
   const why =
     stores.kind === 'embedded'
-      ? `the embedded stores live in one: give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`
-      : 'only those with the role worker gain by it';
+      ? `the embedded stores run in one process: give ${waysToSet(SETTINGS.stores.redisUrl)}, and the database URL`
+      : 'only instances with the role worker can use more than one';
   if (stores.kind === 'external' && roles.includes('worker')) return;
   reader.report({
     field: nameOf(SETTINGS.instance.processes),

@@ -1,5 +1,5 @@
 // Reads certificates and keys, of the HTTP server and of the connections to Redis, and checks that they belong together.
-// Used by load-config.ts, also for SIGHUP: files that cannot work never come as far as the server.
+// Used by load-config.ts, also for SIGHUP: files that cannot work never reach the server.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
@@ -15,18 +15,18 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** How a client meets a server over TLS; null: as Node does without. */
+/** TLS options of a client; null: Node's default. */
 export interface ClientTlsFiles {
   readonly ca: string | null;
   readonly pair: TlsFiles | null;
 }
 
-/** Those of the HTTP server. @returns null where neither is set, or what is set cannot work (then `reader.finish` throws). */
+/** Files of the HTTP server. @returns null when neither is set, or when they cannot work; then `reader.finish` throws. */
 export function readTlsFiles(reader: SettingReader): TlsFiles | null {
   return readPair(reader, SETTINGS.tls.cert, SETTINGS.tls.key);
 }
 
-/** Those of the connections to Redis. What cannot work is null too (then `reader.finish` throws). */
+/** Files of the connections to Redis. A file that cannot work is null too; then `reader.finish` throws. */
 export function readRedisTlsFiles(reader: SettingReader): ClientTlsFiles {
   const { redisTlsCa, redisTlsCert, redisTlsKey } = SETTINGS.stores;
   return { ca: readAuthorities(reader, redisTlsCa), pair: readPair(reader, redisTlsCert, redisTlsKey) };

@@ -1,5 +1,5 @@
-// The kinds of value that settings about webhooks have: address ranges, and the signing secrets. Used by
-// alert-settings.ts.
+// Kinds of value for settings: address ranges and webhook signing secrets. Used by alert-settings.ts and
+// api-settings.ts.
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../domain/alerts/webhook-secret.ts';
 import { type AddressRange, parseAddressRange } from '../platform/ssrf-guard.ts';
 import type { Kind } from './kinds.ts';

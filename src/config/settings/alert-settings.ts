@@ -24,7 +24,7 @@ export const WEBHOOKS = {
     kind: listOf(addressRange()),
     default: [],
     defaultText: 'none',
-    doc: 'Address ranges that webhooks may call although they are not public.',
+    doc: 'Address ranges that webhooks may call even though they are not public.',
     scopes: daemon,
   }),
   secrets: withDefault<readonly string[]>({
@@ -33,7 +33,7 @@ export const WEBHOOKS = {
     kind: webhookSecrets(),
     default: [],
     defaultText: 'none',
-    doc: 'Key with which webhooks of rules without their own are signed (Standard Webhooks); two while it is changed.',
+    doc: 'Default webhook signing key (Standard Webhooks), for rules without their own; give two during rotation.',
     scopes: daemon,
   }),
 } as const;

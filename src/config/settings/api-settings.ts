@@ -1,5 +1,4 @@
-// Settings of the HTTP server: whom it lets in, how much it bears, how long it waits. Part of the settings table
-// (settings.ts).
+// Settings of the HTTP server: access, limits and timeouts. Part of the settings table (settings.ts).
 import type { AdminToken } from '../../domain/admin-token.ts';
 import type { AddressRange } from '../../platform/ssrf-guard.ts';
 import { adminTokens } from '../admin-tokens.ts';
@@ -26,7 +25,7 @@ export const ACCESS = {
     yaml: 'api.rate_limit_per_minute',
     kind: integer({ min: 0, max: 10_000_000 }),
     default: 12_000,
-    doc: 'Requests a minute that each token, or without tokens each address, may send to one instance; 0: any number.',
+    doc: 'Requests per minute that each token (without tokens, each address) may send to one instance; 0: no limit.',
     scopes: daemon,
   }),
   refusalLimitPerMinute: withDefault({
@@ -34,12 +33,12 @@ export const ACCESS = {
     yaml: 'api.refusal_limit_per_minute',
     kind: integer({ min: 0, max: 10_000_000 }),
     default: 300,
-    doc: 'Requests without a valid token or to paths that do not exist that each address may send a minute; 0: any number.',
+    doc: 'Refused requests per minute that each address may send: without a valid token, or to unknown paths; 0: no limit.',
     scopes: daemon,
   }),
 } as const;
 
-/** Files, which tls-files.ts reads. */
+/** Paths of files that tls-files.ts reads. */
 export const TLS = {
   cert: optional({
     flag: '--tls-cert',
@@ -47,7 +46,7 @@ export const TLS = {
     yaml: 'api.tls_cert',
     kind: text('path'),
     defaultText: 'none: plain HTTP',
-    doc: 'PEM file with the certificate, and its chain, for HTTPS. Needs the key too; SIGHUP reads both again.',
+    doc: 'PEM file with the HTTPS certificate and its chain. Needs the key too; SIGHUP reloads both.',
     scopes: daemon,
   }),
   key: optional({
@@ -56,7 +55,7 @@ export const TLS = {
     yaml: 'api.tls_key',
     kind: text('path'),
     defaultText: 'none: plain HTTP',
-    doc: 'PEM file with the private key of the certificate, which not everybody may read.',
+    doc: 'PEM file with the private key; must not be world-readable.',
     scopes: daemon,
   }),
 } as const;
@@ -68,7 +67,7 @@ export const API = {
     kind: listOf(addressRange()),
     default: [],
     defaultText: 'none',
-    doc: 'Addresses of reverse proxies whose X-Forwarded-For is believed. Needs admin tokens.',
+    doc: 'Addresses of reverse proxies whose X-Forwarded-For is trusted. Needs admin tokens.',
     scopes: daemon,
   }),
   maxConnections: withDefault({
@@ -76,7 +75,7 @@ export const API = {
     yaml: 'api.max_connections',
     kind: integer({ min: 10, max: 1_000_000 }),
     default: 5_000,
-    doc: 'Most connections to the API at a time; further ones are closed at once.',
+    doc: 'Maximum number of connections to the API; further ones are closed at once.',
     scopes: daemon,
   }),
   headerTimeoutMs: withDefault({
@@ -84,7 +83,7 @@ export const API = {
     yaml: 'api.header_timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 10_000,
-    doc: 'How long the head of a request may take to arrive, from the connection on.',
+    doc: 'Time limit for receiving the headers of a request, counted from the connection.',
     scopes: daemon,
   }),
   bodyTimeoutMs: withDefault({
@@ -92,7 +91,7 @@ export const API = {
     yaml: 'api.body_timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 30_000,
-    doc: 'How long the body of a request may take to arrive; of an import, how long a KiB may take.',
+    doc: 'Time limit for receiving the body of a request; for imports, the limit applies per KiB.',
     scopes: daemon,
   }),
   idleTimeoutMs: withDefault({
@@ -100,7 +99,7 @@ export const API = {
     yaml: 'api.idle_timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 72_000,
-    doc: 'How long a connection may wait for its next request; longer than a load balancer keeps it.',
+    doc: 'How long an idle connection is kept open; set it longer than the idle timeout of your load balancer.',
     scopes: daemon,
   }),
   drainDelayMs: withDefault({
@@ -108,7 +107,7 @@ export const API = {
     yaml: 'api.drain_delay_ms',
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 0,
-    doc: 'How long a stopping daemon still takes connections while /readyz says 503, for a load balancer to see it.',
+    doc: 'How long a stopping daemon still accepts connections while /readyz answers 503, so that a load balancer can react.',
     scopes: daemon,
   }),
   maxOpenTriggers: withDefault({
@@ -116,7 +115,7 @@ export const API = {
     yaml: 'api.max_open_triggers',
     kind: integer({ min: 1, max: 1_000_000 }),
     default: 10_000,
-    doc: 'Manual triggers that may be open at a time; a further one is refused.',
+    doc: 'Maximum number of open manual triggers; further ones are refused.',
     scopes: daemon,
   }),
   maxAlertRules: withDefault({
@@ -124,7 +123,7 @@ export const API = {
     yaml: 'api.max_alert_rules',
     kind: integer({ min: 1, max: 100_000 }),
     default: 1_000,
-    doc: 'Alert rules there may be; a further one is refused.',
+    doc: 'Maximum number of alert rules; further ones are refused.',
     scopes: daemon,
   }),
 } as const;

@@ -11,7 +11,7 @@ export const CLEANUP = {
     yaml: 'cleanup.schedule',
     kind: cronSchedule(),
     default: '30 3 * * *',
-    doc: 'When expired data is removed, in the configured time zone. A time at which no instance runs is not made up for.',
+    doc: 'When expired data is removed, in the configured time zone. A run missed while no instance was up is skipped.',
     scopes: daemon,
   }),
   pauseMs: withDefault({
@@ -19,7 +19,7 @@ export const CLEANUP = {
     yaml: 'cleanup.pause_ms',
     kind: duration('ms', { min: 0, max: 60_000 }),
     default: 50,
-    doc: 'Least pause between two batches of a cleanup; it grows to four times what a batch took. 0: none at all.',
+    doc: 'Minimum pause between two cleanup batches; it grows to four times the duration of a batch. 0: no pause.',
     scopes: daemon,
   }),
 } as const;

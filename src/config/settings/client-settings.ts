@@ -19,7 +19,7 @@ export const CLIENT = {
     env: 'CARDPOLL_TOKEN',
     file: { flag: '--token-file', env: 'CARDPOLL_TOKEN_FILE', credential: 'client.token' },
     kind: secretText(),
-    doc: 'Token to show the daemon.',
+    doc: 'Token to send to the daemon.',
     scopes: client,
   }),
   timeoutMs: withDefault({
@@ -28,7 +28,7 @@ export const CLIENT = {
     yaml: 'client.timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 10_000,
-    doc: 'How long to wait for an answer of the daemon.',
+    doc: 'How long to wait for an answer from the daemon.',
     scopes: client,
   }),
 } as const;

@@ -1,5 +1,5 @@
 // Settings of the upstream gateway: where it is, which calls it offers and how its answers are read (contract, "Gateway
-// profile"). Part of the settings table (settings.ts); the only place where their defaults and bounds stand.
+// profile"). Part of the settings table (settings.ts); the only place that has their defaults and bounds.
 import {
   GATEWAY_METHODS,
   type GatewayMethod,
@@ -37,7 +37,7 @@ export const GATEWAY = {
     env: 'CARDPOLL_GATEWAY_MAX_CONCURRENCY',
     yaml: 'gateway.max_concurrency',
     kind: integer({ min: TASK_TYPES.length, max: 300_000 }),
-    doc: 'Most calls the gateway gets at a time from all task types together, divided by need; give every instance the same.',
+    doc: 'Maximum number of concurrent gateway calls of all task types together, divided by need; set the same on every instance.',
     scopes: daemon,
   }),
   maxResponseBytes: withDefault({
@@ -45,7 +45,7 @@ export const GATEWAY = {
     yaml: 'gateway.max_response_bytes',
     kind: integer({ min: 1_024, max: 16_777_216 }),
     default: 65_536,
-    doc: 'Longest gateway answer that is read; a longer one is an error.',
+    doc: 'Maximum size of a gateway answer; a larger one is an error.',
     scopes: daemon,
   }),
   maxRetryAfterSeconds: withDefault({
@@ -53,16 +53,16 @@ export const GATEWAY = {
     yaml: 'gateway.max_retry_after_seconds',
     kind: duration('s', { min: 1, max: 3_600 }),
     default: 60,
-    doc: 'Longest pause that a Retry-After of the gateway may ask for.',
+    doc: 'Maximum pause that a Retry-After header of the gateway can cause.',
     scopes: daemon,
   }),
   maxConnections: withDefault({
     env: 'CARDPOLL_GATEWAY_MAX_CONNECTIONS',
     yaml: 'gateway.max_connections',
     kind: integer({ min: 1, max: 65_535 }),
-    // Above any sensible sum of the concurrency limits: they hold calls back, not the pool.
+    // Above any sensible sum of the concurrency limits, so that the limits hold calls back and not the pool.
     default: 4_096,
-    doc: 'Most connections of this instance to the gateway. A call that finds none free waits for one within its deadline.',
+    doc: 'Maximum number of connections from this instance to the gateway. A call waits for a free one until its deadline.',
     scopes: daemon,
   }),
   stoppedStatuses: withDefault<readonly string[]>({
@@ -84,7 +84,7 @@ export const GATEWAY = {
     env: 'CARDPOLL_GATEWAY_HMAC_KEY',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_HMAC_KEY_FILE', credential: 'gateway.hmac_key' },
     kind: secretText(),
-    doc: 'Key with which every gateway call is signed.',
+    doc: 'Key that signs every gateway call (HMAC-SHA256).',
     scopes: daemon,
   }),
 } as const;
@@ -92,7 +92,7 @@ export const GATEWAY = {
 interface InterfaceSettings {
   readonly method: Setting<GatewayMethod>;
   readonly path: Setting<string>;
-  /** null for calls that change something and answer nothing. */
+  /** null for calls that change something and return no data. */
   readonly field: Setting<string> | null;
 }
 
@@ -111,7 +111,7 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
       yaml: `${yaml}.path`,
       kind: urlPath(),
       default: path,
-      doc: `Path of the ${name} call, below the base URL.`,
+      doc: `Path of the ${name} call, relative to the base URL.`,
       scopes: daemon,
     }),
     field:
@@ -121,7 +121,7 @@ export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSetting
             yaml: `${yaml}.field`,
             kind: text('field name'),
             default: answer.field,
-            doc: `Field of the answer's data the ${name} call reads.`,
+            doc: `Field to read from the data of the ${name} answer.`,
             scopes: daemon,
           }),
   };

@@ -11,14 +11,14 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 
 const daemon = ['daemon'] as const;
 
-/** Where an instance without the role api serves its probes unless told otherwise, and how many ports it tries from there on. */
+/** Default address for the probes of an instance without the role api, and how many ports it tries from there. */
 export const USUAL_PROBE_LISTEN: HostPort & { readonly ports: number } = {
   host: '127.0.0.1',
   port: 7481,
   ports: 101,
 };
 
-/** A number, or as many as there are cores. */
+/** A number, or `auto` for one per core. */
 const processCount = (): Kind<number> => {
   const count = integer({ min: 1, max: 256 });
   const accepts = `${count.accepts}, or auto`;
@@ -39,17 +39,17 @@ export const INSTANCE = {
     yaml: 'listen',
     kind: hostPort(),
     default: { host: '127.0.0.1', port: 7480 },
-    doc: 'Address of the admin API. Anything but a loopback address needs admin tokens.',
+    doc: 'Address of the admin API. An address that is not loopback needs admin tokens.',
     scopes: daemon,
   }),
-  /** For an instance without the role api; null: the usual address, or a free port after it. */
+  /** Used by an instance without the role api. null: the default address, or the next free port. */
   probeListen: optional<HostPort>({
     flag: '--probe-listen',
     env: 'CARDPOLL_PROBE_LISTEN',
     yaml: 'probe_listen',
     kind: hostPort(),
     defaultText: `${USUAL_PROBE_LISTEN.host}:${USUAL_PROBE_LISTEN.port}, or the next free port`,
-    doc: 'Address of /livez, /readyz, /metrics and /version of an instance without the role api. Anything but a loopback address needs admin tokens.',
+    doc: 'Address of /livez, /readyz, /metrics and /version on an instance without the role api. An address that is not loopback needs admin tokens.',
     scopes: daemon,
   }),
   roles: withDefault<readonly Role[]>({
@@ -58,17 +58,17 @@ export const INSTANCE = {
     yaml: 'roles',
     kind: listOf(oneOf(ROLES)),
     default: ROLES,
-    doc: 'What this instance does.',
+    doc: 'Roles of this instance.',
     scopes: daemon,
   }),
-  /** More than one: they run under a supervisor. */
+  /** With more than one, the processes run under a supervisor. */
   processes: withDefault({
     flag: '--processes',
     env: 'CARDPOLL_PROCESSES',
     yaml: 'processes',
     kind: processCount(),
     default: 1,
-    doc: 'Worker processes under one supervisor, to use more cores than one; auto: one a core. Needs Redis and PostgreSQL.',
+    doc: 'Number of worker processes under one supervisor, to use several cores; auto: one per core. More than one needs Redis and PostgreSQL.',
     scopes: daemon,
   }),
   timeZone: withDefault({
@@ -77,7 +77,7 @@ export const INSTANCE = {
     yaml: 'time_zone',
     kind: timeZone(),
     default: 'Asia/Shanghai',
-    doc: 'Time zone in which usage months begin and end.',
+    doc: 'Time zone of usage months and of the cleanup schedule.',
     scopes: daemon,
   }),
   /** null: standard output. */
@@ -96,7 +96,7 @@ export const INSTANCE = {
     yaml: 'log_level',
     kind: oneOf(LOG_LEVELS),
     default: 'info',
-    doc: 'Least severe level that is logged.',
+    doc: 'Lowest level that is logged.',
     scopes: daemon,
   }),
 } as const;

@@ -1,4 +1,5 @@
-// Settings about `cardpoll logs`: by what else a line belongs to an interface. A part of the table in settings.ts.
+// Settings of `cardpoll logs`: additional signs that a line belongs to an interface. Part of the settings table
+// (settings.ts).
 import { type InterfaceName, perInterface } from '../../domain/gateway-interface.ts';
 import { type Kind, listOf } from '../kinds.ts';
 import { optional, type Setting } from './setting.ts';
@@ -17,22 +18,22 @@ function signSettings(name: string): SignSettings {
     paths: optional({
       yaml: `${yaml}.paths`,
       kind: listOf(pathSegments()),
-      doc: `Further path segments of ${name} calls; case, - and _ do not matter.`,
-      defaultText: 'none but the usual',
+      doc: `Additional path segments of ${name} calls; case, - and _ are ignored.`,
+      defaultText: 'only the built-in ones',
       scopes: logs,
     }),
     fields: optional({
       yaml: `${yaml}.fields`,
       kind: listOf(matching('field name', /^[\w.@$-]{1,100}$/)),
-      doc: `Further fields of answers to ${name} calls.`,
-      defaultText: 'none but the usual',
+      doc: `Additional fields of ${name} answers.`,
+      defaultText: 'only the built-in ones',
       scopes: logs,
     }),
     phrases: optional({
       yaml: `${yaml}.phrases`,
       kind: listOf(matching('phrase without quotes and backslashes', /^[^\p{Cc}"\\]{1,100}$/u)),
-      doc: `Further phrases of ${name} business lines.`,
-      defaultText: 'none but the usual',
+      doc: `Additional phrases in log lines about ${name}.`,
+      defaultText: 'only the built-in ones',
       scopes: logs,
     }),
   };
@@ -48,7 +49,7 @@ function matching(accepts: string, pattern: RegExp): Kind<string> {
   };
 }
 
-/** Each has a letter or digit: what is left of others when `-` and `_` do not matter would be in every path. */
+/** Each segment needs a letter or digit: without `-` and `_`, which are ignored, others would match every path. */
 function pathSegments(): Kind<string> {
   const segment = /^(?=.*[a-z\d])[\w.~%-]{1,100}$/i;
   const accepts = 'path segment (verify) or several (auth/check)';
@@ -61,5 +62,4 @@ function pathSegments(): Kind<string> {
   };
 }
 
-/** By interface. */
 export const LOG_SEARCH: Readonly<Record<InterfaceName, SignSettings>> = perInterface(signSettings);

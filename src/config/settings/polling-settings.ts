@@ -10,7 +10,7 @@ export const POLLING = {
     yaml: 'polling.lease_ms',
     kind: duration('ms', { min: 1_000, max: 600_000 }),
     default: 15_000,
-    doc: 'How long a claimed card belongs to a worker; at least twice the gateway timeout and a second.',
+    doc: 'How long a worker holds a claimed card; at least twice the gateway timeout plus one second.',
     scopes: daemon,
   }),
   claimBatch: withDefault({
@@ -18,7 +18,7 @@ export const POLLING = {
     yaml: 'polling.claim_batch',
     kind: integer({ min: 1, max: 2_000 }),
     default: 200,
-    doc: 'Most cards claimed in one step.',
+    doc: 'Maximum number of cards claimed in one step.',
     scopes: daemon,
   }),
   queueCap: withDefault({
@@ -26,7 +26,7 @@ export const POLLING = {
     yaml: 'polling.queue_cap',
     kind: integer({ min: 1_000, max: 10_000_000 }),
     default: 200_000,
-    doc: 'Queue length per task type at which no more due cards are added; the schedule then lags.',
+    doc: 'Queue length per task type above which no due cards are added; the schedule then lags.',
     scopes: daemon,
   }),
   adaptiveConcurrency: withDefault({
@@ -35,7 +35,7 @@ export const POLLING = {
     kind: onOff(),
     default: true,
     defaultText: 'on',
-    doc: 'Whether the limits of the task types are lowered while the gateway refuses calls or slows down under them.',
+    doc: 'Lower the concurrency limits automatically while the gateway refuses calls or slows down under load.',
     scopes: daemon,
   }),
   writeBuffer: withDefault({
@@ -43,7 +43,7 @@ export const POLLING = {
     yaml: 'polling.write_buffer',
     kind: integer({ min: 100, max: 1_000_000 }),
     default: 20_000,
-    doc: 'Most results waiting for the database; claiming stops when it is full.',
+    doc: 'Maximum number of results that wait for the database; claiming stops when the buffer is full.',
     scopes: daemon,
   }),
   retryBaseMs: withDefault({
@@ -51,7 +51,7 @@ export const POLLING = {
     yaml: 'polling.retry_base_ms',
     kind: duration('ms', { min: 10, max: 600_000 }),
     default: 1_000,
-    doc: 'Pause before the first retry of a failed poll; it doubles with every further failure.',
+    doc: 'Pause before the first retry of a failed poll; it doubles with each further failure.',
     scopes: daemon,
   }),
   cardCacheTtlSeconds: withDefault({
@@ -59,7 +59,7 @@ export const POLLING = {
     yaml: 'polling.card_cache_ttl_seconds',
     kind: duration('s', { min: 1, max: 86_400 }),
     default: 300,
-    doc: 'How long card information stays cached.',
+    doc: 'How long card data stays cached.',
     scopes: daemon,
   }),
   initBatch: withDefault({
@@ -83,7 +83,7 @@ export const POLLING = {
     yaml: 'polling.drain_timeout_ms',
     kind: duration('ms', { min: 0, max: 600_000 }),
     default: 30_000,
-    doc: 'How long a stopping daemon waits for the work it has begun.',
+    doc: 'How long a stopping daemon waits for its work in flight.',
     scopes: daemon,
   }),
 } as const;

@@ -5,36 +5,36 @@ import type { Kind } from '../kinds.ts';
 type Scope = 'daemon' | 'migrate' | 'logs' | 'client';
 
 export interface Setting<V> {
-  /** Command-line flag, `--redis-url`; null for what must not appear in a process list or is rarely changed. */
+  /** Command-line flag, `--redis-url`; null for values that must not appear in a process list or rarely change. */
   readonly flag: string | null;
   /** Environment variable, `CARDPOLL_REDIS_URL`; null where only the config file makes sense. */
   readonly env: string | null;
   /** Dotted path in the config file; null for secrets. */
   readonly yaml: string | null;
   /**
-   * Where the value may instead be read from a file that only its owner can read: one that is named, or a credential of
-   * systemd. Only what is or may hold a secret has it.
+   * How to give the value in a file that only its owner can read: a file named by flag or variable, or a systemd
+   * credential. null unless the value is or may hold a secret.
    */
   readonly file: {
     readonly flag: string | null;
     readonly env: string;
-    /** Its file in the credentials directory. */
+    /** Name of the file in the credentials directory. */
     readonly credential: string;
   } | null;
   readonly kind: Kind<NonNullable<V>>;
-  /** null: nothing unless set. */
+  /** null: unset by default. */
   readonly default: V;
-  /** Says what stands in for a null default, for people. */
+  /** The default in words, as help and documentation show it. */
   readonly defaultText: string;
   /** One sentence for help and documentation. */
   readonly doc: string;
   readonly scopes: readonly Scope[];
 }
 
-/** Settings that are read together, by the names their readers know them under. */
+/** Settings that are read together, by the names that code uses. */
 export type Section = Readonly<Record<string, Setting<unknown>>>;
 
-/** What reading a section gives. */
+/** The values of a section. */
 export type Values<S extends Section> = {
   readonly [Name in keyof S]: S[Name] extends Setting<infer V> ? V : never;
 };
@@ -50,7 +50,7 @@ export function withDefault<V>(
   return { ...NOWHERE, defaultText: asText(declared.default), ...declared };
 }
 
-/** A setting that is null unless somebody sets it. */
+/** A setting that is null unless it is set. */
 export function optional<V>(
   declared: Pick<Setting<V>, 'kind' | 'doc' | 'scopes'> & Partial<Omit<Setting<V>, 'kind' | 'default'>>,
 ): Setting<V | null> {
@@ -71,7 +71,7 @@ function asText(value: unknown): string {
   return String(value);
 }
 
-/** How people call a setting: its place in the config file, else its variable. */
+/** The name of a setting in messages: its key in the config file, else its variable, else its flag. */
 export function nameOf(setting: Setting<unknown>): string {
   return setting.yaml ?? setting.env ?? setting.flag ?? 'setting';
 }

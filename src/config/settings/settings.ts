@@ -1,6 +1,6 @@
-// THE table of settings, by section. Flags, variables, YAML paths, defaults, bounds and documentation stand here and in
+// THE table of settings, by section. Flags, variables, YAML paths, defaults, bounds and documentation are here and in
 // the files of the sections, and nowhere else; the types of the configuration follow from them (daemon-config.ts).
-// Reading is reader.ts; rules between settings are rules.ts.
+// reader.ts reads them; rules.ts has the rules between settings.
 
 import { text } from '../kinds.ts';
 import { ALERTS, WEBHOOKS } from './alert-settings.ts';
@@ -14,7 +14,7 @@ import { POLLING } from './polling-settings.ts';
 import { optional, type Setting } from './setting.ts';
 import { STORES } from './store-settings.ts';
 
-/** Path of the config file itself; it cannot stand in the file. */
+/** Path of the config file, so it has no place in the file. */
 export const CONFIG_FILE = optional({
   flag: '--config',
   env: 'CARDPOLL_CONFIG',
@@ -57,7 +57,7 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(CLIENT),
 ];
 
-/** Those a daemon takes as flags, besides the config file. */
+/** The settings that a daemon takes as flags, except the config file. */
 export const DAEMON_FLAGS = ALL_SETTINGS.filter(
   (setting) => setting !== CONFIG_FILE && setting.flag !== null && setting.scopes.includes('daemon'),
 );

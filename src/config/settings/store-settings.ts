@@ -21,7 +21,7 @@ export const STORES = {
       'rediss-cluster',
     ),
     defaultText: 'embedded, when neither store is set',
-    doc: 'Redis that coordinates the instances; several hosts with commas for Sentinel (then /master) and Cluster; rediss...: over TLS. Needs the database URL too.',
+    doc: 'Redis that coordinates the instances. For Sentinel and Cluster list the hosts with commas (Sentinel: add /master); rediss... uses TLS. Needs the database URL too.',
     scopes: daemon,
   }),
   redisTlsCa: optional({
@@ -29,7 +29,7 @@ export const STORES = {
     yaml: 'redis_tls_ca',
     kind: text('path'),
     defaultText: 'what Node trusts',
-    doc: 'PEM file with the authorities that may have signed the certificates of Redis and its sentinels.',
+    doc: 'PEM file with the certificate authorities to trust for Redis and its sentinels.',
     scopes: daemon,
   }),
   redisTlsCert: optional({
@@ -37,7 +37,7 @@ export const STORES = {
     yaml: 'redis_tls_cert',
     kind: text('path'),
     defaultText: 'none is shown',
-    doc: 'PEM file with the client certificate, and its chain, to show Redis and its sentinels. Needs the key too.',
+    doc: 'PEM file with the client certificate and its chain for Redis and its sentinels. Needs the key too.',
     scopes: daemon,
   }),
   redisTlsKey: optional({
@@ -45,7 +45,7 @@ export const STORES = {
     yaml: 'redis_tls_key',
     kind: text('path'),
     defaultText: 'none is shown',
-    doc: 'PEM file with the private key of that certificate, which not everybody may read.',
+    doc: 'PEM file with the private key of the client certificate; must not be world-readable.',
     scopes: daemon,
   }),
   redisSentinelPassword: optional({
@@ -56,7 +56,7 @@ export const STORES = {
       credential: 'redis_sentinel_password',
     },
     kind: secretText(),
-    doc: 'Password of the sentinels. That of the Redis servers stands in the Redis URL.',
+    doc: 'Password of the sentinels. The password of the Redis servers is part of the Redis URL.',
     scopes: daemon,
   }),
   databaseUrl: optional({
@@ -66,7 +66,7 @@ export const STORES = {
     file: { flag: null, env: 'CARDPOLL_DATABASE_URL_FILE', credential: 'database_url' },
     kind: url('postgres', 'postgresql'),
     defaultText: 'embedded, when neither store is set',
-    doc: 'PostgreSQL that keeps cards, usage and history. Needs the Redis URL too.',
+    doc: 'PostgreSQL database that stores cards, usage and history. Needs the Redis URL too.',
     scopes: ['daemon', 'migrate'],
   }),
   databaseMaxConnections: withDefault({
@@ -74,7 +74,7 @@ export const STORES = {
     yaml: 'database_max_connections',
     kind: integer(DATABASE_CONNECTIONS),
     default: DATABASE_CONNECTIONS.usual,
-    doc: 'Most connections of this instance to PostgreSQL.',
+    doc: 'Maximum number of connections from this instance to PostgreSQL.',
     scopes: daemon,
   }),
   dataDir: optional({
@@ -83,7 +83,7 @@ export const STORES = {
     yaml: 'data_dir',
     kind: text('path'),
     defaultText: '$XDG_STATE_HOME/cardpoll',
-    doc: 'Directory of the embedded stores; :memory: keeps nothing.',
+    doc: 'Directory of the embedded stores; :memory: stores nothing on disk.',
     scopes: ['daemon', 'migrate'],
   }),
 } as const;

@@ -55,8 +55,8 @@ describe('the file', () => {
   it.each([
     [['use', 'prd'], 1, /there is no context prd \(did you mean prod\?\)/],
     [['remove', 'x'], 1, /there is no context x/],
-    [['add', 'a b', '--url', 'http://h'], 64, /"a b" is no name/],
-    [['add', '../x', '--url', 'http://h'], 64, /is no name/],
+    [['add', 'a b', '--url', 'http://h'], 64, /"a b" is not a context name/],
+    [['add', '../x', '--url', 'http://h'], 64, /is not a context name/],
     [['add', 'x'], 64, /--url is missing/],
     [['add', 'x', '--url', 'ftp://h'], 64, /--url: is not a URL/],
     [['add', 'x', '--url', 'http://h', '--token-file', '/nowhere/t'], 66, /ENOENT/],
@@ -68,7 +68,7 @@ describe('the file', () => {
   });
 
   it.each([
-    ['contexts: [1]', /contexts is no mapping/],
+    ['contexts: [1]', /contexts must hold keys and values/],
     ['current: x', /there is no context "x"/],
     ['contexts: {a: {url: nonsense}}', /a: url is not a URL/],
     ['{', /contexts\.yaml: /],

@@ -13,7 +13,7 @@ describe('a schedule', () => {
   it.each([
     ['daily', 'five or six'],
     ['61 3 * * *', 'minute'],
-    ['0 0 31 2 *', 'it never comes due'],
+    ['0 0 31 2 *', 'it never matches a date'],
     ['', 'five or six'],
     [true, 'five or six'],
   ])('may not be %j', (raw, reason) => {

@@ -368,8 +368,8 @@ describe('admin tokens', () => {
     ['viewer:viewer-token-0001,operator:viewer-token-0001', /entry 2 repeats/],
     [`a:viewer:viewer-token-0001,b:admin:sha256:${hashOf('viewer-token-0001')}`, /entry 2 repeats/],
     ['a b:viewer:viewer-token-0001', /entry 1 begins with a name that is not a name of at most/],
-    ['daemon:viewer:viewer-token-0001', /entry 1 begins with a name that stands for somebody else/],
-    ['a:viewer:viewer-token-0001@2027-02-30', /entry 1 expires on what is not a day as in/],
+    ['daemon:viewer:viewer-token-0001', /entry 1 begins with a name that is reserved/],
+    ['a:viewer:viewer-token-0001@2027-02-30', /entry 1 has an expiry that is not a day as in/],
     ['a:viewer:sha256:abc', /entry 1 has a hash that is not 64 hexadecimal digits/],
     [',', /there is no entry/],
   ])('refuses %s', async (CARDPOLL_ADMIN_TOKENS, expected) => {
