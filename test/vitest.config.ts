@@ -24,7 +24,18 @@ export default defineConfig({
     expect: { poll: { timeout: 180_000 } },
     projects: [
       // What needs no server.
-      { extends: true, test: { name: 'units', include: ['test/unit/**/*.test.{ts,tsx}'], ...parts } },
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          include: ['test/unit/**/*.test.{ts,tsx}'],
+          // Five times what the slowest takes on a busy machine.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 60_000 } },
+          ...parts,
+        },
+      },
       {
         extends: true,
         test: {

@@ -5,7 +5,7 @@ export interface Clock {
   now(): number;
   /** Never goes back; milliseconds from an arbitrary start. For durations and deadlines. */
   monotonic(): number;
-  /** Resolves after `ms`, or as soon as the signal is aborted. */
+  /** Resolves after `ms`, or as soon as the signal is aborted. Rejects with RangeError for NaN. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -14,7 +14,9 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   // Loops are woken thousands of times a second. The timer of node:timers/promises makes an error, with its stack, each time.
   sleep: (ms, signal) =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
+      // setTimeout takes it for 1 ms: a loop would spin.
+      if (Number.isNaN(ms)) return reject(new RangeError('cannot sleep for NaN ms'));
       if (signal?.aborted === true) return resolve();
       const end = () => {
         clearTimeout(timer);

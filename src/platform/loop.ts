@@ -73,6 +73,7 @@ export abstract class LoopService implements Service {
   async #pass(signal: AbortSignal): Promise<number> {
     try {
       const restMs = await this.runOnce(signal);
+      if (Number.isNaN(restMs)) throw new RangeError(`${this.name}: a pass returned NaN as its rest`);
       this.#failures = 0;
       return restMs;
     } catch (error) {

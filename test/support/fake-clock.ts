@@ -27,7 +27,8 @@ export class FakeClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      if (Number.isNaN(ms)) return reject(new RangeError('cannot sleep for NaN ms'));
       if (signal?.aborted === true) return resolve();
       const wake = () => {
         this.#sleepers.delete(wake);

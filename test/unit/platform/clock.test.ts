@@ -25,3 +25,7 @@ it('wakes at once when the signal is aborted, before or meanwhile', async () => 
   controller.abort();
   await slept;
 });
+
+it('refuses to sleep for NaN, which a timer takes for no time at all', async () => {
+  await expect(systemClock.sleep(Number.NaN)).rejects.toThrow(RangeError);
+});

@@ -51,6 +51,16 @@ it('is one loop, however often it is started', async () => {
   expect(subject.begunAtMs).toEqual([0, 1_000]);
 });
 
+it('backs off after a pass that asks to rest for NaN', async () => {
+  subject.pass = () => Number.NaN;
+  await subject.start();
+  await clock.run(250);
+  expect(told).toEqual([
+    ['subject: a pass returned NaN as its rest', 100],
+    ['subject: a pass returned NaN as its rest', 200],
+  ]);
+});
+
 it('goes on at once where there is no rest, and lets others have their turn', async () => {
   subject.pass = () => 0;
   await subject.start();
