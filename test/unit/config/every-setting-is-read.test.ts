@@ -1,5 +1,5 @@
 // A setting that is declared and read by nobody promises what it does not do. A section is read under its own name, or
-// under the name its readers give it; a service that takes a whole section declares what it wants of it.
+// under the name its readers give it; a class that is constructed with a whole section declares what it wants of it.
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { SETTINGS } from '../../../src/config/settings/settings.ts';
@@ -14,8 +14,14 @@ const ALSO_CALLED: Partial<Record<keyof typeof SETTINGS, string>> = {
 };
 
 const files = readSourceTree(fileURLToPath(new URL('../../../src', import.meta.url))).filter(
-  ({ path }) => !/^config\/([\w-]+-)?settings\.ts$/.test(path),
+  ({ path }) => !/^config\/settings\//.test(path),
 );
+
+/** Classes that are constructed with everything of the section: `new Worker({ ...polling })`. */
+function constructedWith(section: string): Set<string> {
+  const spread = new RegExp(`\\bnew (\\w+)\\((?:(?!\\bnew )[^;])*?\\.\\.\\.(?:\\w+\\.)*${section}\\b`, 'g');
+  return new Set(files.flatMap(({ code }) => [...code.matchAll(spread)].map(([, name]) => name as string)));
+}
 
 function isRead(section: string, name: string): boolean {
   const called = [section, ALSO_CALLED[section as keyof typeof SETTINGS]].filter(Boolean).join('|');
@@ -23,8 +29,14 @@ function isRead(section: string, name: string): boolean {
   const taken = new RegExp(`\\{[^{}]*\\b${name}\\b[^{}]*\\}\\s*[=:][^;{}]*\\b(${called})\\b`);
   const wanted = new RegExp(`\\breadonly ${name}\\??:`);
   const used = new RegExp(`(\\.${name}\\b|[{,]\\s*${name}\\s*[,}])`);
+  const takers = constructedWith(section);
+  const takes = (source: string) =>
+    [...source.matchAll(/^export (?:abstract )?class (\w+)/gm)].some(([, name]) =>
+      takers.has(name as string),
+    );
   return files.some(
-    ({ source, code }) => access.test(code) || taken.test(source) || (wanted.test(source) && used.test(code)),
+    ({ source, code }) =>
+      access.test(code) || taken.test(source) || (takes(source) && wanted.test(source) && used.test(code)),
   );
 }
 
@@ -39,4 +51,9 @@ it('every setting of the table', () => {
 
 it.each(Object.keys(SETTINGS))('would notice a setting of %s that nobody reads', (section) => {
   expect(isRead(section, 'nobodyReadsThis')).toBe(false);
+});
+
+it('would notice a setting that has the name of what other services want', () => {
+  expect(files.some(({ source }) => source.includes('readonly timeoutMs:'))).toBe(true);
+  expect(isRead('polling', 'timeoutMs')).toBe(false);
 });
