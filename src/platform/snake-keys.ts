@@ -1,8 +1,13 @@
-// Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and where a store keeps JSON.
+// Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and by the stores of records.
 
 /** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+}
+
+/** `max_concurrency` -> `maxConcurrency`; camelCase stays. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Converts the keys of plain data deeply; a Date becomes an RFC 3339 time in UTC. */

@@ -6,10 +6,13 @@ import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { messageOf } from '../../platform/errors.ts';
+import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
 import { OPENING, type PgliteReply, type PgliteRequest, type PgliteWorkerData } from './protocol.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('pglite-worker runs as a worker thread only');
+
+const PARSERS = { [TIMESTAMPTZ_OID]: epochMs };
 
 const { dataDir } = workerData as PgliteWorkerData;
 const opening = open();
@@ -28,18 +31,26 @@ port.on('message', (request: PgliteRequest) => {
  * among the last files of the copy: one that was cut off is made anew.
  */
 async function open(): Promise<PGlite> {
-  if (existsSync(`${dataDir}/PG_VERSION`)) return PGlite.create({ dataDir: `file://${dataDir}` });
+  if (existsSync(`${dataDir}/PG_VERSION`)) {
+    return PGlite.create({ dataDir: `file://${dataDir}`, parsers: PARSERS });
+  }
   const empty = new Blob([await readFile(new URL('./pglite.tar.gz', import.meta.url))], {
     type: 'application/x-gzip',
   });
   return PGlite.create({
     dataDir: dataDir === ':memory:' ? 'memory://' : `file://${dataDir}`,
     loadDataDir: empty,
+    parsers: PARSERS,
   });
 }
 
 async function execute(db: PGlite, request: PgliteRequest): Promise<readonly unknown[]> {
-  if (request.kind === 'query') return (await db.query(request.sql, [...request.params])).rows;
+  if (request.kind === 'query') {
+    const { fields, rows } = await db.query<unknown[]>(request.sql, [...request.params], {
+      rowMode: 'array',
+    });
+    return namedRows(fields, rows);
+  }
   if (request.kind === 'script') await db.exec(request.sql);
   if (request.kind === 'close') {
     await db.close();

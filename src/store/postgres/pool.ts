@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
+import { epochMs, namedRows, TIMESTAMPTZ_OID } from '../sql/client/rows.ts';
 import type {
   PreparedSql,
   SqlClient,
@@ -53,9 +54,14 @@ const LEADS_NOWHERE = new Set(['postgres_unreachable', 'postgres_read_only']);
 const INT8_OID = 20;
 const NUMERIC_OID = 1700;
 
+const PARSERS = new Map<number, (text: string) => number>([
+  [INT8_OID, Number],
+  [NUMERIC_OID, Number],
+  [TIMESTAMPTZ_OID, epochMs],
+]);
+
 const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) =>
-    oid === INT8_OID || oid === NUMERIC_OID ? Number : pg.types.getTypeParser(oid, format as 'text'),
+  getTypeParser: (oid, format) => PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format as 'text'),
 };
 
 export class PostgresClient implements SqlClient {
@@ -209,9 +215,14 @@ class ConnectionRunner implements SqlTransaction, SqlRunner {
 
   async query<Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []): Promise<Row[]> {
     const { answerTimeoutMs, ...statement } = typeof sql === 'string' ? { text: sql } : sql;
-    const query = { ...statement, values: [...params], query_timeout: answerTimeoutMs };
-    const result = await translated(this.client.query(query), this.where);
-    return result.rows as Row[];
+    const query = {
+      ...statement,
+      values: [...params],
+      query_timeout: answerTimeoutMs,
+      rowMode: 'array' as const,
+    };
+    const { fields, rows } = await translated(this.client.query(query), this.where);
+    return namedRows(fields, rows) as Row[];
   }
 
   async script(text: string): Promise<void> {

@@ -48,8 +48,8 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
       await client.query(SQL.ping);
     },
     now: async () => {
-      const [row] = await client.query<{ now_ms: number }>(SQL.now);
-      return Number(row?.now_ms);
+      const [row] = await client.query<{ nowMs: number }>(SQL.now);
+      return Number(row?.nowMs);
     },
     // An embedded database has one history.
     identity: async () => (kind === 'embedded' ? kind : identityOf(client)),

@@ -2,10 +2,9 @@
 
 -- name: vitals.server
 -- $1 application name under which daemons are connected.
-SELECT current_setting('server_version_num')::integer AS version,
-  current_setting('max_connections')::integer AS max_connections,
-  current_setting('superuser_reserved_connections')::integer
-    + coalesce(current_setting('reserved_connections', true)::integer, 0) AS reserved_connections,
+SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
+  current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+    - coalesce(current_setting('reserved_connections', true)::integer, 0) AS max_connections,
   (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::integer AS connections,
   (SELECT count(*) FROM pg_stat_activity WHERE application_name = $1::text)::integer AS own_connections,
   pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS read_only,
@@ -15,7 +14,7 @@ SELECT current_setting('server_version_num')::integer AS version,
 -- name: vitals.oldestWriter
 -- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Of other
 -- users' sessions only those of pg_read_all_stats are told.
-SELECT database, open_ms, remedy
+SELECT database, open_ms::float8 AS open_ms, remedy
 FROM (
   SELECT datname AS database, extract(epoch FROM clock_timestamp() - xact_start) * 1000 AS open_ms,
     format('SELECT pg_terminate_backend(%s)', pid) AS remedy

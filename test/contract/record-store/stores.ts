@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import type { CardImport } from '../../../src/domain/cards/card.ts';
 import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
+import { snakeKeys } from '../../../src/platform/snake-keys.ts';
 import { PgliteClient } from '../../../src/store/pglite/client.ts';
 import type { CardChanges } from '../../../src/store/ports/records/card-records.ts';
 import type { RecordStore } from '../../../src/store/ports/records/record-store.ts';
@@ -50,7 +51,8 @@ async function embeddedDeployment(): Promise<Deployment> {
   };
   return {
     open: async () => sqlRecordStore('embedded', shared),
-    sql: (text, params) => client.query(text, params),
+    // With the names of the columns, as the other one has them.
+    sql: async (text, params) => snakeKeys(await client.query(text, params)) as Record<string, unknown>[],
     stop: () => client.close(),
   };
 }

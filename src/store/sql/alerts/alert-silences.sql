@@ -1,9 +1,7 @@
 -- Silences of alerts that are in force.
 
 -- name: alert_silences.list
-SELECT id, rule_id, rule_type, task_type, reason, created_by,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms
+SELECT id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
 FROM alert_silences
 WHERE ends_at > now()
 ORDER BY id
@@ -18,14 +16,10 @@ DELETE FROM alert_silences WHERE ends_at <= now()
 INSERT INTO alert_silences (rule_id, rule_type, task_type, reason, created_by, created_at, ends_at)
 VALUES ($1::integer, $2, $3, $4, $5, statement_timestamp(),
   coalesce(to_timestamp($6::float8 / 1000), statement_timestamp() + $7::float8 * interval '1 second'))
-RETURNING id, rule_id, rule_type, task_type, reason, created_by,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms
+RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until
 
 -- name: alert_silences.remove
 -- $1 silence id. Returns the silence that was in force.
 DELETE FROM alert_silences
 WHERE id = $1::integer AND ends_at > now()
-RETURNING id, rule_id, rule_type, task_type, reason, created_by,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM ends_at) * 1000)::bigint AS ends_at_ms
+RETURNING id, rule_id, rule_type, task_type, reason, created_by AS by, created_at AS since, ends_at AS until

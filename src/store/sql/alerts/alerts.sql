@@ -2,20 +2,18 @@
 
 -- name: alerts.createRule
 -- $1 name, $2 rule type, $3 task type, $4 comparison, $5 threshold, $6 enabled, $7 channels, $8 URL or NULL, $9 secrets,
--- $10 cooldown in seconds. Returns the rule (RuleRow in alert-row.ts).
+-- $10 cooldown in seconds. Returns the rule.
 INSERT INTO alert_rules
   (name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url, webhook_secrets,
    cooldown_seconds)
 VALUES ($1, $2, $3, $4, $5::float8, $6::boolean, $7::text[], $8, $9::text[], $10::integer)
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+  webhook_secrets, cooldown_seconds, created_at, updated_at
 
 -- name: alerts.rules
--- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules (RuleRow).
+-- One page of the rules, the oldest first. $1 offset, $2 rows at most. Returns rules.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+  webhook_secrets, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE deleted_at IS NULL
 ORDER BY id
@@ -26,10 +24,9 @@ LIMIT $2::integer
 SELECT count(*) AS total FROM alert_rules WHERE deleted_at IS NULL
 
 -- name: alerts.rule
--- $1 rule id. Returns the rule (RuleRow), unless it is deleted.
+-- $1 rule id. Returns the rule, unless it is deleted.
 SELECT id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+  webhook_secrets, cooldown_seconds, created_at, updated_at
 FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
@@ -42,7 +39,7 @@ WHERE id = $1::integer AND deleted_at IS NULL
 FOR UPDATE
 
 -- name: alerts.updateRule
--- $1 to $10 as in createRule, $11 rule id. Returns the rule (RuleRow). Its cooldown begins anew with another condition.
+-- $1 to $10 as in createRule, $11 rule id. Returns the rule. Its cooldown begins anew with another condition.
 UPDATE alert_rules SET
   name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8, is_enabled = $6::boolean,
   notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[], cooldown_seconds = $10::integer,
@@ -53,8 +50,7 @@ UPDATE alert_rules SET
     THEN last_fired_at END
 WHERE id = $11::integer
 RETURNING id, name, rule_type, task_type, comparison, threshold, is_enabled, notify_channels, webhook_url,
-  webhook_secrets, cooldown_seconds, (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM updated_at) * 1000)::bigint AS updated_at_ms
+  webhook_secrets, cooldown_seconds, created_at, updated_at
 
 -- name: alerts.deleteFiringRule
 -- Its row goes when its alert is resolved. $1 rule id.
@@ -66,13 +62,11 @@ DELETE FROM alert_rules WHERE id = $1::integer
 
 -- name: alerts.history
 -- One page of the alerts, the newest first. $1 rule id or NULL, $2 state (firing | resolved) or NULL, $3 offset, $4 rows at
--- most. Returns alerts (HistoryRow in alert-row.ts).
+-- most. Returns alerts.
 -- Of the two halves one runs: alerts that fire are few among many and have an index of their own (alert_history_firing);
 -- the others are read from the end of the key.
 SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
-  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
-  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
+  fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
   CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
 FROM (
   (
@@ -100,11 +94,9 @@ SELECT CASE
   END AS total
 
 -- name: alerts.alert
--- $1 alert id. Returns the alert (HistoryRow).
+-- $1 alert id. Returns the alert.
 SELECT id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
-  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value,
-  (extract(epoch FROM acknowledged_at) * 1000)::bigint AS acknowledged_at_ms, acknowledged_by, acknowledged_reason,
+  fired_at, resolved_at, resolution, resolved_value, acknowledged_at, acknowledged_by, acknowledged_reason,
   CASE WHEN resolved_at IS NULL THEN alert_is_silenced(rule_id, rule_type, task_type) ELSE silenced END AS silenced
 FROM alert_history
 WHERE id = $1::bigint
@@ -116,7 +108,7 @@ WHERE id = $1::bigint AND resolved_at IS NULL AND acknowledged_at IS NULL
 
 -- name: alerts.firing
 -- How many alerts fire, of each rule type and task type that has any.
-SELECT rule_type AS "ruleType", task_type AS "taskType", count(*) AS firing,
+SELECT rule_type, task_type, count(*) AS firing,
   count(*) FILTER (WHERE alert_is_silenced(rule_id, rule_type, task_type)) AS silenced,
   count(*) FILTER (WHERE acknowledged_at IS NOT NULL) AS acknowledged
 FROM alert_history
@@ -206,7 +198,6 @@ WITH given AS MATERIALIZED (
   SELECT 'resolved' AS kind, c.* FROM closed c
 )
 SELECT kind, id, rule_id, rule_name, rule_type, task_type, comparison, threshold, value,
-  (extract(epoch FROM fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM resolved_at) * 1000)::bigint AS resolved_at_ms, resolution, resolved_value
+  fired_at, resolved_at, resolution, resolved_value
 FROM applied
 ORDER BY id

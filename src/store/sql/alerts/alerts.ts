@@ -1,7 +1,8 @@
 // Alert rules and their history. The state of a rule (firing or not, since when) stands in its row, so that a restart
 // or another leader goes on where the last one ended; see `apply` in alerts.sql for how it changes.
-import type { AlertRule, AlertRuleFields } from '../../../domain/alerts/alert-rule.ts';
+import type { AlertCondition, AlertRule, AlertRuleFields } from '../../../domain/alerts/alert-rule.ts';
 import type {
+  Alert,
   AlertHistoryItem,
   AlertNotification,
   AlertRecords,
@@ -17,16 +18,6 @@ import type {
 } from '../../ports/records/alert-records.ts';
 import type { SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import {
-  type AlertRow,
-  type ConditionRow,
-  type HistoryRow,
-  type RuleRow,
-  toAlert,
-  toCondition,
-  toHistoryItem,
-  toRule,
-} from './alert-row.ts';
 import { SqlSilences } from './alert-silences.ts';
 import file from './alerts.sql';
 import { SqlWebhookOutbox } from './webhook-outbox.ts';
@@ -51,27 +42,20 @@ const SQL = statements(
   'apply',
 );
 
-interface EvaluationRow extends ConditionRow {
-  readonly id: number;
-  readonly revision: number;
-  readonly is_enabled: boolean;
-  readonly is_deleted: boolean;
-  readonly is_firing: boolean;
-  readonly cooldown_seconds: number;
-  readonly since_fired_ms: number | null;
-  readonly fired_rule_type: ConditionRow['rule_type'];
-  readonly fired_task_type: ConditionRow['task_type'];
-  readonly fired_comparison: ConditionRow['comparison'];
-  readonly fired_threshold: number;
-}
+/** A rule to evaluate with the condition it fired by. */
+type EvaluationRow = AlertCondition &
+  Pick<AlertRule, 'id' | 'isEnabled' | 'cooldownSeconds'> &
+  Pick<RuleToEvaluate, 'revision' | 'isDeleted' | 'sinceFiredMs'> & {
+    readonly isFiring: boolean;
+    readonly firedRuleType: AlertCondition['ruleType'];
+    readonly firedTaskType: AlertCondition['taskType'];
+    readonly firedComparison: AlertCondition['comparison'];
+    readonly firedThreshold: number;
+  };
 
-interface NotificationRow {
-  readonly alert_id: number;
-  readonly event: AlertNotification['event'];
-  readonly status: AlertNotification['status'];
-  readonly attempts: number;
-  readonly last_error: string | null;
-}
+type HistoryRow = Omit<AlertHistoryItem, 'notifications'>;
+
+type NotificationRow = Omit<AlertNotification, 'channel'> & { readonly alertId: number };
 
 export class SqlAlerts implements AlertRecords {
   readonly webhooks: WebhookOutbox;
@@ -83,38 +67,38 @@ export class SqlAlerts implements AlertRecords {
   }
 
   async createRule(fields: AlertRuleFields): Promise<AlertRule> {
-    const [row] = await this.client.query<RuleRow>(SQL.createRule, valuesOf(fields));
-    return toRule(row as RuleRow);
+    const [rule] = await this.client.query<AlertRule>(SQL.createRule, valuesOf(fields));
+    return rule as AlertRule;
   }
 
   async rules({ offset, limit }: Slice): Promise<SliceOf<AlertRule>> {
-    const [rows, [count]] = await Promise.all([
-      this.client.query<RuleRow>(SQL.rules, [offset, limit]),
+    const [items, [count]] = await Promise.all([
+      this.client.query<AlertRule>(SQL.rules, [offset, limit]),
       this.client.query<{ total: number }>(SQL.countRules),
     ]);
-    return { items: rows.map(toRule), total: count?.total ?? 0 };
+    return { items, total: count?.total ?? 0 };
   }
 
   async rule(id: number): Promise<AlertRule | null> {
-    const [row] = await this.client.query<RuleRow>(SQL.rule, [id]);
-    return row === undefined ? null : toRule(row);
+    const [rule = null] = await this.client.query<AlertRule>(SQL.rule, [id]);
+    return rule;
   }
 
   updateRule(id: number, change: (rule: AlertRule) => AlertRuleFields): Promise<AlertRule | null> {
     return this.client.transaction(async (tx) => {
       await tx.query(SQL.lockRule, [id]);
-      const [present] = await tx.query<RuleRow>(SQL.rule, [id]);
+      const [present] = await tx.query<AlertRule>(SQL.rule, [id]);
       if (present === undefined) return null;
-      const [row] = await tx.query<RuleRow>(SQL.updateRule, [...valuesOf(change(toRule(present))), id]);
-      return row === undefined ? null : toRule(row);
+      const [rule = null] = await tx.query<AlertRule>(SQL.updateRule, [...valuesOf(change(present)), id]);
+      return rule;
     });
   }
 
   deleteRule(id: number): Promise<boolean> {
     return this.client.transaction(async (tx) => {
-      const [rule] = await tx.query<{ is_firing: boolean }>(SQL.lockRule, [id]);
+      const [rule] = await tx.query<{ isFiring: boolean }>(SQL.lockRule, [id]);
       if (rule === undefined) return false;
-      await tx.query(rule.is_firing ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
+      await tx.query(rule.isFiring ? SQL.deleteFiringRule : SQL.deleteRule, [id]);
       return true;
     });
   }
@@ -151,28 +135,28 @@ export class SqlAlerts implements AlertRecords {
   async apply(transitions: readonly AlertTransition[]): Promise<AppliedTransition[]> {
     if (transitions.length === 0) return [];
     const sorted = [...transitions].sort((a, b) => a.ruleId - b.ruleId);
-    const rows = await this.client.query<AlertRow & { kind: AppliedTransition['kind'] }>(SQL.apply, [
+    const rows = await this.client.query<Alert & { kind: AppliedTransition['kind'] }>(SQL.apply, [
       sorted.map(({ ruleId }) => ruleId),
       sorted.map(({ revision }) => revision),
       sorted.map(({ event }) => event.kind),
       sorted.map(({ event }) => event.value),
       sorted.map(({ event }) => (event.kind === 'resolved' ? event.resolution : null)),
     ]);
-    return rows.map((row) => ({ kind: row.kind, alert: toAlert(row) }));
+    return rows.map(({ kind, ...alert }) => ({ kind, alert }));
   }
 
   async #withNotifications(rows: readonly HistoryRow[]): Promise<AlertHistoryItem[]> {
     const notifications = await this.#notifications(rows.map(({ id }) => id));
-    return rows.map((row) => ({ ...toHistoryItem(row), notifications: notifications.get(row.id) ?? [] }));
+    return rows.map((row) => ({ ...row, notifications: notifications.get(row.id) ?? [] }));
   }
 
   async #notifications(alertIds: readonly number[]): Promise<Map<number, AlertNotification[]>> {
     const byAlert = new Map<number, AlertNotification[]>();
     if (alertIds.length === 0) return byAlert;
     const rows = await this.client.query<NotificationRow>(SQL.notifications, [alertIds]);
-    for (const { alert_id: alertId, event, status, attempts, last_error: lastError } of rows) {
+    for (const { alertId, ...notification } of rows) {
       const list = byAlert.get(alertId) ?? [];
-      byAlert.set(alertId, [...list, { channel: 'webhook', event, status, attempts, lastError }]);
+      byAlert.set(alertId, [...list, { channel: 'webhook', ...notification }]);
     }
     return byAlert;
   }
@@ -194,18 +178,20 @@ function valuesOf(fields: AlertRuleFields): SqlValue[] {
 }
 
 function toEvaluation(row: EvaluationRow): RuleToEvaluate {
-  const firing = toCondition({
-    rule_type: row.fired_rule_type,
-    task_type: row.fired_task_type,
-    comparison: row.fired_comparison,
-    threshold: row.fired_threshold,
-  });
+  const { id, revision, isDeleted, isFiring, sinceFiredMs } = row;
+  const { ruleType, taskType, comparison, threshold, isEnabled, cooldownSeconds } = row;
+  const firing = {
+    ruleType: row.firedRuleType,
+    taskType: row.firedTaskType,
+    comparison: row.firedComparison,
+    threshold: row.firedThreshold,
+  };
   return {
-    id: row.id,
-    revision: row.revision,
-    rule: { ...toCondition(row), isEnabled: row.is_enabled, cooldownSeconds: row.cooldown_seconds },
-    isDeleted: row.is_deleted,
-    firing: row.is_firing ? firing : null,
-    sinceFiredMs: row.since_fired_ms,
+    id,
+    revision,
+    rule: { ruleType, taskType, comparison, threshold, isEnabled, cooldownSeconds },
+    isDeleted,
+    firing: isFiring ? firing : null,
+    sinceFiredMs,
   };
 }

@@ -34,11 +34,10 @@ WITH busy AS MATERIALIZED (
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
   RETURNING o.id, o.alert_id, o.event, o.message_id, o.url, o.secrets, o.attempts
 )
-SELECT c.id AS delivery_id, c.attempts, c.event, c.message_id::text AS message_id, c.url,
+SELECT c.id AS delivery_id, c.attempts AS attempt, c.event, c.message_id::text AS message_id, c.url,
   CASE WHEN r.id IS NULL THEN c.secrets ELSE r.webhook_secrets END AS secrets,
   h.id, h.rule_id, h.rule_name, h.rule_type, h.task_type, h.comparison, h.threshold, h.value,
-  (extract(epoch FROM h.fired_at) * 1000)::bigint AS fired_at_ms,
-  (extract(epoch FROM h.resolved_at) * 1000)::bigint AS resolved_at_ms, h.resolution, h.resolved_value
+  h.fired_at, h.resolved_at, h.resolution, h.resolved_value
 FROM claimed c JOIN alert_history h ON h.id = c.alert_id LEFT JOIN alert_rules r ON r.id = h.rule_id
 ORDER BY c.id
 

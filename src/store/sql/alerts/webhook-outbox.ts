@@ -1,21 +1,18 @@
 // The webhook outbox: notifications wait in a table until they are delivered or given up. The number of the attempt is
 // the fence: a sender that was frozen past its lease cannot end the attempt of another.
-import type { DeliveryOutcome, WebhookDelivery, WebhookOutbox } from '../../ports/records/alert-records.ts';
+import type {
+  Alert,
+  DeliveryOutcome,
+  WebhookDelivery,
+  WebhookOutbox,
+} from '../../ports/records/alert-records.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
-import { type AlertRow, toAlert } from './alert-row.ts';
 import file from './webhook-outbox.sql';
 
 const SQL = statements(file, 'claim', 'settle', 'redeliver', 'pending');
 
-interface DeliveryRow extends AlertRow {
-  readonly delivery_id: number;
-  readonly attempts: number;
-  readonly message_id: string;
-  readonly event: WebhookDelivery['event'];
-  readonly url: string;
-  readonly secrets: readonly string[];
-}
+type DeliveryRow = Omit<WebhookDelivery, 'id' | 'alert'> & { readonly deliveryId: number } & Alert;
 
 export class SqlWebhookOutbox implements WebhookOutbox {
   constructor(private readonly client: SqlClient) {}
@@ -30,15 +27,9 @@ export class SqlWebhookOutbox implements WebhookOutbox {
     leaseMs: number;
   }): Promise<WebhookDelivery[]> {
     const rows = await this.client.query<DeliveryRow>(SQL.claim, [limit, limitPerUrl, leaseMs]);
-    return rows.map((row) => ({
-      id: row.delivery_id,
-      attempt: row.attempts,
-      messageId: row.message_id,
-      event: row.event,
-      url: row.url,
-      secrets: row.secrets,
-      alert: toAlert(row),
-    }));
+    return rows.map(({ deliveryId, attempt, messageId, event, url, secrets, ...alert }) => {
+      return { id: deliveryId, attempt, messageId, event, url, secrets, alert };
+    });
   }
 
   async settle(

@@ -13,8 +13,7 @@ FROM unnest($2::float8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::te
 -- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or the
 -- word it begins with, or NULL, $5 offset, $6 rows at most.
 -- Read from the end of audit_at in each month; bounds that are left open still are bounds of that index.
-SELECT id, (extract(epoch FROM at) * 1000)::bigint AS at_ms, actor, role, address, request_id, action, object,
-  before, after
+SELECT id, at, actor AS name, role, address, request_id, action, object, before, after
 FROM audit
 WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
   AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')

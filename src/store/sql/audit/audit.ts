@@ -10,19 +10,6 @@ import file from './audit.sql';
 
 const SQL = statements(file, 'append', 'page', 'matching');
 
-interface AuditRow {
-  readonly id: number;
-  readonly at_ms: number;
-  readonly actor: string;
-  readonly role: string;
-  readonly address: string | null;
-  readonly request_id: string | null;
-  readonly action: string;
-  readonly object: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
 export class SqlAudit implements AuditRecords {
   constructor(private readonly client: SqlClient) {}
 
@@ -39,9 +26,9 @@ export class SqlAudit implements AuditRecords {
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<{ items: AuditRecord[]; total: number }> {
     const filter = [sinceMs, untilMs, actor, action];
-    const rows = await this.client.query<AuditRow>(SQL.page, [...filter, offset, limit]);
+    const items = await this.client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
     const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
-    return { items: rows.map(toRecord), total: Math.max(total, offset + rows.length) };
+    return { items, total: Math.max(total, offset + items.length) };
   }
 }
 
@@ -67,8 +54,4 @@ function jsonOf(value: unknown): string | null {
 /** PostgreSQL keeps neither NUL nor half a surrogate pair. */
 function keepable(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd') : value;
-}
-
-function toRecord({ at_ms: atMs, request_id: requestId, actor, ...row }: AuditRow): AuditRecord {
-  return { ...row, name: actor, atMs, requestId };
 }

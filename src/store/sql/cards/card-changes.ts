@@ -2,22 +2,22 @@
 // change-window.ts explains marks and windows, migrations/0001_cards.sql how changes are recorded.
 //
 // Reads are two index scans that find nothing when nothing changed; called about once a second.
+import type { CardMembership } from '../../../domain/cards/card.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import type { CardChanges } from '../../ports/records/card-records.ts';
 import type { PreparedSql, SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './card-changes.sql';
 import { type ChangeWindow, formatMark, newWindow, type Position, parseMark } from './change-window.ts';
-import { type MembershipRow, toMembership } from './membership-row.ts';
 
 const SQL = statements(file, 'snapshot', 'changed', 'removed');
 
 interface PageRow {
-  readonly changed_xid: string;
-  readonly card_id: number;
+  readonly changedXid: string;
+  readonly cardId: number;
 }
 
-type ChangedRow = PageRow & MembershipRow;
+type ChangedRow = PageRow & CardMembership;
 
 interface RemovedRow extends PageRow {
   readonly present: boolean;
@@ -36,7 +36,7 @@ export async function cardChangesSince(client: SqlClient, mark: string, limit: n
     const { window, isNew } = await openWindow(client, at);
     const changed = await readPage<ChangedRow>(client, SQL.changed, window, window.changedAfter, limit);
     const removed = await readPage<RemovedRow>(client, SQL.removed, window, window.removedAfter, limit);
-    const gone = removed.filter((row) => !row.present).map((row) => row.card_id);
+    const gone = removed.filter((row) => !row.present).map((row) => row.cardId);
     const rest = {
       ...window,
       changedAfter: nextAfter(changed, limit),
@@ -45,7 +45,7 @@ export async function cardChangesSince(client: SqlClient, mark: string, limit: n
     at = formatMark(rest);
     const isCaughtUp = isNew && at === window.upper;
     if (isCaughtUp || changed.length > 0 || gone.length > 0) {
-      return { changed: changed.map(toMembership), removed: gone, mark: at };
+      return { changed: changed.map(({ changedXid: _, ...card }) => card), removed: gone, mark: at };
     }
   }
 }
@@ -84,7 +84,7 @@ async function readPage<Row extends PageRow>(
 
 function nextAfter(page: readonly PageRow[], limit: number): Position | null {
   const last = page.at(-1);
-  return last === undefined || page.length < limit ? null : { xid: last.changed_xid, cardId: last.card_id };
+  return last === undefined || page.length < limit ? null : { xid: last.changedXid, cardId: last.cardId };
 }
 
 function xmaxOf(snapshot: string): bigint {

@@ -22,8 +22,8 @@ const SQL = statements(file, 'createRows', 'copyRows', 'insertRows', 'planByKeys
 interface ChunkRow {
   readonly inserted: number;
   readonly updated: number;
-  readonly conflict_ids: string | null;
-  readonly conflict_iccids: string | null;
+  readonly conflictIds: string | null;
+  readonly conflictIccids: string | null;
 }
 
 export class SqlCardImportSession implements CardImportSession {
@@ -78,7 +78,7 @@ function toCopyLine(row: CardImport, position: number): string {
 }
 
 function toConflicts(row: ChunkRow | undefined): ImportConflict[] {
-  if (row === undefined || row.conflict_ids === null || row.conflict_iccids === null) return [];
-  const iccids = row.conflict_iccids.split(',');
-  return row.conflict_ids.split(',').map((cardId, i) => ({ cardId: Number(cardId), iccid: iccids[i] ?? '' }));
+  if (row === undefined || row.conflictIds === null || row.conflictIccids === null) return [];
+  const iccids = row.conflictIccids.split(',');
+  return row.conflictIds.split(',').map((cardId, i) => ({ cardId: Number(cardId), iccid: iccids[i] ?? '' }));
 }

@@ -9,17 +9,12 @@ const SQL = statements(file, 'stretch');
 
 const LOOKED_AT = 20_000;
 
-interface StretchRow {
-  readonly last_id: number | null;
-  readonly looked_at: number;
-  readonly card_id: number | null;
-  readonly iccid: string;
-  readonly carrier_id: number;
-  readonly status: number;
-  readonly allowance_mb: number | null;
-  readonly real_name_verified: boolean;
-  readonly stopped: boolean;
-}
+/** Without a card: the one row of a stretch in which none matches. */
+type StretchRow = ListedCard & {
+  readonly cardId: number | null;
+  readonly lastId: number | null;
+  readonly lookedAt: number;
+};
 
 export async function cardStretch(
   client: SqlClient,
@@ -36,7 +31,7 @@ export async function cardStretch(
     filter.status,
     filter.stopped,
   ]);
-  const cards = rows.flatMap(toCard);
+  const cards = rows.flatMap(({ lastId: _, lookedAt: __, ...card }) => (card.cardId === null ? [] : [card]));
   return { cards, nextAfterId: nextAfter(rows[0], cards, window, limit) };
 }
 
@@ -52,20 +47,5 @@ function nextAfter(
   limit: number,
 ): number | null {
   if (cards.length === limit) return cards.at(-1)?.cardId ?? null;
-  return row === undefined || row.looked_at < window ? null : row.last_id;
-}
-
-function toCard(row: StretchRow): ListedCard[] {
-  if (row.card_id === null) return [];
-  return [
-    {
-      cardId: row.card_id,
-      iccid: row.iccid,
-      carrierId: row.carrier_id,
-      status: row.status,
-      allowanceMb: row.allowance_mb,
-      realNameVerified: row.real_name_verified,
-      stopped: row.stopped,
-    },
-  ];
+  return row === undefined || row.lookedAt < window ? null : row.lastId;
 }

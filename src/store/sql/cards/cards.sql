@@ -12,8 +12,7 @@ LIMIT $2::integer
 -- Cards with the newest month of usage. $1 card ids. One row per known card, in no particular order.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
 SELECT c.card_id, c.iccid, c.carrier_id, c.status, c.real_name_verified, c.stopped, c.allowance_mb,
-  to_char(u.month, 'YYYY-MM') AS usage_month, u.used_mb, u.last_reading_mb, u.suspected_mb,
-  (extract(epoch FROM u.read_at) * 1000)::bigint AS read_at_ms
+  to_char(u.month, 'YYYY-MM') AS month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at
 FROM cards c
 LEFT JOIN LATERAL (
   SELECT month, used_mb, last_reading_mb, suspected_mb, read_at
@@ -31,8 +30,7 @@ SELECT card_id FROM cards WHERE iccid = $1
 -- name: cards.lastPolls
 -- When a card was polled last, one row a task type that ever was: every column of card_polls but the key is one of them,
 -- `<task_type>_at`. $1 card id.
-SELECT regexp_replace(poll.key, '_at$', '') AS task_type,
-  (extract(epoch FROM poll.value::timestamptz) * 1000)::bigint AS at_ms
+SELECT regexp_replace(poll.key, '_at$', '') AS task_type, poll.value::timestamptz AS at
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
 WHERE p.card_id = $1::bigint AND poll.value IS NOT NULL
 

@@ -19,7 +19,6 @@ import { cardChangesSince, currentMark } from './card-changes.ts';
 import { SqlCardImportSession } from './card-import-session.ts';
 import { cardStretch } from './card-list.ts';
 import file from './cards.sql';
-import { type MembershipRow, toMembership } from './membership-row.ts';
 
 const SQL = statements(
   file,
@@ -40,33 +39,18 @@ const CARDS_A_PAGE = 70;
 
 interface EstimateRow {
   readonly rows: number;
-  readonly known_pages: number;
+  readonly knownPages: number;
   readonly pages: number;
 }
 
-interface CardRow extends MembershipRow {
-  readonly iccid: string;
-  readonly status: number;
-  readonly stopped: boolean;
-  readonly allowance_mb: number | null;
-  readonly usage_month: string | null;
-  readonly used_mb: number;
-  readonly last_reading_mb: number;
-  readonly suspected_mb: number | null;
-  readonly read_at_ms: number;
-}
-
-interface PollRow {
-  readonly task_type: TaskType;
-  readonly at_ms: number;
-}
+/** A card with the newest month of its usage; `month` is null before the first reading. */
+type CardRow = Omit<Card, 'usage'> & Omit<UsageMonth, 'month'> & { readonly month: string | null };
 
 export class SqlCards implements CardRecords {
   constructor(private readonly client: SqlClient) {}
 
-  async page(afterId: number, limit: number): Promise<CardMembership[]> {
-    const rows = await this.client.query<MembershipRow>(SQL.page, [afterId, limit]);
-    return rows.map(toMembership);
+  page(afterId: number, limit: number): Promise<CardMembership[]> {
+    return this.client.query<CardMembership>(SQL.page, [afterId, limit]);
   }
 
   async byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]> {
@@ -83,12 +67,8 @@ export class SqlCards implements CardRecords {
     return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPolls(cardId) };
   }
 
-  async monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
-    const rows = await this.client.query<{ month: string; used_mb: number }>(SQL.monthlyUsage, [
-      cardId,
-      limit,
-    ]);
-    return rows.map((row) => ({ month: row.month, usedMb: row.used_mb }));
+  monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
+    return this.client.query<MonthlyUsage>(SQL.monthlyUsage, [cardId, limit]);
   }
 
   async count(): Promise<number> {
@@ -99,7 +79,7 @@ export class SqlCards implements CardRecords {
   async estimate(): Promise<number> {
     const [row] = await this.client.query<EstimateRow>(SQL.size);
     if (row === undefined || row.pages <= PAGES_COUNTED_EXACTLY) return this.count();
-    const perPage = row.rows > 0 && row.known_pages > 0 ? row.rows / row.known_pages : CARDS_A_PAGE;
+    const perPage = row.rows > 0 && row.knownPages > 0 ? row.rows / row.knownPages : CARDS_A_PAGE;
     return Math.round(perPage * row.pages);
   }
 
@@ -128,34 +108,17 @@ export class SqlCards implements CardRecords {
     if (!/^\d{1,22}$/.test(cardIdOrIccid)) return null;
     if (cardIdOrIccid.length < 18)
       return Number.isSafeInteger(Number(cardIdOrIccid)) ? Number(cardIdOrIccid) : null;
-    const [row] = await this.client.query<{ card_id: number }>(SQL.idOfIccid, [cardIdOrIccid]);
-    return row?.card_id ?? null;
+    const [row] = await this.client.query<{ cardId: number }>(SQL.idOfIccid, [cardIdOrIccid]);
+    return row?.cardId ?? null;
   }
 
   async #lastPolls(cardId: number): Promise<Partial<Record<TaskType, number>>> {
-    const rows = await this.client.query<PollRow>(SQL.lastPolls, [cardId]);
-    return Object.fromEntries(rows.map((row) => [row.task_type, row.at_ms]));
+    const rows = await this.client.query<{ taskType: TaskType; atMs: number }>(SQL.lastPolls, [cardId]);
+    return Object.fromEntries(rows.map((row) => [row.taskType, row.atMs]));
   }
 }
 
-function toCard(row: CardRow): Card {
-  return {
-    ...toMembership(row),
-    iccid: row.iccid,
-    status: row.status,
-    stopped: row.stopped,
-    allowanceMb: row.allowance_mb,
-    usage: toUsage(row),
-  };
-}
-
-function toUsage(row: CardRow): UsageMonth | null {
-  if (row.usage_month === null) return null;
-  return {
-    month: row.usage_month,
-    usedMb: row.used_mb,
-    lastReadingMb: row.last_reading_mb,
-    suspectedMb: row.suspected_mb,
-    readAtMs: row.read_at_ms,
-  };
+function toCard({ month, usedMb, lastReadingMb, suspectedMb, readAtMs, ...card }: CardRow): Card {
+  const usage = month === null ? null : { month, usedMb, lastReadingMb, suspectedMb, readAtMs };
+  return { ...card, usage };
 }

@@ -76,11 +76,11 @@ async function dropPartition(
 
 /** Goes on through the table from where the last step ended, until a batch is full or enough has been looked at. */
 async function walk(tx: SqlRunner, item: RunItem, target: TargetTable): Promise<number> {
-  const [mark] = await tx.query<{ walked_to: string }>(SQL.lockItem, [item.runId, item.position]);
+  const [mark] = await tx.query<{ walkedTo: string }>(SQL.lockItem, [item.runId, item.position]);
   if (mark === undefined) return 0;
   const pages = await walkedPages(tx, item, target);
   const room = Math.floor(CLEANUP_BATCH_ROWS / target.rowsEach);
-  let walkedTo = mark.walked_to;
+  let walkedTo = mark.walkedTo;
   let deleted = 0;
   for (let window = 0; window < WINDOWS_A_STEP && pageOf(walkedTo) < pages && deleted < room; window += 1) {
     const batch = await removeWindow(tx, item, target, walkedTo, room - deleted);

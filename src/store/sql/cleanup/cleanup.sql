@@ -2,7 +2,7 @@
 
 -- name: cleanup.configs
 -- $1 the targets this version knows.
-SELECT id, target, retention_days, enabled, (extract(epoch FROM last_run_at) * 1000)::bigint AS last_run_at_ms
+SELECT id, target, retention_days, enabled, last_run_at
 FROM cleanup_configs
 WHERE target = ANY ($1::text[])
 ORDER BY id
@@ -12,7 +12,7 @@ ORDER BY id
 UPDATE cleanup_configs SET
   retention_days = coalesce($2::integer, retention_days), enabled = coalesce($3::boolean, enabled)
 WHERE id = $1::integer AND target = ANY ($4::text[])
-RETURNING id, target, retention_days, enabled, (extract(epoch FROM last_run_at) * 1000)::bigint AS last_run_at_ms
+RETURNING id, target, retention_days, enabled, last_run_at
 
 -- name: cleanup.begin
 -- $1 run id, $2 the instant of the schedule it is for (epoch ms) or NULL. No row when a run is under way, or was begun for
@@ -31,9 +31,8 @@ FROM unnest($3::text[], $4::bigint[], $5::date[], $6::bigint[])
 
 -- name: cleanup.next
 -- The run that is under way with the first target it is not through with; without one when it is through with all.
-SELECT r.run_id, i.position, i.target, (extract(epoch FROM i.cutoff) * 1000)::bigint AS cutoff_ms,
-  to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month, i.change_mark, i.dropping,
-  i.walked_to::text AS walked_to
+SELECT r.run_id, i.position, i.target, i.cutoff, to_char(i.first_kept_month, 'YYYY-MM') AS first_kept_month,
+  i.change_mark, i.dropping, i.walked_to::text AS walked_to
 FROM cleanup_runs r LEFT JOIN LATERAL (
   SELECT * FROM cleanup_run_items WHERE run_id = r.run_id AND NOT finished ORDER BY position LIMIT 1
 ) i ON true
@@ -71,8 +70,7 @@ RETURNING 1
 -- name: cleanup.run
 -- One run, in one statement: batches and rows of one moment. $1 run id; NULL: the run begun last.
 -- Returns a row a target, in order; one without a target for a run without any.
-SELECT r.run_id, r.status, r.batches, (extract(epoch FROM r.started_at) * 1000)::bigint AS started_at_ms,
-  (extract(epoch FROM r.finished_at) * 1000)::bigint AS finished_at_ms, i.target, i.total, i.deleted, i.error
+SELECT r.run_id, r.status, r.batches, r.started_at, r.finished_at, i.target, i.total, i.deleted, i.error
 FROM cleanup_runs r LEFT JOIN cleanup_run_items i USING (run_id)
 WHERE r.run_id = coalesce($1::text, (SELECT run_id FROM cleanup_runs ORDER BY started_at DESC LIMIT 1))
 ORDER BY i.position

@@ -4,6 +4,7 @@
 import type { MonthCalendar } from '../../../domain/cards/usage-month.ts';
 import { CLEANUP_TARGETS, type CleanupConfig, type CleanupTarget } from '../../../domain/cleanup.ts';
 import type {
+  CleanupItem,
   CleanupPlan,
   CleanupRecords,
   CleanupRun,
@@ -29,58 +30,31 @@ const SQL = statements(
   'run',
 );
 
-interface ConfigRow {
-  readonly id: number;
-  readonly target: CleanupTarget;
-  readonly retention_days: number;
-  readonly enabled: boolean;
-  readonly last_run_at_ms: number | null;
-}
-
 /** A run with one of its targets; a run without any has one row without a target. */
-interface RunRow {
-  readonly run_id: string;
-  readonly status: CleanupRun['status'];
-  readonly batches: number;
-  readonly started_at_ms: number;
-  readonly finished_at_ms: number | null;
-  readonly target: CleanupTarget | null;
-  readonly total: number;
-  readonly deleted: number;
-  readonly error: string | null;
-}
+type RunRow = Omit<CleanupRun, 'items'> &
+  Omit<CleanupItem, 'target'> & { readonly target: CleanupTarget | null };
 
 /** A running run with the first target it is not through with; null: it is through with all. */
-interface NextRow {
-  readonly run_id: string;
-  readonly position: number | null;
-  readonly target: CleanupTarget;
-  readonly cutoff_ms: number;
-  readonly first_kept_month: string;
-  readonly change_mark: string | null;
-  readonly dropping: string | null;
-  readonly walked_to: string;
-}
+type NextRow = Omit<RunItem, 'position'> & { readonly position: number | null };
 
 export class SqlCleanup implements CleanupRecords {
   constructor(private readonly client: SqlClient) {}
 
-  async configs(): Promise<CleanupConfig[]> {
-    const rows = await this.client.query<ConfigRow>(SQL.configs, [CLEANUP_TARGETS]);
-    return rows.map(toConfig);
+  configs(): Promise<CleanupConfig[]> {
+    return this.client.query<CleanupConfig>(SQL.configs, [CLEANUP_TARGETS]);
   }
 
   async updateConfig(
     id: number,
     patch: { retentionDays?: number; enabled?: boolean },
   ): Promise<CleanupConfig | null> {
-    const [row] = await this.client.query<ConfigRow>(SQL.updateConfig, [
+    const [config = null] = await this.client.query<CleanupConfig>(SQL.updateConfig, [
       id,
       patch.retentionDays ?? null,
       patch.enabled ?? null,
       CLEANUP_TARGETS,
     ]);
-    return row === undefined ? null : toConfig(row);
+    return config;
   }
 
   async plan(at: {
@@ -110,8 +84,9 @@ export class SqlCleanup implements CleanupRecords {
   async step(): Promise<CleanupStep> {
     const [next] = await this.client.query<NextRow>(SQL.next);
     if (next === undefined) return { state: 'idle' };
-    if (next.position === null) return this.#finish(next.run_id);
-    return { state: 'going', deleted: await cleanupStep(this.client, toItem(next, next.position)) };
+    const { position, ...item } = next;
+    if (position === null) return this.#finish(item.runId);
+    return { state: 'going', deleted: await cleanupStep(this.client, { ...item, position }) };
   }
 
   async skipTarget(error: string): Promise<void> {
@@ -139,38 +114,10 @@ export class SqlCleanup implements CleanupRecords {
     const rows = await this.client.query<RunRow>(SQL.run, [runId]);
     const [run] = rows;
     if (run === undefined) return null;
-    return {
-      runId: run.run_id,
-      status: run.status,
-      items: rows.flatMap(({ target, total, deleted, error }) =>
-        target === null ? [] : [{ target, total, deleted, error }],
-      ),
-      batches: run.batches,
-      startedAtMs: run.started_at_ms,
-      finishedAtMs: run.finished_at_ms,
-    };
+    const items = rows.flatMap(({ target, total, deleted, error }) =>
+      target === null ? [] : [{ target, total, deleted, error }],
+    );
+    const { status, batches, startedAtMs, finishedAtMs } = run;
+    return { runId: run.runId, status, items, batches, startedAtMs, finishedAtMs };
   }
-}
-
-function toConfig(row: ConfigRow): CleanupConfig {
-  return {
-    id: row.id,
-    target: row.target,
-    retentionDays: row.retention_days,
-    enabled: row.enabled,
-    lastRunAtMs: row.last_run_at_ms,
-  };
-}
-
-function toItem(row: NextRow, position: number): RunItem {
-  return {
-    runId: row.run_id,
-    position,
-    target: row.target,
-    cutoffMs: row.cutoff_ms,
-    firstKeptMonth: row.first_kept_month,
-    changeMark: row.change_mark,
-    dropping: row.dropping,
-    walkedTo: row.walked_to,
-  };
 }

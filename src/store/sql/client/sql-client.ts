@@ -1,8 +1,8 @@
 // What the record store needs from a SQL database. Two drivers: pg's pool (postgres/pool.ts) and PGlite in a worker thread
 // (pglite/client.ts). Everything else in this directory is written once, against this.
 //
-// Values cross as number, string, boolean, null and arrays of them: queries cast times to epoch milliseconds and
-// 64-bit integers arrive as numbers (card ids are below 2^53). Drivers throw CardpollError (sql-errors.ts).
+// Values cross as number, string, boolean, null and arrays of them. 64-bit integers arrive as numbers (card ids are below
+// 2^53), times as epoch milliseconds, and names in camelCase (rows.ts). Drivers throw CardpollError (sql-errors.ts).
 
 /** A statement sent often: parsed and planned once a connection. */
 export interface PreparedSql {

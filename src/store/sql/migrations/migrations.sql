@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS cardpoll_migrations (
 SELECT to_regclass('cardpoll_migrations') IS NOT NULL AS present
 
 -- name: migrations.applied
-SELECT id, checksum, (extract(epoch FROM applied_at) * 1000)::bigint AS applied_at_ms FROM cardpoll_migrations
+SELECT id, checksum, applied_at FROM cardpoll_migrations
 
 -- name: migrations.record
 -- $1 id, $2 checksum of the file.

@@ -22,7 +22,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
 interface AppliedRow {
   readonly id: string;
   readonly checksum: string;
-  readonly applied_at_ms: number;
+  readonly appliedAtMs: number;
 }
 
 export class SqlMigrations implements Migrations {
@@ -38,7 +38,7 @@ export class SqlMigrations implements Migrations {
     const newer = [...applied.keys()].filter((id) => !own.includes(id)).sort();
     return [...own, ...newer].map((id) => ({
       id,
-      appliedAtMs: applied.get(id)?.applied_at_ms ?? null,
+      appliedAtMs: applied.get(id)?.appliedAtMs ?? null,
       newer: newer.includes(id),
     }));
   }

@@ -31,18 +31,16 @@ export class SqlResults implements ResultRecords {
   async foldBack({ present, latest, afterCardId, limit }: FoldBackRequest): Promise<readonly number[]> {
     const params = [monthStart(present), monthStart(latest), afterCardId, limit];
     const rows = await retryConflicts([DEADLOCK, SERIALIZATION_FAILURE], () =>
-      withPartitions(this.client, present, () =>
-        this.client.query<{ card_id: number }>(SQL.foldBack, params),
-      ),
+      withPartitions(this.client, present, () => this.client.query<{ cardId: number }>(SQL.foldBack, params)),
     );
-    return rows.map((row) => row.card_id);
+    return rows.map((row) => row.cardId);
   }
 
   /** Months of the readings that the statement accepts: none of a year that a clock far ahead made up. */
   async #months(outcomes: readonly PollOutcome[]): Promise<ReadonlySet<string>> {
-    const [row] = await this.client.query<{ at_ms: number }>(SQL.latestReading);
+    const [row] = await this.client.query<{ atMs: number }>(SQL.latestReading);
     const states = outcomes.flatMap(({ usage }) => usage?.next ?? []);
-    return new Set(states.filter(({ readAtMs }) => readAtMs <= Number(row?.at_ms)).map(({ month }) => month));
+    return new Set(states.filter(({ readAtMs }) => readAtMs <= Number(row?.atMs)).map(({ month }) => month));
   }
 
   ensurePartitions(month: string): Promise<void> {
@@ -62,8 +60,8 @@ export class SqlResults implements ResultRecords {
 async function writeRounds(runner: SqlRunner, rounds: readonly OutcomeRound[]): Promise<number[]> {
   const stale = new Set<number>();
   for (const round of rounds) {
-    const rows = await runner.query<{ card_id: number }>(SQL.write, round.params);
-    for (const row of rows) stale.add(row.card_id);
+    const rows = await runner.query<{ cardId: number }>(SQL.write, round.params);
+    for (const row of rows) stale.add(row.cardId);
   }
   return [...stale];
 }

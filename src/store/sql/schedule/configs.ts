@@ -1,7 +1,7 @@
 // Polling configs and durable concurrency limits: small tables, read as a whole.
 
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
-import type { CardCondition, PollingConfig } from '../../../domain/schedule/polling-config.ts';
+import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { ConfigRecords } from '../../ports/records/config-records.ts';
 import { UNIQUE_VIOLATION } from '../client/retry-conflicts.ts';
@@ -24,23 +24,11 @@ const SQL = statements(
 /** A handful of rows, and their answer proves that the database is reached (engine/schedule/config-watch.ts). */
 const LIST_ANSWER_TIMEOUT_MS = 3_000;
 
-interface ConfigRow {
-  readonly id: number;
-  readonly name: string;
-  readonly task_type: TaskType;
-  readonly card_condition: CardCondition;
-  readonly carrier_id: number | null;
-  readonly interval_seconds: number;
-  readonly priority: number;
-  readonly status: 0 | 1;
-}
-
 export class SqlConfigs implements ConfigRecords {
   constructor(private readonly client: SqlClient) {}
 
-  async list(): Promise<PollingConfig[]> {
-    const rows = await this.client.query<ConfigRow>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS });
-    return rows.map(toConfig);
+  list(): Promise<PollingConfig[]> {
+    return this.client.query<PollingConfig>({ ...SQL.list, answerTimeoutMs: LIST_ANSWER_TIMEOUT_MS });
   }
 
   async create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
@@ -55,7 +43,7 @@ export class SqlConfigs implements ConfigRecords {
   }
 
   async update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null> {
-    const [row] = await this.client.query<ConfigRow>(SQL.update, [
+    const [config = null] = await this.client.query<PollingConfig>(SQL.update, [
       id,
       patch.name ?? null,
       patch.taskType ?? null,
@@ -67,17 +55,17 @@ export class SqlConfigs implements ConfigRecords {
       patch.priority ?? null,
       patch.status ?? null,
     ]);
-    return row === undefined ? null : toConfig(row);
+    return config;
   }
 
   async remove(id: number): Promise<PollingConfig | null> {
-    const [row] = await this.client.query<ConfigRow>(SQL.remove, [id]);
-    return row === undefined ? null : toConfig(row);
+    const [config = null] = await this.client.query<PollingConfig>(SQL.remove, [id]);
+    return config;
   }
 
   async concurrency(): Promise<Record<TaskType, number>> {
-    const rows = await this.client.query<{ task_type: TaskType; max_concurrency: number }>(SQL.concurrency);
-    const limits = new Map(rows.map((row) => [row.task_type, row.max_concurrency]));
+    const rows = await this.client.query<{ taskType: TaskType; maxConcurrency: number }>(SQL.concurrency);
+    const limits = new Map(rows.map((row) => [row.taskType, row.maxConcurrency]));
     return perTaskType((taskType) => limits.get(taskType) ?? DEFAULT_MAX_CONCURRENCY);
   }
 
@@ -87,7 +75,7 @@ export class SqlConfigs implements ConfigRecords {
 }
 
 async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Promise<PollingConfig> {
-  const [row] = await runner.query<ConfigRow>(SQL.create, [
+  const [created] = await runner.query<PollingConfig>(SQL.create, [
     config.name,
     config.taskType,
     config.cardCondition,
@@ -96,18 +84,5 @@ async function insert(runner: SqlRunner, config: Omit<PollingConfig, 'id'>): Pro
     config.priority,
     config.status,
   ]);
-  return toConfig(row as ConfigRow);
-}
-
-function toConfig(row: ConfigRow): PollingConfig {
-  return {
-    id: row.id,
-    name: row.name,
-    taskType: row.task_type,
-    cardCondition: row.card_condition,
-    carrierId: row.carrier_id,
-    intervalSeconds: row.interval_seconds,
-    priority: row.priority,
-    status: row.status,
-  };
+  return created as PollingConfig;
 }

@@ -84,7 +84,7 @@ INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || card_id, '{"stopped": false}',
   jsonb_build_object('stopped', true, 'used_mb', used_mb, 'allowance_mb', allowance_mb)
 FROM done
-RETURNING (extract(epoch FROM at) * 1000)::bigint AS at_ms, action, object, before, after
+RETURNING at, action, object, before, after
 
 -- name: stops.acknowledge
 -- The gateway acknowledged the call and does not show the card stopped: the stop stays requested, and no further call is
@@ -107,9 +107,8 @@ WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND atte
 
 -- name: stops.ofCard
 -- The newest stops of a card. $1 card id, $2 stops at most.
-SELECT to_char(month, 'YYYY-MM') AS month, used_mb, allowance_mb, attempts, unconfirmed, last_error,
-  (extract(epoch FROM requested_at) * 1000)::bigint AS requested_at_ms,
-  (extract(epoch FROM completed_at) * 1000)::bigint AS completed_at_ms
+SELECT to_char(month, 'YYYY-MM') AS month, used_mb, allowance_mb, requested_at, completed_at, attempts,
+  unconfirmed, last_error
 FROM card_stops
 WHERE card_id = $1::bigint
 ORDER BY card_stops.month DESC

@@ -7,7 +7,6 @@ import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts'
 import { type AuditChange, type AuditEntry, DAEMON } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import type { CardStop, StopClaim, StopRecords, UnconfirmedStop } from '../../ports/records/stop-records.ts';
-import { type MembershipRow, toMembership } from '../cards/membership-row.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
 import type { SqlClient } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
@@ -31,25 +30,10 @@ const LONGEST_PAUSE_MS = 3_600_000;
 interface ClaimRow {
   readonly state: StopClaim['state'];
   readonly attempts: number;
-  readonly used_mb: number;
-  readonly allowance_mb: number;
+  readonly usedMb: number;
+  readonly allowanceMb: number;
   readonly calls: number;
-  readonly retry_in_ms: number;
-}
-
-interface CompletedRow extends AuditChange {
-  readonly at_ms: number;
-}
-
-interface StopRow {
-  readonly month: string;
-  readonly used_mb: number;
-  readonly allowance_mb: number;
-  readonly requested_at_ms: number;
-  readonly completed_at_ms: number | null;
-  readonly attempts: number;
-  readonly unconfirmed: number;
-  readonly last_error: string | null;
+  readonly retryInMs: number;
 }
 
 export class SqlStops implements StopRecords {
@@ -57,8 +41,8 @@ export class SqlStops implements StopRecords {
 
   constructor(private readonly client: SqlClient) {}
 
-  async wanted(cardIds: readonly number[]): Promise<CardMembership[]> {
-    return (await this.client.query<MembershipRow>(SQL.wanted, [cardIds])).map(toMembership);
+  wanted(cardIds: readonly number[]): Promise<CardMembership[]> {
+    return this.client.query<CardMembership>(SQL.wanted, [cardIds]);
   }
 
   async claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim> {
@@ -67,25 +51,23 @@ export class SqlStops implements StopRecords {
     const { state } = row;
     if (state === 'granted' || state === 'unresolved') {
       this.#attempts.set(keyOf(cardId, month), row.attempts);
-      return { state, usedMb: row.used_mb, allowanceMb: row.allowance_mb };
+      return { state, usedMb: row.usedMb, allowanceMb: row.allowanceMb };
     }
-    return state === 'unconfirmed' ? { state, calls: row.calls, retryInMs: row.retry_in_ms } : { state };
+    return state === 'unconfirmed' ? { state, calls: row.calls, retryInMs: row.retryInMs } : { state };
   }
 
   async complete(cardId: number, month: string): Promise<AuditEntry | null> {
     const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
     const [row] = await withPartitions(this.client, month, () =>
-      this.client.query<CompletedRow>(SQL.complete, params),
+      this.client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(SQL.complete, params),
     );
     this.#attempts.delete(keyOf(cardId, month));
-    if (row === undefined) return null;
-    const { at_ms: atMs, ...change } = row;
-    return { ...DAEMON, ...change, atMs };
+    return row === undefined ? null : { ...DAEMON, ...row };
   }
 
   async acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null> {
     const key = keyOf(cardId, month);
-    const [row] = await this.client.query<Pick<ClaimRow, 'calls' | 'retry_in_ms'>>(SQL.acknowledge, [
+    const [unconfirmed = null] = await this.client.query<UnconfirmedStop>(SQL.acknowledge, [
       cardId,
       monthStart(month),
       this.#attempts.get(key) ?? 0,
@@ -93,7 +75,7 @@ export class SqlStops implements StopRecords {
       LONGEST_PAUSE_MS,
     ]);
     this.#attempts.delete(key);
-    return row === undefined ? null : { calls: row.calls, retryInMs: row.retry_in_ms };
+    return unconfirmed;
   }
 
   async abandon(cardId: number, month: string, error: string): Promise<void> {
@@ -102,18 +84,8 @@ export class SqlStops implements StopRecords {
     this.#attempts.delete(key);
   }
 
-  async ofCard(cardId: number, limit: number): Promise<CardStop[]> {
-    const rows = await this.client.query<StopRow>(SQL.ofCard, [cardId, limit]);
-    return rows.map((row) => ({
-      month: row.month,
-      usedMb: row.used_mb,
-      allowanceMb: row.allowance_mb,
-      requestedAtMs: row.requested_at_ms,
-      completedAtMs: row.completed_at_ms,
-      attempts: row.attempts,
-      unconfirmed: row.unconfirmed,
-      lastError: row.last_error,
-    }));
+  ofCard(cardId: number, limit: number): Promise<CardStop[]> {
+    return this.client.query<CardStop>(SQL.ofCard, [cardId, limit]);
   }
 
   async unconfirmed(): Promise<number> {

@@ -1,27 +1,19 @@
 // Hands out the next cards of a manual trigger: writes them down as owed and moves the trigger's cursor behind them,
 // in the caller's transaction. Used by triggers.ts. The lock on the trigger's row keeps callers apart.
-import type { TriggerKind, TriggerStatus } from '../../../domain/manual-trigger.ts';
 import type { SqlRunner } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
 import file from './trigger-hand-out.sql';
+import type { TriggerRow } from './trigger-row.ts';
 
 const SQL = statements(file, 'lock', 'listed', 'selected', 'save');
 
 /** Cards looked at in one call: a few milliseconds. */
 const PIECE_CARDS = 10_000;
 
-interface TriggerRow {
-  readonly kind: TriggerKind;
-  readonly status: TriggerStatus;
-  readonly carrier_id: number | null;
-  readonly card_status: number | null;
-  readonly last_card_id: number;
-  readonly total: number;
-  readonly total_estimated: boolean;
-  readonly handed_out: number;
-  readonly succeeded: number;
-  readonly failed: number;
-}
+type LockedRow = Omit<TriggerRow, 'triggerId' | 'taskType' | 'createdAtMs' | 'finishedAtMs'> & {
+  readonly lastCardId: number;
+  readonly handedOut: number;
+};
 
 interface Chunk {
   readonly cardIds: readonly number[];
@@ -35,7 +27,7 @@ export async function handOutNext(
   triggerId: string,
   limit: number,
 ): Promise<{ cardIds: readonly number[]; more: boolean }> {
-  const [trigger] = await tx.query<TriggerRow>(SQL.lock, [triggerId]);
+  const [trigger] = await tx.query<LockedRow>(SQL.lock, [triggerId]);
   if (trigger === undefined) return { cardIds: [], more: false };
   const take = trigger.kind === 'by_condition' ? takeSelected : takeListed;
   const chunk = await take(tx, triggerId, trigger, limit);
@@ -46,36 +38,36 @@ export async function handOutNext(
 async function takeListed(
   tx: SqlRunner,
   triggerId: string,
-  trigger: TriggerRow,
+  trigger: LockedRow,
   limit: number,
 ): Promise<Chunk> {
-  const { handed_out: before, last_card_id: lastCardId, total } = trigger;
-  const [row] = await tx.query<{ card_ids: string | null }>(SQL.listed, [triggerId, before, limit]);
-  const cardIds = parseIds(row?.card_ids);
+  const { handedOut: before, lastCardId, total } = trigger;
+  const [row] = await tx.query<{ cardIds: string | null }>(SQL.listed, [triggerId, before, limit]);
+  const cardIds = parseIds(row?.cardIds);
   return { cardIds, lastCardId, more: before + cardIds.length < total };
 }
 
 async function takeSelected(
   tx: SqlRunner,
   triggerId: string,
-  trigger: TriggerRow,
+  trigger: LockedRow,
   limit: number,
 ): Promise<Chunk> {
-  const { last_card_id: after, carrier_id: carrierId, card_status: status } = trigger;
-  const [row] = await tx.query<{ card_ids: string | null; looked_at: number; last_looked_at: number | null }>(
+  const { lastCardId: after, carrierId, cardStatus } = trigger;
+  const [row] = await tx.query<{ cardIds: string | null; lookedAt: number; lastLookedAt: number | null }>(
     SQL.selected,
-    [triggerId, after, PIECE_CARDS, carrierId, status, limit],
+    [triggerId, after, PIECE_CARDS, carrierId, cardStatus, limit],
   );
-  const cardIds = parseIds(row?.card_ids);
+  const cardIds = parseIds(row?.cardIds);
   // A full hand may have left matching cards of the piece behind.
   if (cardIds.length === limit) return { cardIds, lastCardId: cardIds.at(-1) ?? after, more: true };
-  return { cardIds, lastCardId: row?.last_looked_at ?? after, more: row?.looked_at === PIECE_CARDS };
+  return { cardIds, lastCardId: row?.lastLookedAt ?? after, more: row?.lookedAt === PIECE_CARDS };
 }
 
-async function save(tx: SqlRunner, triggerId: string, trigger: TriggerRow, chunk: Chunk): Promise<void> {
-  const handedOut = trigger.handed_out + chunk.cardIds.length;
-  const estimated = trigger.total_estimated && chunk.more;
-  const total = trigger.total_estimated && !chunk.more ? handedOut : Math.max(trigger.total, handedOut);
+async function save(tx: SqlRunner, triggerId: string, trigger: LockedRow, chunk: Chunk): Promise<void> {
+  const handedOut = trigger.handedOut + chunk.cardIds.length;
+  const estimated = trigger.totalEstimated && chunk.more;
+  const total = trigger.totalEstimated && !chunk.more ? handedOut : Math.max(trigger.total, handedOut);
   // Cards that were counted when the trigger was made and are gone before their turn.
   const failed = trigger.failed + (chunk.more ? 0 : total - handedOut);
   const completed = !chunk.more && trigger.succeeded + failed === total;

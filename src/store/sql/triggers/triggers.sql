@@ -15,22 +15,19 @@ SELECT $1::text, $2::text, $3::text, $4::integer, $5::integer, $6::bigint, $7::b
   CASE WHEN over THEN 'completed' ELSE 'queued' END, CASE WHEN over THEN clock_timestamp() END
 FROM (SELECT NOT $10::boolean AND $6::bigint = 0 AS over) AS trigger
 RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+  created_at, finished_at
 
 -- name: triggers.find
 -- $1 trigger id. Returns the trigger's row (trigger-row.ts).
 SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+  created_at, finished_at
 FROM manual_triggers
 WHERE trigger_id = $1
 
 -- name: triggers.page
 -- One page of the triggers, the newest first. $1 rows at most, $2 offset.
 SELECT trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+  created_at, finished_at
 FROM manual_triggers
 ORDER BY sequence DESC
 LIMIT $1::integer
@@ -48,8 +45,7 @@ SELECT count(*) AS open FROM manual_triggers WHERE finished_at IS NULL
 -- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
 -- with cards to hand out have an index of their own.
 SELECT t.trigger_id, t.kind, t.task_type, t.status, t.carrier_id, t.card_status, t.total, t.total_estimated,
-  t.succeeded, t.failed, (extract(epoch FROM t.created_at) * 1000)::bigint AS created_at_ms,
-  NULL::bigint AS finished_at_ms
+  t.succeeded, t.failed, t.created_at, t.finished_at
 FROM manual_triggers t
 WHERE t.status IN ('queued', 'running') AND t.trigger_id IN (
   SELECT owed.trigger_id FROM manual_trigger_cards owed WHERE owed.card_id = $1::bigint
@@ -80,8 +76,7 @@ SELECT card_id FROM cards WHERE card_id = ANY ($1::bigint[])
 UPDATE manual_triggers SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
 WHERE trigger_id = $1 AND status IN ('queued', 'running')
 RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
-  (extract(epoch FROM created_at) * 1000)::bigint AS created_at_ms,
-  (extract(epoch FROM finished_at) * 1000)::bigint AS finished_at_ms
+  created_at, finished_at
 
 -- name: triggers.feeding
 -- Triggers the leader has work with: cancelled ones first, then those that got least, then the oldest. $1 triggers of

@@ -35,11 +35,6 @@ const SQL = statements(
   'endFeeding',
 );
 
-interface OwedRow {
-  readonly trigger_id: string;
-  readonly card_id: number;
-}
-
 export class SqlTriggers implements TriggerRecords {
   constructor(private readonly client: SqlClient) {}
 
@@ -94,8 +89,8 @@ export class SqlTriggers implements TriggerRecords {
   }
 
   async knownCards(cardIds: readonly number[]): Promise<number[]> {
-    const rows = await this.client.query<{ card_id: number }>(SQL.knownCards, [cardIds]);
-    return rows.map((row) => row.card_id);
+    const rows = await this.client.query<{ cardId: number }>(SQL.knownCards, [cardIds]);
+    return rows.map((row) => row.cardId);
   }
 
   async cancel(triggerId: string): Promise<ManualTrigger | null> {
@@ -103,12 +98,8 @@ export class SqlTriggers implements TriggerRecords {
     return row === undefined ? null : toTrigger(row);
   }
 
-  async feeding(limit: number): Promise<FeedingTrigger[]> {
-    const rows = await this.client.query<Pick<TriggerRow, 'trigger_id' | 'task_type' | 'status'>>(
-      SQL.feeding,
-      [limit],
-    );
-    return rows.map((row) => ({ triggerId: row.trigger_id, taskType: row.task_type, status: row.status }));
+  feeding(limit: number): Promise<FeedingTrigger[]> {
+    return this.client.query<FeedingTrigger>(SQL.feeding, [limit]);
   }
 
   handOut(triggerId: string, limit: number): Promise<{ cardIds: readonly number[]; more: boolean }> {
@@ -124,23 +115,16 @@ export class SqlTriggers implements TriggerRecords {
     await this.client.query(SQL.count, params);
   }
 
-  async owed(
-    taskType: TaskType,
-    olderThanMs: number,
-    after: OwedCard | null,
-    limit: number,
-  ): Promise<OwedCard[]> {
+  owed(taskType: TaskType, olderThanMs: number, after: OwedCard | null, limit: number): Promise<OwedCard[]> {
     const position = [after?.triggerId ?? '', after?.cardId ?? 0];
-    const rows = await this.client.query<OwedRow>(SQL.owed, [taskType, olderThanMs, ...position, limit]);
-    return rows.map(toOwed);
+    return this.client.query<OwedCard>(SQL.owed, [taskType, olderThanMs, ...position, limit]);
   }
 
-  async handOutAgain(cards: readonly OwedCard[]): Promise<OwedCard[]> {
-    const rows = await this.client.query<OwedRow>(SQL.handOutAgain, [
+  handOutAgain(cards: readonly OwedCard[]): Promise<OwedCard[]> {
+    return this.client.query<OwedCard>(SQL.handOutAgain, [
       cards.map(({ triggerId }) => triggerId),
       cards.map(({ cardId }) => cardId),
     ]);
-    return rows.map(toOwed);
   }
 
   async takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void> {
@@ -151,8 +135,4 @@ export class SqlTriggers implements TriggerRecords {
       await tx.query(SQL.endFeeding, [triggerId]);
     });
   }
-}
-
-function toOwed(row: OwedRow): OwedCard {
-  return { triggerId: row.trigger_id, cardId: row.card_id };
 }
