@@ -4,10 +4,9 @@
 -- ARGV: 1 instance id, 2 claim number, 3 most items wanted, 4 lease (ms), 5 limit where none is configured,
 --       6 `1` when this is the trickle to a dead interface: nothing is claimed when another instance claimed for it within
 --       the last second, unless others claim as usual; failing cards only where nothing else is due
--- Returns: {free slots, pause left (ms), token, number of manual entries, number of retries,
---           {manual entries, retries and other cards ...},
---           {how late other cards are (ms), how many of them, for the next of them ...}, empty when the same claim is
---           sent again}
+-- Returns (replies.ts): free_slots, paused_ms (what is left of a pause), token, manual_count, retry_count, members (manual
+--           entries, retries and other cards), late (how late other cards are (ms), how many of them, for the next of
+--           them ...; empty when the same claim is sent again)
 -- Atomic because limit, slots, queue, retry lane and manual list must be judged and changed together: two workers
 -- claiming at once must neither exceed the limit nor get the same card.
 --
@@ -18,7 +17,7 @@ local now = now_ms()
 take_back_expired(slots, retry_slots, leases, manual, now)
 local limit = math.min(tonumber(redis.call('GET', KEYS[5]) or '') or tonumber(ARGV[5]),
   tonumber(redis.call('GET', KEYS[11]) or '') or math.huge)
-local paused = pause_left(KEYS[8], now)
+local paused_ms = pause_left(KEYS[8], now)
 local known = redis.call('HMGET', KEYS[7], ARGV[1], '#other_at', '#retry_credit', '#trickle_at')
 local trickle = ARGV[6] == '1'
 
@@ -32,8 +31,10 @@ local function answer(token, entries, retries, cards, late)
       end
     end
   end
-  local free = math.max(0, limit - write_running(KEYS[4], slots, now))
-  return { free, paused, token, #entries, #retries, members, late or {} }
+  local free_slots = math.max(0, limit - write_running(KEYS[4], slots, now))
+  local manual_count, retry_count = #entries, #retries
+  late = late or {}
+  return { free_slots, paused_ms, token, manual_count, retry_count, members, late }
 end
 
 -- The same claim again: what still carries its token.
@@ -56,7 +57,7 @@ end
 local take = math.min(tonumber(ARGV[3]), limit - redis.call('ZCARD', slots))
 -- Either way round, so that a clock that was set back holds up no trickle.
 local trickled = trickle and math.abs(now - tonumber(known[4] or 0)) < 1000 and now - tonumber(known[2] or 0) >= 1000
-if take <= 0 or paused > 0 or trickled then
+if take <= 0 or paused_ms > 0 or trickled then
   return answer('', {}, {}, {})
 end
 

@@ -1,17 +1,14 @@
 -- Counts the work of a task type.
 -- KEYS: 1 queue, 2 manual list, 3 slots, 4 limit, 5 retry lane, 6 effective limit
--- Returns: {queue length, due, slots in use, manual length, limit or false, retries that are due, retries that wait,
---           effective limit or false}
+-- Returns (replies.ts): queue_length, due, in_flight (slots in use), manual_length, limit or false, retry_due, backoff
+--           (retries that wait), effective_limit or false
 -- Atomic so that the numbers belong together; writes nothing.
 local now = now_ms()
+local queue_length = redis.call('ZCARD', KEYS[1])
+local due = redis.call('ZCOUNT', KEYS[1], '-inf', now)
+local in_flight = redis.call('ZCOUNT', KEYS[3], '(' .. exact(now), '+inf')
+local manual_length = redis.call('LLEN', KEYS[2])
 local retry_due = redis.call('ZCOUNT', KEYS[5], '-inf', now)
-return {
-  redis.call('ZCARD', KEYS[1]),
-  redis.call('ZCOUNT', KEYS[1], '-inf', now),
-  redis.call('ZCOUNT', KEYS[3], '(' .. exact(now), '+inf'),
-  redis.call('LLEN', KEYS[2]),
-  redis.call('GET', KEYS[4]),
-  retry_due,
-  redis.call('ZCARD', KEYS[5]) - retry_due,
-  redis.call('GET', KEYS[6]),
-}
+local backoff = redis.call('ZCARD', KEYS[5]) - retry_due
+local limit, effective_limit = redis.call('GET', KEYS[4]), redis.call('GET', KEYS[6])
+return { queue_length, due, in_flight, manual_length, limit, retry_due, backoff, effective_limit }

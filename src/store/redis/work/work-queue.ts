@@ -24,6 +24,7 @@ import type { Keys } from '../keys.ts';
 import { packLimitRecord, unpackLimitRecord } from '../limits/limit-record.ts';
 import { RedisPauses } from '../limits/pauses.ts';
 import { placeOf } from './card-place.ts';
+import { CLAIM_REPLY, COUNTS_REPLY, namedReply } from './replies.ts';
 import { settleGroups } from './settle-groups.ts';
 import { WorkSignal } from './work-signal.ts';
 
@@ -47,7 +48,7 @@ export class RedisWorkQueue implements WorkQueue {
   async claim(taskType: TaskType, request: ClaimRequest): Promise<Claim> {
     const { keys } = this;
     const { instanceId, claimNumber, max, leaseMs, trickle = false } = request;
-    const reply = (await this.client.script(
+    const reply = await this.client.script(
       'workClaim',
       [
         keys.queue(taskType),
@@ -63,8 +64,9 @@ export class RedisWorkQueue implements WorkQueue {
         keys.effectiveLimit(taskType),
       ],
       [instanceId, claimNumber, max, leaseMs, DEFAULT_MAX_CONCURRENCY, trickle ? 1 : 0],
-    )) as [number, number, string, number, number, string[], number[]];
-    const [freeSlots, pausedMs, token, manualCount, retryCount, members, late] = reply;
+    );
+    const claimed = namedReply(CLAIM_REPLY, reply);
+    const { freeSlots, pausedMs, token, manualCount, retryCount, members, late } = claimed;
     const items = members.map((member, i): WorkItem => {
       const lane: Lane = i < manualCount ? 'manual' : i < manualCount + retryCount ? 'retry' : 'schedule';
       const cardId = lane === 'manual' ? cardIdOf(member) : Number(member);
@@ -147,20 +149,14 @@ export class RedisWorkQueue implements WorkQueue {
       keys.retry(taskType),
       keys.effectiveLimit(taskType),
     ]);
-    const [queueLength, due, inFlight, manualLength, limit, retryDue, backoff, effective] =
-      reply as CountsReply;
+    const { limit, effectiveLimit, ...counts } = namedReply(COUNTS_REPLY, reply);
     const maxConcurrency = limitOf(limit);
     return {
-      queueLength,
-      due,
-      retryDue,
-      backoff,
-      inFlight,
-      manualLength,
+      ...counts,
       maxConcurrency,
       effectiveConcurrency: Math.min(
         maxConcurrency ?? DEFAULT_MAX_CONCURRENCY,
-        limitOf(effective) ?? Number.POSITIVE_INFINITY,
+        limitOf(effectiveLimit) ?? Number.POSITIVE_INFINITY,
       ),
     };
   }
@@ -271,8 +267,6 @@ export class RedisWorkQueue implements WorkQueue {
     ];
   }
 }
-
-type CountsReply = [number, number, number, number, string | null, number, number, string | null];
 
 /** As work-claim.lua reads a limit: what is no number counts as none. */
 function limitOf(text: string | null): number | null {
