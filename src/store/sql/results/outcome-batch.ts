@@ -1,4 +1,4 @@
-// Folds poll outcomes into the parameter arrays of results.sql. A statement may touch a row once, so
+// Folds poll outcomes into the parameter arrays of results.write. A statement may touch a row once, so
 // several outcomes of one card become one row; where a card has several readings, each further one needs a statement
 // after the first (the next round).
 import type { PollOutcome, UsageChange } from '../../../domain/results/poll-outcome.ts';
@@ -13,6 +13,38 @@ interface CardRow {
   stopped: boolean | null;
   readonly readings: UsageChange[];
 }
+
+interface Reading extends UsageChange {
+  readonly cardId: number;
+}
+
+type Cell = string | number | boolean | null;
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+// What the statement takes, an array a column, by the names it gives them and in its order.
+const FLAGS: Columns<CardRow> = {
+  card_id: ({ cardId }) => cardId,
+  verified: ({ verified }) => verified,
+  stopped: ({ stopped }) => stopped,
+};
+const READINGS: Columns<Reading> = {
+  card_id: ({ cardId }) => cardId,
+  month: ({ next }) => monthStart(next.month),
+  used_mb: ({ next }) => next.usedMb,
+  reading_mb: ({ next }) => next.lastReadingMb,
+  suspected_mb: ({ next }) => next.suspectedMb,
+  read_ms: ({ next }) => next.readAtMs,
+  based_on_ms: ({ basedOnReadAtMs }) => basedOnReadAtMs,
+};
+const POLLS: Columns<CardRow> = {
+  card_id: ({ cardId }) => cardId,
+  ...Object.fromEntries(
+    TASK_TYPES.map((type) => [`${type}_ms`, ({ polledAtMs }: CardRow) => polledAtMs[type] ?? null]),
+  ),
+};
+
+/** The names of the statement's parameters, in order. */
+export const WRITE_COLUMNS: readonly string[] = [FLAGS, READINGS, POLLS].flatMap(Object.keys);
 
 export interface OutcomeRound {
   readonly params: readonly SqlValue[];
@@ -49,20 +81,9 @@ function toRound(cards: readonly CardRow[], round: number): OutcomeRound {
     const usage = readings[round];
     return usage === undefined ? [] : [{ cardId, ...usage }];
   });
-  return {
-    params: [
-      flags.map((card) => card.cardId),
-      flags.map((card) => card.verified),
-      flags.map((card) => card.stopped),
-      readings.map(({ cardId }) => cardId),
-      readings.map(({ next }) => monthStart(next.month)),
-      readings.map(({ next }) => next.usedMb),
-      readings.map(({ next }) => next.lastReadingMb),
-      readings.map(({ next }) => next.suspectedMb),
-      readings.map(({ next }) => next.readAtMs),
-      readings.map(({ basedOnReadAtMs }) => basedOnReadAtMs),
-      polls.map((card) => card.cardId),
-      ...TASK_TYPES.map((type) => polls.map((card) => card.polledAtMs[type] ?? null)),
-    ],
-  };
+  return { params: [...arrays(FLAGS, flags), ...arrays(READINGS, readings), ...arrays(POLLS, polls)] };
+}
+
+function arrays<Row>(columns: Columns<Row>, rows: readonly Row[]): SqlValue[] {
+  return Object.values(columns).map((of) => rows.map(of));
 }

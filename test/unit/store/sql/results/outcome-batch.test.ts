@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { outcomeRounds } from '../../../../../src/store/sql/results/outcome-batch.ts';
+import { TASK_TYPES } from '../../../../../src/domain/task-type.ts';
+import { outcomeRounds, WRITE_COLUMNS } from '../../../../../src/store/sql/results/outcome-batch.ts';
 
 function usage(usedMb: number, readAtMs: number, basedOnReadAtMs: number | null, month = '2026-11') {
   return { next: { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, readAtMs }, basedOnReadAtMs };
 }
+
+/** Task types these tests have no outcome of. */
+const OTHERS = TASK_TYPES.slice(3);
 
 describe('outcomeRounds', () => {
   it('makes one row a card, in card order, of everything a batch says about it', () => {
@@ -30,6 +35,7 @@ describe('outcomeRounds', () => {
         [20, null],
         [null, 30],
         [null, 31],
+        ...OTHERS.map(() => [null, null]),
       ],
     });
   });
@@ -43,10 +49,26 @@ describe('outcomeRounds', () => {
     expect(rounds.map((round) => round.params[3])).toEqual([[1, 2], [1]]);
     expect(rounds.map((round) => round.params[8])).toEqual([[10, 10], [20]]);
     expect(rounds[1]?.params.slice(0, 3)).toEqual([[], [], []]);
-    expect(rounds[1]?.params.slice(10)).toEqual([[], [], [], []]);
+    expect(rounds[1]?.params.slice(10)).toEqual([[], ...TASK_TYPES.map(() => [])]);
   });
 
   it('makes a round of nothing', () => {
-    expect(outcomeRounds([])).toEqual([{ params: Array.from({ length: 14 }, () => []) }]);
+    expect(outcomeRounds([])).toEqual([{ params: WRITE_COLUMNS.map(() => []) }]);
+  });
+
+  it('gives the statement what it takes, in its order', () => {
+    const file = readFileSync(
+      new URL('../../../../../src/store/sql/results/results.sql', import.meta.url),
+      'utf8',
+    );
+    const write = file.slice(file.indexOf('results.write'), file.indexOf('results.latestReading'));
+    const taken: string[] = [];
+    for (const [, params = '', names = ''] of write.matchAll(/unnest\(([^)]*)\)\s+AS \w \(([^)]*)\)/g)) {
+      const columns = names.split(', ');
+      for (const [i, param] of params.split(', ').entries()) {
+        taken[Number(/^\$(\d+)::/.exec(param)?.[1]) - 1] = columns[i] as string;
+      }
+    }
+    expect(WRITE_COLUMNS).toEqual(taken);
   });
 });
