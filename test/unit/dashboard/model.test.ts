@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
 import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
+import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import {
   CALM,
@@ -19,6 +20,8 @@ import {
 type Failing = ReturnType<typeof failingCards>[number];
 
 const press = (state: State, ...names: string[]) => stateAfter(state, ...keys(...names));
+
+const LAST = TASK_TYPES.at(-1) as TaskType;
 
 describe('moving about', () => {
   it.each([
@@ -45,12 +48,12 @@ describe('moving about', () => {
   it.each([
     ['overview', 'down', 'realname', 'carddata'],
     ['overview', 'j', 'carddata', 'package'],
-    ['overview', 'down', 'package', 'package'],
+    ['overview', 'down', LAST, LAST],
     ['overview', 'k', 'realname', 'realname'],
     ['card', 'up', 'package', 'carddata'],
     ['task', 'right', 'realname', 'carddata'],
-    ['task', 'l', 'package', 'realname'],
-    ['task', 'h', 'realname', 'package'],
+    ['task', 'l', LAST, 'realname'],
+    ['task', 'h', 'realname', LAST],
   ] as const)('in %s %s goes from %s to %s', (view, key, from, to) => {
     expect(press(calmState({ view, taskType: from }), key).taskType).toBe(to);
   });

@@ -1,33 +1,47 @@
 import { describe, expect, it } from 'vitest';
 import { divideCeiling, grantWithin, type PerType } from '../../../../src/domain/limits/gateway-ceiling.ts';
-import { perTaskType } from '../../../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 
-const of = (realname: number, carddata: number, pack: number): PerType => ({
-  ...perTaskType(() => 0),
+/** Task types these tests have no number of their own for. */
+const OTHERS = TASK_TYPES.length - 3;
+
+const of = (realname: number, carddata: number, pack: number, others = 0): PerType => ({
+  ...perTaskType(() => others),
   realname,
   carddata,
   package: pack,
 });
-const sum = (shares: PerType) => shares.realname + shares.carddata + shares.package;
+const sum = (shares: PerType) => Object.values(shares).reduce((total, share) => total + share, 0);
 
 describe('divideCeiling', () => {
   it.each<[string, number, PerType, PerType]>([
-    ['the same for all who need more', 90, of(500, 500, 500), of(30, 30, 30)],
-    ['what one leaves to the others', 90, of(500, 10, 500), of(40, 10, 40)],
-    ['what two leave to the third', 90, of(5, 10, 500), of(5, 10, 75)],
-    ['the rest to everybody when nobody needs it', 90, of(0, 10, 20), of(21, 30, 39)],
-    ['one at least to him who needs nothing', 90, of(0, 500, 500), of(1, 45, 44)],
-    ['a remainder in order', 4, of(9, 9, 9), of(2, 1, 1)],
-    ['one each at the smallest ceiling', 3, of(9, 9, 9), of(1, 1, 1)],
-    ['one each even where the ceiling is smaller than the number of types', 2, of(9, 9, 9), of(1, 1, 1)],
-    ['a need of one call', 10, of(1, 1, 1), of(4, 3, 3)],
+    ['the same for all who need more', 30 * TASK_TYPES.length, of(500, 500, 500, 500), of(30, 30, 30, 30)],
+    ['what one leaves to the others', 90 + OTHERS, of(500, 10, 500), of(40, 10, 40, 1)],
+    ['what two leave to the third', 90 + OTHERS, of(5, 10, 500), of(5, 10, 75, 1)],
+    [
+      'the rest to everybody when nobody needs it',
+      31 + OTHERS + 20 * TASK_TYPES.length,
+      of(0, 10, 20),
+      of(21, 30, 40, 21),
+    ],
+    ['one at least to him who needs nothing', 90 + OTHERS, of(0, 500, 500), of(1, 45, 44, 1)],
+    ['a remainder in order', TASK_TYPES.length + 1, of(9, 9, 9, 9), of(2, 1, 1, 1)],
+    ['one each at the smallest ceiling', TASK_TYPES.length, of(9, 9, 9, 9), of(1, 1, 1, 1)],
+    [
+      'one each even where the ceiling is smaller than the number of types',
+      TASK_TYPES.length - 1,
+      of(9, 9, 9, 9),
+      of(1, 1, 1, 1),
+    ],
+    ['a need of one call', 3 * TASK_TYPES.length + 1, of(1, 1, 1, 1), of(4, 3, 3, 3)],
   ])('gives %s', (_, ceiling, needs, shares) => {
     expect(divideCeiling(ceiling, needs, null)).toEqual(shares);
   });
 
   it('never gives more than there is, nor less than one, nor leaves anything while somebody is short', () => {
     const numbers = [0, 1, 2, 7, 33, 100, 5_000];
-    for (const ceiling of [3, 4, 5, 10, 99, 300, 300_000]) {
+    for (const more of [0, 1, 2, 7, 96, 297, 299_997]) {
+      const ceiling = TASK_TYPES.length + more;
       for (const a of numbers) {
         for (const b of numbers) {
           for (const c of numbers) {
@@ -42,9 +56,12 @@ describe('divideCeiling', () => {
   });
 
   it('keeps the shares in force while nobody is short', () => {
-    expect(divideCeiling(90, of(3, 60, 10), of(15, 60, 15))).toEqual(of(15, 60, 15));
-    expect(divideCeiling(90, of(16, 60, 10), of(15, 60, 15))).toEqual(of(18, 61, 11));
-    expect(divideCeiling(60, of(3, 10, 10), of(15, 60, 15))).not.toEqual(of(15, 60, 15));
+    const present = of(15, 60, 15, 1);
+    // One more for each type than it needs, and one that is left.
+    const ceiling = 16 + 60 + 10 + OTHERS + TASK_TYPES.length + 1;
+    expect(divideCeiling(ceiling, of(3, 60, 10), present)).toEqual(present);
+    expect(divideCeiling(ceiling, of(16, 60, 10), present)).toEqual(of(18, 61, 11, 2));
+    expect(divideCeiling(60, of(3, 10, 10), present)).not.toEqual(present);
   });
 });
 

@@ -1,12 +1,12 @@
 // Limits that are kept in force, and the share of a ceiling an instance begins with, on the live store of this process.
 import { beforeEach, expect, it } from 'vitest';
-import { askPerTaskType } from '../../../../src/domain/task-type.ts';
+import { askPerTaskType, perTaskType, TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { LimitKeeper, seedCeiling } from '../../../../src/engine/limits/limit-keeper.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-const LIMITS = { realname: 11, carddata: 12, package: 13 };
+const LIMITS = { ...perTaskType(() => 14), realname: 11, carddata: 12 };
 const clock = new FakeClock();
 let live: LiveStore;
 let fence: number | null;
@@ -35,13 +35,13 @@ it('sets the limits of the record store where none is in force, and comes again 
 it('sets nothing while another instance leads', async () => {
   fence = null;
   await keeper.runOnce();
-  expect(await inForce()).toEqual({ realname: null, carddata: null, package: null });
+  expect(await inForce()).toEqual(perTaskType(() => null));
 });
 
 it.each([
   [null, null],
-  [31, 10],
-  [2, 1],
+  [10 * TASK_TYPES.length + 1, 10],
+  [TASK_TYPES.length - 1, 1],
 ])('begins under a ceiling of %j with %j calls a type', async (ceiling, share) => {
   await live.work.setMaxConcurrency('package', 500);
   await seedCeiling(live.work, ceiling);

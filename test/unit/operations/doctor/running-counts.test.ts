@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { perTaskType, type TaskType } from '../../../../src/domain/task-type.ts';
+import { perTaskType, TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { runningCountFindings } from '../../../../src/operations/doctor/running-counts.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { RunningCount } from '../../../../src/store/ports/live/work-queue.ts';
@@ -12,6 +12,8 @@ function found(realname: RunningCount) {
   return runningCountFindings({ work } as unknown as LiveStore);
 }
 
+const RUNNING = TASK_TYPES.map((taskType) => `${taskType} ${taskType === 'realname' ? 2 : RIGHT.live}`);
+
 it.each([
   ['that of the slots held', { shown: '5', held: 5, live: 2 }],
   ['that of the calls that run', { shown: '2', held: 5, live: 2 }],
@@ -20,7 +22,7 @@ it.each([
   expect(await found(count)).toEqual([
     expect.objectContaining({
       status: 'ok',
-      detail: 'those of the calls that run: realname 2, carddata 3, package 3',
+      detail: `those of the calls that run: ${RUNNING.join(', ')}`,
     }),
   ]);
 });
