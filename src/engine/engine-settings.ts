@@ -31,7 +31,7 @@ export interface EngineDeps {
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   /** Records changes that the daemon makes itself. */
-  readonly audit: Pick<AuditTrail, 'change' | 'tell'>;
+  readonly audit: Pick<AuditTrail, 'change' | 'log'>;
   readonly digest: Pick<AuditDigest, 'note'>;
   readonly clock: Clock;
   readonly random: () => number;

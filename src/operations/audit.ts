@@ -34,10 +34,10 @@ export class Audit implements AuditTrail {
   async record(actor: Actor, change: AuditChange): Promise<void> {
     const entry = { ...actor, ...change, atMs: this.deps.clock.now() };
     await this.#append(this.deps.records, [entry]);
-    this.tell(entry);
+    this.log(entry);
   }
 
-  tell({ atMs, name, ...entry }: AuditEntry): void {
+  log({ atMs, name, ...entry }: AuditEntry): void {
     const line = { at: new Date(atMs), actor: name, ...entry };
     this.deps.log.info(snakeKeys(line) as typeof line, 'audit');
   }
@@ -83,7 +83,7 @@ export class Audit implements AuditTrail {
       await this.#append(records, entries);
       return done;
     });
-    for (const entry of entries) this.tell(entry);
+    for (const entry of entries) this.log(entry);
     return result;
   }
 

@@ -180,7 +180,7 @@ export class CompressedFleet {
       read: async (ids: readonly number[]) => cardsOf(ids),
       forget: async () => {},
     } as unknown as CardReader;
-    const audit = { tell: () => {} };
+    const audit = { log: () => {} };
     const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
     return taskTypes.map(
       (taskType) =>

@@ -27,7 +27,7 @@ import type { Task, TaskResult } from '../work/task.ts';
 export interface PackageTaskDeps {
   readonly gateway: Gateway;
   readonly stops: Pick<StopRecords, 'claim' | 'complete' | 'acknowledge' | 'abandon'>;
-  readonly audit: Pick<AuditTrail, 'tell'>;
+  readonly audit: Pick<AuditTrail, 'log'>;
   readonly reader: Pick<CardReader, 'forget'>;
   readonly calendar: MonthCalendar;
   readonly leaseMs: number;
@@ -131,7 +131,7 @@ export class PackageTask implements Task {
     const entry = await this.deps.stops.complete(card.cardId, month);
     // No stop of ours was in progress: another system stopped the card, or another poll has recorded this stop.
     if (entry === null) return;
-    this.deps.audit.tell(entry);
+    this.deps.audit.log(entry);
     this.deps.log.info(
       {
         card_id: card.cardId,

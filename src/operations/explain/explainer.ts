@@ -142,8 +142,8 @@ export class Explainer {
   }
 }
 
-function failureOf({ atMs, reason, message, durationMs, inARow }: NotedFailure) {
-  return { at: new Date(atMs), reason, message, durationMs, attempts: inARow };
+function failureOf({ atMs, reason, message, durationMs, failuresInARow }: NotedFailure) {
+  return { at: new Date(atMs), reason, message, durationMs, attempts: failuresInARow };
 }
 
 /** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */

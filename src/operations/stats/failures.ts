@@ -64,6 +64,6 @@ function roundedCarrier(carrier: FailingCarrier): FailingCarrier {
   return { ...carrier, failedPercent: rounded(carrier.failedPercent) };
 }
 
-function failingCardOf({ cardId, atMs, inARow, ...rest }: NotedFailure): FailingCard {
-  return { cardId, at: new Date(atMs), attempts: inARow, ...rest };
+function failingCardOf({ cardId, atMs, failuresInARow, ...rest }: NotedFailure): FailingCard {
+  return { cardId, at: new Date(atMs), attempts: failuresInARow, ...rest };
 }

@@ -1,5 +1,5 @@
-// The live store of a single process, for trying out and for small fleets: everything is gone when the process ends,
-// and the rings are built anew from the record store. Opened by wiring when no Redis is configured.
+// The live store of a single process, for evaluation and for small fleets. Its data ends with the process, and the
+// rings are built again from the record store. Opened by wiring when no Redis is configured.
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../ports/live/live-store.ts';
 import { EmbeddedCardCache } from './cards/card-cache.ts';
@@ -35,7 +35,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     requests: new EmbeddedRequestClaims(clock),
     async ping() {},
     now: async () => clock.now(),
-    // With this process everything in it is gone, and built anew.
+    // Constant, because the data ends with this process and is built again in the next one.
     identity: async () => 'embedded',
     missingRights: async () => ({ user: '', needed: [], useful: [] }),
     servers: async () => [],

@@ -1,21 +1,21 @@
-// Every Redis key name of cardpoll. Used by the adapters of this folder only; builds names, touches no connection.
+// Builds every Redis key name of cardpoll. Used only by the adapters of this folder.
 //
-// Operations interface, section 1.1, names the inspection points, and standalone and Sentinel deployments carry exactly
-// those names. In a cluster the task type is wrapped in braces, so that all keys of one type share a hash slot and
-// one script may touch them.
+// Operations interface, section 1.1, names the keys that operators inspect; standalone and Sentinel deployments use
+// exactly these names. In a cluster the task type is in braces, so that all keys of one type share a hash slot and one
+// script may use them.
 import type { HistoryStep } from '../../domain/stats/history.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { RingId } from '../ports/live/rings.ts';
 
 export class Keys {
-  /** Matches every one. */
+  /** Matches every key. */
   readonly all = 'polling:*';
   /** "<fleet id> <name>" */
   readonly fleet = 'polling:fleet';
   readonly initProgress = 'polling:init:progress';
-  /** Hash: what is wrong -> since when, and until when it was noted (health-note.lua). */
+  /** Hash: name of a problem -> since when it exists, and until when it was noted (health-note.lua). */
   readonly health = 'polling:health';
-  /** Hash: the comparison of rings and cards (packed-reconciliation.ts). */
+  /** Hash: the state of the comparison of rings and cards (packed-reconciliation.ts). */
   readonly reconciliation = 'polling:reconciliation';
   /** Hash: worker id -> "<expiry ms> <details as JSON>". */
   readonly workers = 'polling:workers';
@@ -27,7 +27,7 @@ export class Keys {
     return `polling:queue:${this.#tag(taskType)}`;
   }
 
-  /** List of `<card_id>` or `<card_id>:<trigger_id>`; the head is next. */
+  /** List of `<card_id>` or `<card_id>:<trigger_id>`; the head is claimed next. */
   manual(taskType: TaskType): string {
     return `polling:manual:${this.#tag(taskType)}`;
   }
@@ -45,12 +45,12 @@ export class Keys {
     return `polling:concurrency:config:${this.#tag(taskType)}`;
   }
 
-  /** The limit the leader lowered the configured one to; absent while it did not. */
+  /** The limit in force while the leader has lowered the configured one; absent otherwise. */
   effectiveLimit(taskType: TaskType): string {
     return `polling:concurrency:effective:${this.#tag(taskType)}`;
   }
 
-  /** JSON: what the leader knows of the limit of the type, and why it is as it is. */
+  /** JSON: what the leader knows about the limit of the type, and why it has its value. */
   limitRecord(taskType: TaskType): string {
     return `polling:concurrency:record:${this.#tag(taskType)}`;
   }
@@ -60,20 +60,23 @@ export class Keys {
     return `polling:concurrency:slots:${this.#tag(taskType)}`;
   }
 
-  /** Sorted set: failing card id -> when it may be asked again (whole ms). A card is here or in the queue, never in both. */
+  /**
+   * Sorted set: failing card id -> when it is due for a retry (whole ms). A card is here or in the queue, never in
+   * both.
+   */
   retry(taskType: TaskType): string {
     return `polling:retry:${this.#tag(taskType)}`;
   }
 
-  /** Sorted set: card id -> lease token, of those slots that retries hold. */
+  /** Sorted set: card id -> lease token, for the slots that retries hold. */
   retrySlots(taskType: TaskType): string {
     return `polling:concurrency:retry-slots:${this.#tag(taskType)}`;
   }
 
   /**
-   * Hash: worker id -> "<claim number> <token>" of its last claim; `#` counts claims, `#other_at` is when work that is
-   * no retry was claimed last, `#retry_credit` what work-claim.lua grants retries beyond whole slots, `#seen_ms` and
-   * `#set_back` are what work-follow-clock.lua knows of the clock.
+   * Hash: worker id -> "<claim number> <token>" of its last claim. `#` counts claims; `#other_at` is when work other
+   * than retries was last claimed; `#retry_credit` is the fraction of a slot that work-claim.lua grants retries;
+   * `#seen_ms` and `#set_back` are the state of work-follow-clock.lua.
    */
   claims(taskType: TaskType): string {
     return `polling:claims:${this.#tag(taskType)}`;
@@ -89,22 +92,22 @@ export class Keys {
     return `polling:failure-notes:${this.#tag(taskType)}`;
   }
 
-  /** Sorted set: card id -> when that failure was noted (ms). */
+  /** Sorted set: card id -> when its last failure was noted (ms). */
   failureTimes(taskType: TaskType): string {
     return `polling:failure-times:${this.#tag(taskType)}`;
   }
 
-  /** Hash: place in the ring of samples -> sample as JSON. */
+  /** Hash: position of the sample -> sample as JSON. */
   history(step: HistoryStep): string {
     return `polling:history:${step}`;
   }
 
-  /** Hash: who paused claiming (`gateway`, `operator`) -> "<since ms> <until ms> <details as JSON>". */
+  /** Hash: source of the pause (`gateway`, `operator`) -> "<since ms> <until ms> <details as JSON>". */
   pauses(taskType: TaskType): string {
     return `polling:pauses:${this.#tag(taskType)}`;
   }
 
-  /** Channel: a message tells that work was added. */
+  /** Channel: a message signals that work was added. */
   workChannel(taskType: TaskType): string {
     return `polling:work:${this.#tag(taskType)}`;
   }
@@ -113,12 +116,12 @@ export class Keys {
     return `polling:stats:${this.#tag(taskType)}`;
   }
 
-  /** Hash: index of a ten-second slot -> what was counted in it (packed-slot.ts). */
+  /** Hash: index of a ten-second slot -> its counts (packed-slot.ts). */
   statsWindow(taskType: TaskType): string {
     return `polling:stats-window:${this.#tag(taskType)}`;
   }
 
-  /** Hash: worker id -> number of its last statistics flush. */
+  /** Hash: worker id -> number of its last flush of statistics. */
   statsFlushes(taskType: TaskType): string {
     return `polling:stats-flushes:${this.#tag(taskType)}`;
   }
@@ -128,12 +131,12 @@ export class Keys {
     return `polling:rings:${this.#tag(taskType)}`;
   }
 
-  /** Hash: config id -> last generation number given out; never reused, so that clean-up cannot hit new buckets. */
+  /** Hash: config id -> last generation number; never reused, so that emptying the trash cannot remove new buckets. */
   ringGenerations(taskType: TaskType): string {
     return `polling:ring-generations:${this.#tag(taskType)}`;
   }
 
-  /** Hash: `<config id>:<generation>` of an abandoned generation -> the keys of its buckets have numbers below this. */
+  /** Hash: `<config id>:<generation>` of an abandoned generation -> a number above those of all its buckets. */
   ringTrash(taskType: TaskType): string {
     return `polling:ring-trash:${this.#tag(taskType)}`;
   }
@@ -153,7 +156,7 @@ export class Keys {
     return `polling:lease:${name}`;
   }
 
-  /** Hash: attempt, fingerprint, and once answered status and body. */
+  /** Hash: attempt and fingerprint, and status and body once the request is answered. */
   request(key: string): string {
     return `polling:request:${key}`;
   }

@@ -1,4 +1,5 @@
-// The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each concern has a file of its own.
+// The live store in Redis: standalone, Sentinel or Cluster. Opened by wiring; each section of the port has its own
+// file.
 import type { LiveStore } from '../ports/live/live-store.ts';
 import { RedisCardCache } from './cards/card-cache.ts';
 import { type ConnectionLog, connectRedis, type RedisAccess } from './client/connect.ts';
@@ -17,8 +18,8 @@ import { RedisManualList } from './work/manual-list.ts';
 import { RedisWorkQueue } from './work/work-queue.ts';
 
 /**
- * Opens the store at `redis://`, `redis-sentinel://host:port,host:port/master` or `redis-cluster://host:port,host:port`;
- * `rediss...://` is the same over TLS.
+ * Opens the store at `redis://`, `redis-sentinel://host:port,host:port/master` or
+ * `redis-cluster://host:port,host:port`; `rediss...://` is the same over TLS.
  * @throws CardpollError `config` (URL, credentials, certificates, eviction policy) or `unavailable`.
  */
 export async function openRedisLiveStore({

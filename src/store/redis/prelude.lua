@@ -1,19 +1,19 @@
--- Put in front of every other script of src/store/redis by scripts.ts; does nothing by itself.
+-- scripts.ts puts this in front of every other script of src/store/redis. It only defines functions.
 -- Uses Lua 5.1 as Redis >= 6.2 embeds it. Redis replicates a script's effects, so reading TIME is safe.
 
--- Numbers are handed to redis.call as they are (Redis writes them with 17 digits); where a number leaves as text,
--- exact() must be used, because Lua's tostring keeps 14 digits only.
+-- Numbers are passed to redis.call as they are (Redis writes them with 17 digits). To turn a number into text, use
+-- exact(), because Lua's tostring keeps only 14 digits.
 local function exact(number)
   return string.format('%.17g', number)
 end
 
--- Redis' own clock in whole epoch milliseconds.
+-- Returns Redis' own time in whole epoch milliseconds.
 local function now_ms()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
--- Lua's unpack fails past about 8,000 values: longer lists are passed on in chunks of this many.
+-- Lua's unpack fails with more than about 8,000 values: longer lists are passed in chunks of this size.
 local CHUNK = 4000
 
 -- Calls a command that takes many values, chunk by chunk. Returns the sum of its integer replies.
@@ -25,7 +25,7 @@ local function call_chunked(command, key, values)
   return sum
 end
 
--- Scores of many members of a sorted set, as numbers; false where absent.
+-- Returns the scores of members of a sorted set as numbers, false for an absent member.
 local function scores_of(key, members)
   local scores = {}
   for from = 1, #members, CHUNK do
@@ -37,9 +37,9 @@ local function scores_of(key, members)
   return scores
 end
 
--- Tells for each member of a sorted set whether its score is the token given for it (tokens as text).
--- Members that share a token, as those of one claim do, are compared with the range of that score: reading scores one
--- by one costs Redis several times as much, because it writes each of them out as text.
+-- Returns for each member of a sorted set whether its score is the token given for it (tokens as text). Members that
+-- share a token, like those of one claim, are compared with the range of that score: reading scores one by one costs
+-- Redis several times as much, because it writes each score as text.
 local MIN_RANGE = 16
 local function holds(key, members, tokens)
   local by_token, mine = {}, {}
@@ -74,8 +74,8 @@ local function holds(key, members, tokens)
   return mine
 end
 
--- Writes the running count anew from the slots held. It expires shortly after the last slot does, so it cannot
--- outlive its holders even when no daemon is left to reap them. Returns the count.
+-- Sets the running count to the number of slots held. It expires shortly after the last slot, so it does not outlive
+-- the slots even when no daemon is left to reap them. Returns the count.
 local function write_running(count_key, slots_key, now)
   local held = redis.call('ZCARD', slots_key)
   if held == 0 then
@@ -90,7 +90,7 @@ local function write_running(count_key, slots_key, now)
   return held
 end
 
--- Takes back what expired: slots, and manual entries (to the head of their list, the earliest claimed first).
+-- Takes back expired slots and manual entries (to the head of their list, the earliest claimed first).
 -- Returns the number of slots.
 local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_key, now)
   local slots = redis.call('ZREMRANGEBYSCORE', slots_key, '-inf', now)
@@ -103,12 +103,12 @@ local function take_back_expired(slots_key, retry_slots_key, leases_key, manual_
   return slots
 end
 
--- Wakes workers that rest. A user without the right to publish costs them a second, not their work.
-local function tell_of_work(channel)
+-- Wakes resting workers. Without the right to publish they find the work up to a second later.
+local function signal_work(channel)
   redis.pcall('PUBLISH', channel, '')
 end
 
--- Milliseconds for which claiming is still paused, by whoever paused it for longest; 0 when it is not.
+-- Returns the milliseconds until the last pause ends; 0 when claiming is not paused.
 local function pause_left(pauses_key, now)
   local left = 0
   for _, pause in ipairs(redis.call('HMGET', pauses_key, 'gateway', 'operator')) do
@@ -119,7 +119,7 @@ local function pause_left(pauses_key, now)
   return left
 end
 
--- The pauses in force: {source, entry, source, entry ...}.
+-- Returns the pauses in force: {source, entry, source, entry ...}.
 local function pauses_in_force(pauses_key, now)
   local found = {}
   local pauses = redis.call('HGETALL', pauses_key)
@@ -132,7 +132,7 @@ local function pauses_in_force(pauses_key, now)
   return found
 end
 
--- Returns the positions of the cards that fail. Costs one command while no card fails.
+-- Returns the positions of the failing cards. Takes one command while no card fails.
 local function failing_positions(failures_key, cards)
   local positions = {}
   if #cards == 0 or redis.call('EXISTS', failures_key) == 0 then
@@ -149,9 +149,9 @@ local function failing_positions(failures_key, cards)
   return positions
 end
 
--- Makes cards due: those that do not fail in the queue, the others in the retry lane, unless they are there already or
--- run. The retry lane takes none while it holds `retry_cap` entries: the ring brings them again.
--- Returns how many were new to the queue, and how many to the retry lane.
+-- Makes cards due: failing cards in the retry lane, all others in the queue, unless a card is there already or runs.
+-- The retry lane takes no card while it holds `retry_cap` entries: the card's ring makes it due again later. Returns
+-- the number of cards that were new to the queue, and the number that were new to the retry lane.
 local function make_due(queue_key, retry_key, failures_key, cards, due_ms, retry_cap)
   local score, is_failing, healthy, failing = exact(due_ms), {}, {}, {}
   for _, i in ipairs(failing_positions(failures_key, cards)) do

@@ -1,4 +1,5 @@
-// The Lua scripts by name, each with the shared prelude (ring-*.lua: preludes) in front. client.ts defines them on a connection.
+// The Lua scripts by name. Each begins with the shared prelude; ring-*.lua scripts also get ring-prelude.lua, after it.
+// client.ts defines them on a connection.
 import cardCachePut from './cards/card-cache-put.lua';
 import leaseResign from './instances/lease-resign.lua';
 import leaseTake from './instances/lease-take.lua';

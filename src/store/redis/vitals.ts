@@ -1,5 +1,5 @@
-// How the Redis servers are, as INFO tells it. Used by live-store.ts for the doctor. A server that hides a section leaves
-// what is in it unknown.
+// Reads the state of the Redis servers from INFO. Used by live-store.ts for the doctor. The fields of a section that a
+// server hides are unknown.
 import type { LiveServer } from '../ports/live/live-store.ts';
 import type { RedisClient } from './client/client.ts';
 
@@ -21,7 +21,7 @@ export async function serversOf(client: RedisClient): Promise<LiveServer[]> {
       version: fields.get('redis_version') ?? null,
       writable: fields.get('role') === undefined ? null : fields.get('role') === 'master',
       usedBytes: number('used_memory'),
-      // 0: as much as the machine has.
+      // 0 means no limit: then the memory of the machine counts.
       limitBytes: number('maxmemory') || number('total_system_memory'),
       replicas: number('connected_slaves'),
       replicasInStep: [...fields].filter(([name, value]) => /^slave\d+$/.test(name) && isOnline(value))

@@ -22,7 +22,7 @@ describeLiveStore('failure log', (live) => {
     const before = (await failures.last(REALNAME, 1))?.atMs as number;
     await failures.note(REALNAME, [failure(1, 'second: "quoted"\n')]);
     const last = await failures.last(REALNAME, 1);
-    expect(last).toMatchObject({ ...failure(1, 'second: "quoted"\n'), inARow: 0 });
+    expect(last).toMatchObject({ ...failure(1, 'second: "quoted"\n'), failuresInARow: 0 });
     expect(last?.atMs).toBeGreaterThanOrEqual(before);
     expect(await failures.last('package', 1)).toBeNull();
   });
@@ -40,9 +40,9 @@ describeLiveStore('failure log', (live) => {
     await settle(live.store, ofCard(3), 'done');
     const { total, latest } = await failures.failing(REALNAME, 10);
     expect(total).toBe(2);
-    expect(latest.map(({ cardId, inARow }) => ({ cardId, inARow }))).toEqual([
-      { cardId: 2, inARow: 1 },
-      { cardId: 1, inARow: 1 },
+    expect(latest.map(({ cardId, failuresInARow }) => ({ cardId, failuresInARow }))).toEqual([
+      { cardId: 2, failuresInARow: 1 },
+      { cardId: 1, failuresInARow: 1 },
     ]);
     expect((await failures.failing(REALNAME, 1)).latest).toMatchObject([{ cardId: 2 }]);
   });

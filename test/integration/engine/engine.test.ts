@@ -66,7 +66,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       ...{ live, records, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream, onChange: () => {} }),
       probeAddress: () => null,
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
+      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
     },

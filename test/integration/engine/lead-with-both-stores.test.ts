@@ -102,7 +102,7 @@ async function makeEngine(
       ...{ ...stores, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway: upstream as never, onChange: () => {} }),
       probeAddress: () => null,
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
+      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
     },

@@ -1,4 +1,4 @@
-// The card cache in this process's memory, bounded: past MAX_CARDS the oldest entries go first.
+// The card cache in this process's memory. It is bounded: past MAX_CARDS the oldest entries are removed.
 import type { Card } from '../../../domain/cards/card.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { CardCache } from '../../ports/live/card-cache.ts';

@@ -55,7 +55,7 @@ export class EmbeddedCoordination implements Coordination {
     return this.#fleet;
   }
 
-  /** What else this process holds is of the one record store it opened. */
+  /** Forgets only the fleet: everything else in this process belongs to the one record store that it has opened. */
   async forgetFleet(): Promise<void> {
     this.#fleet = null;
   }

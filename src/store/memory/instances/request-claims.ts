@@ -1,4 +1,4 @@
-// Requests that may be sent again, in this process's memory, bounded: past MAX_REQUESTS the oldest are forgotten.
+// Claims of requests that may be sent again, in this process's memory. Past MAX_REQUESTS the oldest are removed.
 import type { Clock } from '../../../platform/clock.ts';
 import type { RequestAnswer, RequestClaim, RequestClaims } from '../../ports/live/request-claims.ts';
 

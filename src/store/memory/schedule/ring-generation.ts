@@ -1,4 +1,4 @@
-// One build of a ring's buckets in this process's memory: a JavaScript Set a bucket. Used by rings.ts.
+// One build of a ring's buckets in this process's memory; each bucket is a JavaScript Set. Used by rings.ts.
 import {
   afterMerge,
   afterSplit,
@@ -44,7 +44,7 @@ export class Generation {
     return this.#buckets.get(bucketNumberOf(cardId, this.shape))?.has(cardId) ?? false;
   }
 
-  /** The cards of the bucket at a step, and how many steps it spans. */
+  /** @returns the cards of the bucket at a step, and the number of steps that it spans. */
   at(step: number): { readonly cards: Iterable<number>; readonly steps: 1 | 2 } {
     const { number, steps } = bucketAt(this.shape, step);
     return { cards: this.#buckets.get(number) ?? [], steps };
@@ -56,7 +56,7 @@ export class Generation {
     this.#move([buckets + split]);
   }
 
-  /** False when the cursor stands between the two halves. */
+  /** @returns false when the cursor is between the two halves. */
   merge(cursor: number | null): boolean {
     const next = afterMerge(this.shape);
     const number = next.buckets + next.split;
@@ -78,7 +78,7 @@ export class Generation {
     return true;
   }
 
-  /** Puts the cards of these buckets where they belong by now. */
+  /** Moves the cards of these buckets to the buckets where they belong now. */
   #move(numbers: readonly number[]): void {
     const moved = numbers.flatMap((number) => [...(this.#buckets.get(number) ?? [])]);
     for (const number of numbers) this.#buckets.delete(number);

@@ -1,4 +1,4 @@
-// Rings in this process's memory. Same rules as src/store/redis/schedule/ring-*.lua.
+// Rings in this process's memory, with the same rules as src/store/redis/schedule/ring-*.lua.
 import { bucketAt, dueAt, nextResize, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -23,7 +23,7 @@ interface Ring extends RingId {
   lapStartedMs: number;
 }
 
-/** Cards added before the ring looks for room again. */
+/** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
 
 export class EmbeddedRings implements Rings {
@@ -147,7 +147,7 @@ export class EmbeddedRings implements Rings {
     return { cardIds, nextPhase: step >= stepsOf(shape) ? null : step / stepsOf(shape) };
   }
 
-  /** Nothing gets lost here, so there is nothing to count. */
+  /** No bucket is ever lost here, so the count is always right. */
   async recount(id: RingId): Promise<number> {
     return this.#rings.get(keyOf(id))?.inUse?.members ?? 0;
   }
@@ -196,14 +196,14 @@ export class EmbeddedRings implements Rings {
     return { ring: stateOf(ring), moved, queueLength: queue.size };
   }
 
-  /** Every card keeps its phase; the scaled cursor is due at the same instant. */
+  /** Switches to the next generation. Every card keeps its phase, and the scaled cursor is due at the same instant. */
   #switch(ring: Ring, next: Generation): void {
     if (ring.inUse === null) {
       ring.cursor = 0;
       ring.anchorMs = this.#now() + ring.staggerMs;
     } else {
       const scaled = Math.floor((ring.cursor * stepsOf(next.shape)) / stepsOf(ring.inUse.shape));
-      // The second half of a whole bucket: back to its beginning.
+      // In the second half of a whole bucket: go back to its beginning.
       const inMiddle = bucketAt(next.shape, scaled).steps === 2 && scaled % 2 === 1;
       ring.cursor = inMiddle ? scaled - 1 : scaled;
     }
@@ -260,18 +260,18 @@ function makeRoom(ring: Ring, more: number): void {
   }
 }
 
-/** The first split of a level divides the interval into twice as many steps. */
+/** Splits the next bucket. The first split of a level doubles the number of steps. */
 function split(ring: Ring, build: Generation): void {
   if (build === ring.inUse && build.shape.split === 0) ring.cursor *= 2;
   build.split();
 }
 
-/** @returns false when it has to wait: the cursor of a ring that turns stands between the two halves */
+/** @returns false when the merge must wait, because the cursor of an enabled ring is between the two halves */
 function merge(ring: Ring, build: Generation): boolean {
   const inUse = build === ring.inUse;
   if (!build.merge(inUse ? ring.cursor : null)) {
     if (ring.enabled) return false;
-    // In a ring that is off the first half comes again.
+    // In a disabled ring the first half is due again.
     ring.cursor -= 1;
     build.merge(ring.cursor);
   }
@@ -279,7 +279,9 @@ function merge(ring: Ring, build: Generation): boolean {
   return true;
 }
 
-/** Keeps the cursor; the next bucket is due one new step from now at the latest, and never before a pause ended. */
+/**
+ * Keeps the cursor. The next bucket is due one new step from now at the latest, and never before the end of a pause.
+ */
 function reanchor(ring: Ring, settings: { intervalMs: number; enabled: boolean }, nowMs: number): void {
   if (ring.inUse !== null) {
     const { shape } = ring.inUse;
@@ -287,7 +289,7 @@ function reanchor(ring: Ring, settings: { intervalMs: number; enabled: boolean }
     let due = Math.min(dueAt({ ...ring, ...shape }, ring.cursor), nowMs + stepMs);
     if (settings.enabled && !ring.enabled) due = Math.max(due, nowMs);
     ring.anchorMs = due - ring.cursor * stepMs;
-    // A revolution at two paces, or with a pause in it, tells nothing.
+    // A revolution at two speeds, or with a pause in it, has no meaningful duration.
     ring.achievedMs = 0;
     ring.lapStartedMs = 0;
   }

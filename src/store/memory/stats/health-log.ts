@@ -1,4 +1,4 @@
-// Since when something is wrong, in this process's memory.
+// Since when each problem has existed, in this process's memory.
 import type { Clock } from '../../../platform/clock.ts';
 import type { HealthLog } from '../../ports/live/health-log.ts';
 

@@ -1,4 +1,4 @@
-// Samples in this process's memory.
+// The history of samples, in this process's memory.
 import { type HistorySample, type HistoryStep, slotOf } from '../../../domain/stats/history.ts';
 import type { HistoryLog } from '../../ports/live/history-log.ts';
 

@@ -40,7 +40,7 @@ export class EmbeddedPollStats implements PollStats {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Forgets the flushes of an instance that is gone. */
+  /** Forgets the flush numbers of an instance that has left. */
   forgetInstance(instanceId: string): void {
     for (const type of Object.values(this.#types)) type.flushes.delete(instanceId);
   }
@@ -53,7 +53,7 @@ export class EmbeddedPollStats implements PollStats {
   ): Promise<void> {
     const type = this.#types[taskType];
     const last = type.flushes.get(instanceId) ?? 0;
-    // Number 1 after higher ones: a new life of an instance that reuses its id.
+    // Number 1 after higher numbers means that a restarted instance uses the same id.
     if (flushNumber === last || (flushNumber < last && flushNumber > 1)) return;
     type.flushes.set(instanceId, flushNumber);
     const now = this.clock.now();

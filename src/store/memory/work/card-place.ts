@@ -1,5 +1,5 @@
-// Where one card stands in the embedded work of a task type. Used by work-queue.ts; same rules as
-// src/store/redis/work/work-place.lua, proven by the same contract suite.
+// Finds one card in the embedded work of a task type. Used by work-queue.ts. The rules are those of
+// src/store/redis/work/work-place.lua, checked by the same contract suite.
 import type { CardPlace } from '../../ports/live/work-queue.ts';
 import type { WorkState } from './work-state.ts';
 

@@ -1,10 +1,10 @@
-// Claiming in the embedded live store; same rules as src/store/redis/work/work-claim.lua, where they are explained.
+// Claims in the embedded live store. The rules are those of src/store/redis/work/work-claim.lua, which explains them.
 // Used by work-queue.ts.
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import type { Claim, ClaimRequest, Lane, WorkItem } from '../../ports/live/work-queue.ts';
 import { slotOf, type WorkState } from './work-state.ts';
 
-/** Other work is about for this long after it was claimed. */
+/** Other work counts for this long after it was claimed. */
 const OTHER_WORK_MS = 1_000;
 const MIN_CREDIT_SLOT_MS = -60_000;
 const MAX_CREDIT_SLOT_MS = 1_000;
@@ -26,11 +26,11 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
     return NOTHING;
   }
   state.claims += 1;
-  // The same token as in Redis: an exact double that no other claim and no due time equals.
+  // The same token as in Redis: an exact double that differs from every other claim and every due time.
   const token = nowMs + request.leaseMs + (1 + (state.claims % 4095)) / 4096;
   const items = claimRetries(state, retryTake, nowMs, token);
   const left = take - items.length;
-  // Half for each lane while both have work; the odd item goes to either in turn.
+  // Each lane gets half while both have work; they take turns with the odd item.
   const half = Math.floor((left + (state.claims % 2)) / 2);
   const manual = claimManual(state, Math.min(state.manual.length, Math.max(half, left - due)), token);
   const leased = state.queue.lease(nowMs, left - manual.length, token);
@@ -45,12 +45,14 @@ export function claimNew(state: WorkState, request: ClaimRequest, limit: number,
   return { items: claimed, lateMs: leased.map(({ dueMs }) => nowMs - dueMs) };
 }
 
-/** Another instance took the call that a dead interface gets in a second, and none claims as usual. */
+/** True when another claim has taken this second's call to a dead interface, and no instance claims as usual. */
 function hasTrickled({ trickledAtMs, otherAtMs }: WorkState, nowMs: number): boolean {
   return Math.abs(nowMs - trickledAtMs) < TRICKLE_EVERY_MS && nowMs - otherAtMs >= OTHER_WORK_MS;
 }
 
-/** How many retries this claim may take: a tenth of the slots, on average over time, while other work is about. */
+/**
+ * @returns how many retries this claim may take: while there is other work, a tenth of the slots on average over time.
+ */
 function retriesToTake(
   state: WorkState,
   { limit, take, others, trickle }: { limit: number; take: number; others: number; trickle: boolean },
@@ -95,7 +97,7 @@ function claimManual(state: WorkState, count: number, token: number): WorkItem[]
       state.manualLeases.set(member, token);
       items.push({ cardId: cardIdOf(member), lane: 'manual', member, token: String(token) });
     } else {
-      // Running already (triggered twice): it waits at the tail for its turn.
+      // The entry is already running (triggered twice): it waits for its turn at the tail.
       state.manual.append(member);
     }
   }

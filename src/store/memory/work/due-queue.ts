@@ -1,5 +1,5 @@
-// The queue of one task type in the embedded live store: cards by due time or lease token, split into those whose
-// time has come and those that wait, so that both are counted without a scan.
+// The queue of one task type in the embedded live store: cards by due time or lease token. Due cards and waiting cards
+// are kept apart, so that both are counted without a scan.
 import { ScoreSet } from './score-set.ts';
 
 export class DueQueue {
@@ -14,7 +14,7 @@ export class DueQueue {
     return this.#ready.scoreOf(cardId) ?? this.#waiting.scoreOf(cardId);
   }
 
-  /** Cards with a lower score. Looks at every card: an embedded fleet is small. */
+  /** @returns the number of cards with a lower score. Looks at every card: an embedded fleet is small. */
   countBefore(score: number): number {
     let before = 0;
     for (const set of [this.#ready, this.#waiting]) {
@@ -23,7 +23,7 @@ export class DueQueue {
     return before;
   }
 
-  /** Adds the card unless it is queued already; tells whether it was new. */
+  /** Adds the card unless it is already queued. @returns whether it was new. */
   addNew(cardId: number, dueMs: number): boolean {
     if (this.scoreOf(cardId) !== undefined) return false;
     this.#waiting.set(cardId, dueMs);
@@ -45,7 +45,9 @@ export class DueQueue {
     return this.#ready.size;
   }
 
-  /** Gives the `count` cards that are due longest the score `token`. @returns them, with when they were due. */
+  /**
+   * Gives the score `token` to the `count` cards that have been due longest. @returns these cards and their due times.
+   */
   lease(nowMs: number, count: number, token: number): Array<{ cardId: number; dueMs: number }> {
     this.#ripen(nowMs);
     const taken: Array<{ cardId: number; dueMs: number }> = [];
@@ -59,7 +61,7 @@ export class DueQueue {
     return taken;
   }
 
-  /** Takes out the `count` cards that are due longest. */
+  /** Removes and returns the `count` cards that have been due longest. */
   take(nowMs: number, count: number): number[] {
     this.#ripen(nowMs);
     const taken: number[] = [];
@@ -72,13 +74,15 @@ export class DueQueue {
     return taken;
   }
 
-  /** Cards that wait (whole milliseconds; a token has a fraction) do so for `backMs` less, until `latestMs` at most. */
+  /**
+   * Moves waiting cards (whole milliseconds; a token has a fraction) `backMs` earlier, and to `latestMs` at the latest.
+   */
   setBack(backMs: number, latestMs = Number.POSITIVE_INFINITY): void {
     const waiting = [...this.#waiting.entries()].filter(({ score }) => Number.isInteger(score));
     for (const { member, score } of waiting) this.#waiting.set(member, Math.min(latestMs, score - backMs));
   }
 
-  /** Makes cards due that are leased until later than this. */
+  /** Makes cards due whose lease ends after `afterMs`. */
   takeBackFrom(afterMs: number, nowMs: number): void {
     const leased = [...this.#waiting.entries()].filter(({ score }) => score > afterMs);
     for (const { member } of leased) this.#waiting.set(member, nowMs);

@@ -1,4 +1,4 @@
-// What stands in the manual list of one task type: a list that takes and gives at both ends cheaply. Used by work-state.ts.
+// The entries of a manual list: a list with cheap operations at both ends. Used by work-state.ts.
 
 export class EntryList {
   #items: string[] = [];
@@ -12,14 +12,14 @@ export class EntryList {
     this.#items.push(entry);
   }
 
-  /** Puts the entries before the head; the first of them becomes the head. */
+  /** Puts the entries in front; the first entry becomes the head. */
   prepend(entries: readonly string[]): void {
     if (entries.length === 0) return;
     this.#items = [...entries, ...this.#items.slice(this.#head)];
     this.#head = 0;
   }
 
-  /** Takes out the entries that `matches` says yes to. @returns how many. */
+  /** Removes the entries that match. @returns their number. */
   remove(matches: (entry: string) => boolean): number {
     const before = this.length;
     this.#items = this.#items.slice(this.#head).filter((entry) => !matches(entry));
@@ -27,7 +27,7 @@ export class EntryList {
     return before - this.#items.length;
   }
 
-  /** From the head to the tail. */
+  /** @returns the entries from the head to the tail. */
   entries(): readonly string[] {
     return this.#items.slice(this.#head);
   }
@@ -35,7 +35,7 @@ export class EntryList {
   take(count: number): string[] {
     const taken = this.#items.slice(this.#head, this.#head + count);
     this.#head += taken.length;
-    // Forget what was taken once it is the greater part: each entry is copied once on average.
+    // Drop taken entries once they are the greater part, so that each entry is copied once on average.
     if (this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;

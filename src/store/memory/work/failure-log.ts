@@ -1,4 +1,4 @@
-// Why cards failed last, in this process's memory. A Map keeps the order in which failures were noted.
+// Why cards last failed, in this process's memory. A Map keeps the order in which failures were noted.
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -8,14 +8,14 @@ import {
   type NotedFailure,
 } from '../../ports/live/failure-log.ts';
 
-type Noted = Omit<NotedFailure, 'inARow'>;
+type Noted = Omit<NotedFailure, 'failuresInARow'>;
 
 export class EmbeddedFailureLog implements FailureLog {
   readonly #noted = perTaskType(() => new Map<number, Noted>());
 
   constructor(
     private readonly clock: Clock,
-    /** Failures in a row of the cards that fail now. */
+    /** Failures in a row of the failing cards, by card id. */
     private readonly failures: (taskType: TaskType) => ReadonlyMap<number, number>,
   ) {}
 
@@ -43,12 +43,12 @@ export class EmbeddedFailureLog implements FailureLog {
     const latest = [...this.#noted[taskType].values()]
       .reverse()
       .map((noted) => this.#withRow(taskType, noted))
-      .filter(({ inARow }) => inARow > 0)
+      .filter(({ failuresInARow }) => failuresInARow > 0)
       .slice(0, max);
     return { total: this.failures(taskType).size, latest };
   }
 
   #withRow(taskType: TaskType, noted: Noted): NotedFailure {
-    return { ...noted, inARow: this.failures(taskType).get(noted.cardId) ?? 0 };
+    return { ...noted, failuresInARow: this.failures(taskType).get(noted.cardId) ?? 0 };
   }
 }

@@ -1,10 +1,10 @@
-// What becomes of work in the embedded live store when its clock is set back; same rules as
-// src/store/redis/work/work-follow-clock.lua, where they are explained. Used by work-queue.ts.
+// Adjusts the work of the embedded live store when its clock is set back. The rules are those of
+// src/store/redis/work/work-follow-clock.lua, which explains them. Used by work-queue.ts.
 import { CLOCK_STEP_MS } from '../../ports/live/work-queue.ts';
 import type { ScoreSet } from './score-set.ts';
 import type { WorkState } from './work-state.ts';
 
-/** @returns by how much the clock was set back. */
+/** @returns by how many milliseconds the clock was set back; 0 if it was not. */
 export function followClock(state: WorkState, leaseMs: number, nowMs: number): number {
   const { clockStep } = state;
   if (clockStep !== null && Math.abs(nowMs - clockStep.noticedMs) >= leaseMs) {
@@ -33,7 +33,7 @@ function takeBackFrom(state: WorkState, afterMs: number, nowMs: number): void {
   state.queue.takeBackFrom(afterMs, nowMs);
 }
 
-/** @returns the members, the lowest scores first. */
+/** @returns the removed members, the lowest score first. */
 function removeFrom(set: ScoreSet<string>, afterMs: number): string[] {
   const found = [...set.entries()].filter(({ score }) => score > afterMs).sort((a, b) => a.score - b.score);
   for (const { member } of found) set.delete(member);

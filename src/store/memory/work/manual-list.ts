@@ -1,4 +1,4 @@
-// The manual lists in this process's memory, beyond what claims and settlements do with them (work-queue.ts).
+// Fills and searches the manual lists in this process's memory; claims and settlements (work-queue.ts) use them too.
 import { triggerIdOf } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { ManualList } from '../../ports/live/manual-list.ts';

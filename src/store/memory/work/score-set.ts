@@ -1,5 +1,5 @@
-// A set whose members have a score: finds and takes the lowest in O(log n). What a Redis sorted set is to the Redis
-// live store, this is to the embedded one (queue, slots, manual leases). A binary heap that knows each member's place.
+// A set whose members have a score: finds and takes the lowest in O(log n). The embedded live store uses it like the
+// Redis live store uses sorted sets (queue, slots, manual leases). A binary heap with an index of its members.
 
 interface Entry<K> {
   readonly member: K;
@@ -47,7 +47,7 @@ export class ScoreSet<K> {
     return this.#heap[0];
   }
 
-  /** Takes out every member with a score up to `limit`, lowest first. */
+  /** Removes and returns every member with a score up to `limit`, lowest first. */
   takeUpTo(limit: number): Array<{ readonly member: K; readonly score: number }> {
     const taken: Entry<K>[] = [];
     for (let entry = this.#heap[0]; entry !== undefined && entry.score <= limit; entry = this.#heap[0]) {
@@ -57,7 +57,7 @@ export class ScoreSet<K> {
     return taken;
   }
 
-  /** All members in no particular order. */
+  /** @returns all members, in no particular order. */
   entries(): Iterable<{ readonly member: K; readonly score: number }> {
     return this.#entries.values();
   }
@@ -67,7 +67,7 @@ export class ScoreSet<K> {
     entry.place = place;
   }
 
-  /** Moves the entry up or down to where its score belongs. */
+  /** Moves the entry up or down to the position of its score. */
   #settle(entry: Entry<K>): void {
     let place = entry.place;
     while (place > 0) {

@@ -1,5 +1,5 @@
-// The work queue in this process's memory. Same rules as the scripts src/store/redis/work/work-*.lua, proven by
-// the same contract suite; single-threaded, so every method is atomic by itself.
+// The work queue in this process's memory. The rules are those of the scripts src/store/redis/work/work-*.lua, checked
+// by the same contract suite. JavaScript runs in one thread, so every method is atomic.
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -26,12 +26,12 @@ export class EmbeddedWorkQueue implements WorkQueue {
 
   constructor(private readonly clock: Clock) {}
 
-  /** What the rings move due cards into. */
+  /** The work of a task type; the rings move due cards into it. */
   stateOf(taskType: TaskType): WorkState {
     return this.#types[taskType];
   }
 
-  /** Forgets the claims of an instance that is gone. */
+  /** Forgets the claims of an instance that has left. */
   forgetInstance(instanceId: string): void {
     for (const type of Object.values(this.#types)) type.lastClaims.delete(instanceId);
   }
@@ -138,7 +138,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return placeIn(this.#types[taskType], cardId, manualEntries, this.#now());
   }
 
-  /** Computed from the slots: it cannot differ from them. */
+  /** The running count is computed from the slots, so it cannot differ from them. */
   async runningCount(taskType: TaskType): Promise<RunningCount> {
     const { slots } = this.#types[taskType];
     const { inFlight } = await this.counts(taskType);
@@ -192,7 +192,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return followClock(this.#types[taskType], leaseMs, this.#now());
   }
 
-  /** The running count is the number of slots held: there is no foreign count to heal. */
+  /** The running count is always the number of slots held, so it never needs a correction. */
   async reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }> {
     return { expiredSlots: this.#types[taskType].takeBackExpired(this.#now()), healedFrom: null };
   }
@@ -217,7 +217,7 @@ export class EmbeddedWorkQueue implements WorkQueue {
     return Object.values(this.#types).flatMap((type) => type.pausesInForce(this.#now()));
   }
 
-  /** Whole milliseconds: only tokens have a fraction. */
+  /** @returns the time in whole milliseconds: only tokens have a fraction. */
   #now(): number {
     return Math.floor(this.clock.now());
   }
@@ -240,9 +240,9 @@ function settleCard(
   } else if (verdict === 'returned') {
     type.retry.addNew(cardId, nowMs);
   } else {
-    const inARow = (type.failures.get(cardId) ?? 0) + 1;
-    type.failures.set(cardId, inARow);
-    const backoffMs = backoff.baseMs * 2 ** (inARow - 1);
+    const failuresInARow = (type.failures.get(cardId) ?? 0) + 1;
+    type.failures.set(cardId, failuresInARow);
+    const backoffMs = backoff.baseMs * 2 ** (failuresInARow - 1);
     const pauseMs = Math.max(backoffMs < backoff.capMs ? random * backoffMs : 0, waitMs);
     const waits = backoffMs < backoff.capMs || waitMs > 0;
     if (waits && type.retry.size < MAX_RETRIES_WAITING)

@@ -1,5 +1,5 @@
-// What the embedded live store keeps of one task type's work, and the moves its parts share: who holds a lease, giving
-// slots back, taking back what expired, making cards due. Used by work-queue.ts, claim.ts and rings.ts.
+// The work of one task type in the embedded live store, and the operations that several files share: checking leases,
+// releasing slots, taking back expired leases, making cards due. Used by work-queue.ts, claim.ts and rings.ts.
 import { DEFAULT_MAX_CONCURRENCY } from '../../../domain/limits/max-concurrency.ts';
 import type { LimitRecord, Pause, PauseSource, WorkItem } from '../../ports/live/work-queue.ts';
 import { DueQueue } from './due-queue.ts';
@@ -13,27 +13,28 @@ export class WorkState {
   readonly manualLeases = new ScoreSet<string>();
   /** Slot member (see slotOf) -> token. */
   readonly slots = new ScoreSet<string>();
-  /** Those of them that retries hold. */
+  /** The slots that retries hold, with their tokens. */
   readonly retrySlots = new ScoreSet<string>();
   /** Card id -> failures in a row. */
   readonly failures = new Map<number, number>();
   readonly lastClaims = new Map<string, { claimNumber: number; token: number; items: readonly WorkItem[] }>();
-  /** Told soon after work was added. */
+  /** Called soon after work was added. */
   readonly listeners = new Set<() => void>();
   limit: number | null = null;
-  /** Set while the leader has lowered the limit. */
+  /** The limit in force while the leader has lowered the configured one; null otherwise. */
   effectiveLimit: number | null = null;
   limitRecord: LimitRecord | null = null;
   readonly pauses = new Map<PauseSource, Pause>();
   claims = 0;
-  /** When work that is no retry was claimed last. */
+  /** When work other than retries was last claimed. */
   otherAtMs = 0;
-  /** When work was claimed last for the trickle of calls to a dead interface. */
+  /** When work was last claimed for the trickle of calls to a dead interface. */
   trickledAtMs = 0;
-  /** What retries may hold beyond whole slots; see claim.ts. */
+  /** The fraction of a slot that retries may hold; see claim.ts. */
   retryCredit: { asOfMs: number; slotMs: number; extraHeld: boolean } | null = null;
-  /** What follow-clock.ts saw last, and the last step back until what is held from before it was taken back. */
+  /** The time of follow-clock.ts's last call. */
   seenMs: number | null = null;
+  /** The last step back of the clock, until leases from before it are taken back; null without one. */
   clockStep: { readonly beforeMs: number; readonly noticedMs: number } | null = null;
 
   get limitInForce(): number {
@@ -51,7 +52,7 @@ export class WorkState {
     this.retrySlots.delete(slot);
   }
 
-  /** @returns how many slots. */
+  /** Takes back expired slots and manual entries. @returns the number of slots. */
   takeBackExpired(nowMs: number): number {
     this.retrySlots.takeUpTo(nowMs);
     this.manual.prepend(this.manualLeases.takeUpTo(nowMs).map(({ member }) => member));
@@ -63,8 +64,8 @@ export class WorkState {
   }
 
   /**
-   * Makes cards due: those that do not fail in the queue, the others in the retry lane, unless they are there already
-   * or run. @returns how many were new.
+   * Makes cards due: failing cards in the retry lane, all others in the queue, unless a card is there already or runs.
+   * @returns the number of cards that were new.
    */
   makeDue(cardIds: Iterable<number>, dueMs: number, retryCap: number): number {
     let moved = 0;
@@ -79,7 +80,7 @@ export class WorkState {
     return moved;
   }
 
-  /** In a turn of their own, as a message would come. */
+  /** Calls the listeners in another turn of the event loop, like a message from Redis. */
   wakeListeners(): void {
     for (const listener of this.listeners) setImmediate(listener);
   }

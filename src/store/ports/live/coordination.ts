@@ -1,5 +1,5 @@
-// Port section of live-store.ts: what the instances agree on: who leads, who is alive, how far initialisation and
-// reconciliation are.
+// Port section of live-store.ts: what the instances agree on: which one leads, which are alive, and the progress of
+// initialisation and reconciliation.
 
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { BreakerReport } from '../../../domain/limits/breaker.ts';
@@ -10,11 +10,11 @@ export interface InstanceInfo {
   readonly pid: number;
   readonly version: string;
   readonly roles: readonly string[];
-  /** host:port where this instance answers probes: that of its API where it serves one. null while it does not listen. */
+  /** host:port where this instance answers probes (its API's, if it serves one); null while it does not listen. */
   readonly probeAddress: string | null;
   readonly startedAtMs: number;
   readonly heartbeatAtMs: number;
-  /** Gateway calls this instance has in flight. */
+  /** Number of this instance's gateway calls in flight. */
   readonly inFlight: number;
   /** Card cache look-ups of this instance since its start. */
   readonly cacheHits: number;
@@ -37,13 +37,13 @@ export interface InitProgress {
   readonly startedAtMs: number | null;
   readonly updatedAtMs: number | null;
   readonly finishedAtMs: number | null;
-  /** Record-store change mark up to which cards are reflected in the rings; the sync goes on from here. */
+  /** The record store's change mark up to which changed cards were applied to the rings; the sync continues here. */
   readonly changeMark: string;
-  /** What runs, or ran last: `build` fills rings, anything else compares all of them with the cards. */
+  /** The pass that runs, or ran last: `build` fills rings, all others compare all rings with the cards. */
   readonly reason: 'build' | ReconciliationReason;
 }
 
-/** Before the first build, and where the store lost everything. */
+/** The progress before the first build, and after the store lost its data. */
 export const INIT_NOT_STARTED: InitProgress = {
   status: 'pending',
   total: 0,
@@ -58,39 +58,37 @@ export const INIT_NOT_STARTED: InitProgress = {
   reason: 'build',
 };
 
-/** Why a pass of reconciliation runs. `continuous`: slowly, for ever; all others as fast as initialisation. */
+/** Why a pass of reconciliation runs. `continuous` runs slowly without end; all others as fast as initialisation. */
 export type ReconciliationReason =
   | 'continuous'
   | 'requested' // by an operator
   | 'live_store_replaced' // failover or restart: writes may be lost
   | 'record_store_replaced' // failover, or restored from a copy
-  | 'progress_lost' // the live store lost what the rings were in step with
-  | 'members_lost';
+  | 'progress_lost' // the live store lost the change mark of the rings
+  | 'members_lost'; // a continuous pass found that cards were missing
 
-// a continuous pass found that cards were missing
-
-/** The comparison of rings and cards, and what it repaired since counting began. */
+/** The state of the comparison of rings and cards, and the number of its repairs so far. */
 export interface Reconciliation {
   readonly reason: ReconciliationReason;
-  /** Where the pass under way stands; '' between two passes. Only its owner reads it. */
+  /** Position of the pass in progress; '' between two passes. Only the reconciler reads it. */
   readonly position: string;
-  /** Cards compared in the pass under way. */
+  /** Number of cards compared in the pass in progress. */
   readonly checked: number;
-  /** Repaired, or about to be, since the members were counted last; a pass that ends with any counts them anew. */
+  /** Repairs made, or about to be made, since the members were last counted; if not 0, the pass ends with a count. */
   readonly healed: number;
   readonly startedAtMs: number | null;
-  /** When the last whole pass ended. */
+  /** When the last complete pass ended. */
   readonly sweptAtMs: number | null;
-  /** Cards that were in no ring of a config that polls them. */
+  /** Number of cards that were missing from the ring of the config that polls them. */
   readonly healedMissing: number;
-  /** Members that are no card, or belong to another ring and were not in it. */
+  /** Number of members that are not a card, or belong to another ring and were missing there. */
   readonly healedForeign: number;
-  /** Members that belong to another ring and were in that too. */
+  /** Number of members that belong to another ring and were also there. */
   readonly healedDouble: number;
-  /** The stores with which the rings were in step last (`identity()`); '' before that was noted. */
+  /** The stores with which the rings last agreed (`identity()`); '' before these were saved. */
   readonly liveIdentity: string;
   readonly recordIdentity: string;
-  /** The last request for a pass (its time is its name), and the last one that was answered with a pass. */
+  /** The time of the last request for a pass, and of the last request that was answered with a pass. */
   readonly requestedMs: number;
   readonly answeredRequestMs: number;
 }
@@ -113,33 +111,33 @@ export const NEVER_RECONCILED: Reconciliation = {
 
 export interface Coordination {
   /**
-   * Takes or renews the named lease. @returns the fencing token (same while the holder renews, greater for every new
-   * holder), or null while another holder has it.
+   * Takes or renews the named lease. @returns the fencing token (unchanged when the holder renews, greater for every
+   * new holder), or null while another holder has the lease.
    */
   lead(lease: string, holder: string, ttlMs: number): Promise<number | null>;
   resign(lease: string, holder: string): Promise<void>;
 
-  /** The fleet the store belongs to; null: none yet, or it lost everything. */
+  /** The fleet that the store belongs to; null if it belongs to none yet, or lost its data. */
   fleet(): Promise<Fleet | null>;
-  /** Gives the store to a fleet, unless it belongs to one. @returns the one it belongs to now */
+  /** Assigns the store to a fleet, unless it belongs to one. @returns the fleet that it belongs to now. */
   claimFleet(fleet: Fleet): Promise<Fleet>;
-  /** Removes everything the store holds, and whose it is. */
+  /** Removes everything in the store, including the fleet that it belongs to. */
   forgetFleet(): Promise<void>;
 
   heartbeat(instance: InstanceInfo, ttlMs: number): Promise<void>;
-  /** Live ones, by instance id. */
+  /** @returns the live instances, in order of id. */
   instances(): Promise<InstanceInfo[]>;
-  /** Forgets an instance that ended in order. */
+  /** Removes an instance that stops. */
   leave(instanceId: string): Promise<void>;
-  /** Forgets instances whose heartbeat ran out and everything kept for them. @returns their ids. */
+  /** Removes instances whose heartbeat expired, with everything stored for them. @returns their ids. */
   reapInstances(): Promise<string[]>;
 
   initProgress(): Promise<InitProgress>;
   saveInitProgress(progress: InitProgress): Promise<void>;
 
   reconciliation(): Promise<Reconciliation>;
-  /** Saves all but `requestedMs`. */
+  /** Saves all fields except `requestedMs`. */
   saveReconciliation(state: Reconciliation): Promise<void>;
-  /** Asks the leader for a fast pass. Asking again while a request waits is the same request. */
+  /** Asks the leader for a fast pass. A further request while one waits counts as the same. */
   requestReconciliation(atMs: number): Promise<void>;
 }

@@ -1,10 +1,10 @@
 // Port section of live-store.ts: why polls of single cards failed.
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** What kept a card's last poll from an answer. */
+/** Why a card's last poll failed. */
 export interface FailureNote {
   readonly cardId: number;
-  /** Kind of failure. */
+  /** The kind of failure, as the log's `error` field shows it. */
   readonly reason: string;
   readonly message: string;
   readonly durationMs: number;
@@ -12,19 +12,19 @@ export interface FailureNote {
 
 export interface NotedFailure extends FailureNote {
   readonly atMs: number;
-  /** Failures of scheduled polls in a row; 0 when the card has been polled successfully since. */
-  readonly inARow: number;
+  /** Number of failed scheduled polls in a row; 0 when the card has been polled successfully since. */
+  readonly failuresInARow: number;
 }
 
-/** Cards whose last failure is remembered, a task type: the latest. */
+/** For each task type, the latest failures of this many cards are stored. */
 export const MAX_FAILURES_NOTED = 10_000;
 
-/** Remembers why polls of single cards failed, for whoever asks about a card. */
+/** Stores why polls of single cards failed, for reports about a card. */
 export interface FailureLog {
-  /** Replaces what was noted of these cards. */
+  /** Stores the failures, in place of what was stored about these cards. */
   note(taskType: TaskType, failures: readonly FailureNote[]): Promise<void>;
-  /** null: it never failed, or many others failed later. */
+  /** @returns null when the card never failed, or when MAX_FAILURES_NOTED others failed later. */
   last(taskType: TaskType, cardId: number): Promise<NotedFailure | null>;
-  /** @returns how many cards fail now, and those of them that failed last, the latest first; at most `max`, up to 100. */
+  /** @returns the number of failing cards, and the `max` (up to 100) of them that failed last, latest first. */
   failing(taskType: TaskType, max: number): Promise<{ total: number; latest: readonly NotedFailure[] }>;
 }

@@ -1,9 +1,9 @@
-// Port section of live-store.ts: since when something is wrong.
+// Port section of live-store.ts: since when each problem has existed.
 
-/** Since when something is wrong, told by names. */
+/** Stores since when each named problem has existed. */
 export interface HealthLog {
-  /** Notes that these hold now. What is not noted again for `holdsMs` has ended; noted after that, it begins anew. */
+  /** Notes problems that exist now. One that is not noted again within `holdsMs` has ended, and later begins anew. */
   note(names: readonly string[], holdsMs: number): Promise<void>;
-  /** Name -> since when it holds without a gap. */
+  /** @returns name -> since when the problem has existed without a gap, epoch milliseconds. */
   since(): Promise<ReadonlyMap<string, number>>;
 }

@@ -1,10 +1,10 @@
-// Port section of live-store.ts: samples of the past, for charts.
+// Port section of live-store.ts: the history of samples, for charts.
 import type { HistorySample, HistoryStep } from '../../../domain/stats/history.ts';
 
-/** Samples of what the task types did, in a ring of fixed size for each step: the latest replace the oldest. */
+/** Samples of all task types. Each step keeps a fixed number of them: the latest replace the oldest. */
 export interface HistoryLog {
-  /** A sample of the same step and time is replaced. */
+  /** Saves a sample, in place of one of the same step and time. */
   save(step: HistoryStep, sample: HistorySample): Promise<void>;
-  /** Those at and after `sinceMs`, oldest first. */
+  /** @returns the samples at and after `sinceMs` (epoch milliseconds), oldest first. */
   read(step: HistoryStep, sinceMs: number): Promise<readonly HistorySample[]>;
 }

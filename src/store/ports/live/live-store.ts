@@ -1,12 +1,12 @@
-// Port: the hot, shared coordination state. Two implementations (redis/, memory/), one contract suite.
+// Port: the state that instances share while they poll. Two implementations (redis/, memory/), one contract suite.
 //
-// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds what is due or
-// running; a FAILING card is one whose last poll failed, and waits for its next one in the RETRY LANE; a LEASE is a claim on
-// a queue entry that ends by itself; a TOKEN names one claim and fences late workers; a SLOT is the right to have one
-// gateway call in flight. Operations interface, section 1.1, names the keys operators look at; how each implementation
-// stores the rest is its own business.
+// Words: a RING holds the member cards of one polling config, in buckets; the QUEUE of a task type holds due and
+// running cards; a FAILING card is one whose last poll failed, and it waits for the next poll in the RETRY LANE; a
+// LEASE is a claim on a queue entry that ends by itself; a TOKEN names one claim and fences late workers; a SLOT is the
+// right to have one gateway call in flight. Operations interface, section 1.1, names the keys that operators use; each
+// implementation stores the rest in its own way.
 //
-// Every method may be sent twice with the same arguments (drivers re-send after a reconnect) without doing its work
+// Every method may be called twice with the same arguments (drivers re-send after a reconnect) without doing its work
 // twice. The store's own clock decides what is due or expired, never the caller's.
 //
 // Errors: CardpollError kind `unavailable` when the store cannot be reached in time.
@@ -32,47 +32,47 @@ export interface LiveStore {
   readonly coordination: Coordination;
   readonly cards: CardCache;
   readonly requests: RequestClaims;
-  /** `redis` or `embedded`; shown by version and doctor outputs. */
+  /** Shown by `cardpoll version` and `cardpoll doctor`. */
   readonly kind: 'redis' | 'embedded';
   /** Resolves when the store answers; throws CardpollError `unavailable` otherwise. */
   ping(): Promise<void>;
   /** The store's own clock, epoch milliseconds. */
   now(): Promise<number>;
   /**
-   * Names the server(s) and, where they tell, their run: another one after a failover, when the last writes may be lost,
-   * and after a restart.
+   * @returns a text that names the servers and, if INFO is permitted, their run. It changes after a failover, when the
+   * last writes may be lost, and after a restart.
    */
   identity(): Promise<string>;
-  /** What this client may not do in the store, although cardpoll does it. */
+  /** @returns the rights that this client needs and does not have in the store. */
   missingRights(): Promise<MissingRights>;
-  /** How the servers are that take writes; none for an embedded store. */
+  /** @returns the state of the servers that take writes; none for an embedded store. */
   servers(): Promise<readonly LiveServer[]>;
   close(): Promise<void>;
 }
 
-/** As the store's administrator would grant them. */
+/** Missing rights, as ACL rules that an administrator can grant. */
 export interface MissingRights {
   readonly user: string;
-  /** Without them nothing works. */
+  /** Rights without which cardpoll cannot work. */
   readonly needed: readonly string[];
-  /** Without them work begins a moment later. */
+  /** Rights without which work begins up to a second later. */
   readonly useful: readonly string[];
 }
 
-/** null: the server does not tell. */
+/** The state of one server; a field is null when the server does not report it. */
 export interface LiveServer {
   /** host:port */
   readonly address: string;
   readonly version: string | null;
-  /** False for a replica that was taken for a master. */
+  /** False for a replica that this client took for a master. */
   readonly writable: boolean | null;
   readonly usedBytes: number | null;
-  /** What it may use at most, by its configuration or else by its machine. */
+  /** Most memory that the server may use: its configured maximum, else the memory of its machine. */
   readonly limitBytes: number | null;
   readonly replicas: number | null;
   readonly replicasInStep: number;
-  /** Whether every write is appended to a file. */
+  /** True when every write is appended to a file. */
   readonly persistent: boolean | null;
-  /** Its last attempt to write to disk failed; it refuses writes by default then. */
+  /** True when its last attempt to write to disk failed; by default it then refuses writes. */
   readonly savesFail: boolean;
 }

@@ -1,21 +1,21 @@
-// Port section of live-store.ts: the manual list of a task type, as those who fill it see it: operations and the leader's trigger
-// feeder. What workers claim from it and give back is the work queue's.
+// Port section of live-store.ts: filling and searching the manual list of a task type. Used by the operations and by
+// the leader's trigger feeder. Workers claim its entries through the work queue.
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** Entries are `<card_id>` or `<card_id>:<trigger_id>`. */
+/** The manual list; its entries are `<card_id>` or `<card_id>:<trigger_id>`. */
 export interface ManualList {
-  /** Appends entries. Not idempotent by itself: callers own the trigger. */
+  /** Appends entries. Not idempotent: the caller makes sure that a repeated entry is counted once. */
   push(taskType: TaskType, entries: readonly string[]): Promise<void>;
 
   /**
-   * Takes the waiting entries of a trigger out, in short steps; what runs goes on. Entries that keep their place may
-   * change their order a little. @returns how many were taken out.
+   * Removes the waiting entries of a trigger, in short steps; running entries continue. The order of the other entries
+   * may change slightly. @returns the number of removed entries.
    */
   remove(taskType: TaskType, triggerId: string): Promise<number>;
 
-  /** Entries that are claimed and not settled yet. */
+  /** @returns the entries that are claimed and not settled yet. */
   running(taskType: TaskType): Promise<readonly string[]>;
 
-  /** Which of these entries neither wait nor run. May name one that was returned just now. */
+  /** @returns the given entries that neither wait nor run. May include an entry that is being returned right now. */
   missing(taskType: TaskType, entries: readonly string[]): Promise<readonly string[]>;
 }

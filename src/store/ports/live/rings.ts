@@ -1,4 +1,4 @@
-// Port section of live-store.ts: the rings, one a polling config, from which cards fall due.
+// Port section of live-store.ts: the rings, one for each polling config, which make cards due.
 
 import type { RingShape } from '../../../domain/schedule/phase.ts';
 import type { PacedRing } from '../../../domain/schedule/schedule-pace.ts';
@@ -14,21 +14,23 @@ export interface RingId {
 export interface RingGeneration extends RingShape {
   readonly generation: number;
   readonly members: number;
-  /** For which selection of cards it was built (domain/schedule/polling-config.ts); '' for one built before that was kept. */
+  /**
+   * The selection of cards that it was built for (domain/schedule/polling-config.ts); '' if an old version built it.
+   */
   readonly selection: string;
 }
 
-/** `generation`, `members` ... are those in use. Generation 0: the ring was configured but never built. */
+/** The state of a ring; `generation`, `members` ... are of the generation in use. 0: configured but never built. */
 export interface RingState extends RingId, PacedRing, RingGeneration {
-  /** False while the generation in use is filled for the first time. */
+  /** False while the first generation is filled. */
   readonly loaded: boolean;
-  /** Present while a further generation is being built, for another selection. */
+  /** The generation that is being built for another selection; null without one. */
   readonly building: RingGeneration | null;
 }
 
 export interface AdvanceResult {
   readonly ring: RingState;
-  /** Cards moved into the queue or the retry lane (those already there are not counted). */
+  /** Number of cards moved into the queue or the retry lane; cards that were already there do not count. */
   readonly moved: number;
   readonly queueLength: number;
 }
@@ -36,7 +38,7 @@ export interface AdvanceResult {
 export interface RingSettings {
   readonly intervalMs: number;
   readonly enabled: boolean;
-  /** For so long the first revolution waits, so that rings that are built together do not keep step; 0 when absent. */
+  /** The first revolution begins this much later, so that rings that are built together stay apart; 0 when absent. */
   readonly staggerMs?: number;
 }
 
@@ -44,16 +46,16 @@ export interface Rings {
   list(): Promise<RingState[]>;
 
   /**
-   * Creates the ring (anchored when it is built, `staggerMs` later, cursor 0, one generation-0 state without buckets) or applies interval and
-   * enabled to an existing one. A changed interval keeps the cursor and re-anchors so that the next bucket is due
-   * at the earlier of its old due time and one new step from now. Re-enabling keeps the cursor but never lets the
-   * pause count as lag: the next bucket is due now at the latest one step from now.
+   * Creates the ring (generation 0 without buckets, cursor 0, anchored `staggerMs` after it is built), or applies
+   * interval and enabled to an existing one. A changed interval keeps the cursor and re-anchors it, so that the next
+   * bucket is due at its old due time or one new step from now, whichever is earlier. Re-enabling keeps the cursor and
+   * never lets the pause count as lag: the next bucket is due one step from now at the latest.
    */
   configure(ring: RingId, settings: RingSettings): Promise<RingState>;
 
   /**
-   * Begins generation n+1 with `buckets` buckets, discarding an unfinished one. With `activate` (first build) it is
-   * in use at once, while it fills. Without, `activate()` below switches to it.
+   * Begins generation n+1 with `buckets` buckets and discards an unfinished one. With `activate` (first build) the new
+   * generation is in use at once, while it fills. Without it, `activate()` below switches to it.
    */
   startGeneration(
     ring: RingId,
@@ -62,32 +64,33 @@ export interface Rings {
   ): Promise<RingState>;
 
   /**
-   * All cards are loaded: switches to the generation being built (same phase for every card, cursor scaled to its
-   * buckets) and removes the old one's buckets. Without one, notes that the generation in use is loaded.
+   * Call when all cards are loaded. Switches to the generation being built (same phase for every card, cursor scaled to
+   * its buckets) and removes the old one's buckets. Without one, notes that the generation in use is loaded.
    */
   activate(ring: RingId): Promise<RingState>;
 
   /**
-   * Adds cards to the generation in use and to the one being built. Splits buckets as they fill, so that none is ever
-   * far above the size it is planned for. Returns how many cards were new to the one in use. Any number of ids.
+   * Adds any number of cards to the generation in use and to the one being built. Splits buckets as they fill, so that
+   * none grows far above its planned size. @returns the number of cards that were new to the generation in use.
    */
   add(ring: RingId, cardIds: readonly number[]): Promise<number>;
 
-  /** Removes cards from both. Returns how many were in the one in use. */
+  /** Removes cards from both generations. @returns the number of cards that were in the one in use. */
   remove(ring: RingId, cardIds: readonly number[]): Promise<number>;
 
   /**
-   * Splits or merges buckets of both generations towards what their members ask for, at most about `maxSteps`. No
-   * card's phase moves. @returns true when there is more to do.
+   * Splits or merges buckets of both generations to fit their number of members, at most about `maxSteps` of them. The
+   * phases of cards do not change. @returns true when there is more to do.
    */
   resize(ring: RingId, maxSteps: number): Promise<boolean>;
 
-  /** Which of these cards are in the generation in use. */
+  /** @returns for each card whether it is in the generation in use. */
   contains(ring: RingId, cardIds: readonly number[]): Promise<boolean[]>;
 
   /**
-   * Members of the generation in use, at most `maxBuckets` whole buckets of them, from `fromPhase` on: 0 (inclusive) to
-   * 1 of the interval. A place that survives splits and merges. nextPhase: where to go on; null after the last bucket.
+   * Reads members of the generation in use: at most `maxBuckets` whole buckets from `fromPhase` on, a share of the
+   * interval from 0 to 1, which stays valid across splits and merges. @returns `nextPhase` for the next call; null
+   * after the last bucket.
    */
   page(
     ring: RingId,
@@ -96,8 +99,8 @@ export interface Rings {
   ): Promise<{ readonly cardIds: readonly number[]; readonly nextPhase: number | null }>;
 
   /**
-   * Counts `members` anew from the buckets of the generation in use: after buckets were lost. A count during which the
-   * ring changed is not kept. @returns the members by now
+   * Counts `members` again from the buckets of the generation in use, after buckets were lost. The count is dropped
+   * when the ring changes meanwhile. @returns the current number of members.
    */
   recount(ring: RingId): Promise<number>;
 
@@ -105,11 +108,12 @@ export interface Rings {
   drop(ring: RingId): Promise<void>;
 
   /**
-   * Moves up to `maxBuckets` due buckets into the queue, each card with the instant its bucket was due, unless the
-   * card is queued already. Failing cards go into the retry lane instead, unless they wait there or run, or it holds
-   * queueCap cards. Moves nothing while disabled, never built, or while the queue holds >= queueCap entries.
-   * A cursor more than one interval late first skips whole revolutions (the cards of one revolution are all a late
-   * ring can owe). Refused (moved 0) for a fencing token lower than one seen before.
+   * Moves up to `maxBuckets` due buckets into the queue. Each card gets the time at which its bucket was due; a card
+   * that is already queued keeps its own. Failing cards go into the retry lane instead, unless they wait there or run,
+   * or the lane holds queueCap cards. Moves nothing while the ring is disabled or was never built, or while the queue
+   * holds queueCap entries or more. A cursor that is more than one interval late first skips whole revolutions, so a
+   * late ring never owes more than one poll for each card. Refuses (moved 0) a fencing token lower than one seen
+   * before.
    */
   advance(
     ring: RingId,

@@ -1,5 +1,5 @@
-// From ten-second slots to the rolling windows of the statistics. Used by both implementations of PollStats, which
-// count into the same slots. Pure.
+// Sums ten-second slots into the rolling windows of the statistics. Used by both implementations of PollStats, which
+// count in the same slots. Pure.
 import { type PollsByCarrier, sumOfCarriers } from '../../../domain/results/carrier-polls.ts';
 import { sumOfCounts } from '../../../domain/stats/counts.ts';
 import type { Durations } from '../../../domain/stats/durations.ts';
@@ -11,7 +11,7 @@ import {
   type StatsReading,
 } from './poll-stats.ts';
 
-/** What was counted in one slot. */
+/** The counts of one slot. */
 export interface StatsSlot extends PollWindow {
   readonly durations: Durations;
   readonly reasons: FailureReasons;
@@ -26,12 +26,12 @@ export function slotAt(atMs: number): number {
   return Math.floor(atMs / SLOT_MS);
 }
 
-/** The first slot of the window that ends now. */
+/** @returns the index of the first slot of the window that ends now. */
 export function oldestSlot(nowMs: number): number {
   return slotAt(nowMs) - STATS_WINDOW_SECONDS / STATS_SLOT_SECONDS + 1;
 }
 
-/** @param sinceMs when counting began. */
+/** @param sinceMs when counting began, epoch milliseconds. */
 export function windowsOf(
   slots: ReadonlyMap<number, StatsSlot>,
   sinceMs: number,
@@ -39,14 +39,14 @@ export function windowsOf(
 ): StatsWindows {
   const from = (first: number) => ({
     ...sumOfSlots([...slots].filter(([slot]) => slot >= first).map(([, counted]) => counted)),
-    // Counting that began a minute ago has a window of one minute.
+    // When counting began a minute ago, the window is one minute long.
     seconds: Math.max(1, (nowMs - Math.max(first * SLOT_MS, sinceMs)) / 1000),
   });
   const { succeeded, failed, seconds, durations } = from(slotAt(nowMs) - 1);
   return { window: from(oldestSlot(nowMs)), recent: { polls: succeeded + failed, seconds, durations } };
 }
 
-/** @param mostCarriers that are named; without it all are. */
+/** @param mostCarriers limits the carriers in the sum; without it the sum has all. */
 export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): StatsSlot {
   const sum = (field: keyof PollWindow) => slots.reduce((total, slot) => total + slot[field], 0);
   return {

@@ -1,14 +1,14 @@
-// Port section of live-store.ts: what is due or runs, a task type: the queue, the retry lane, what is claimed of the manual
-// list, the slots and the pauses. Used by the workers, the leader and whoever shows or changes a limit.
+// Port section of live-store.ts: the due and running work of each task type: the queue, the retry lane, the claimed
+// entries of the manual list, the slots and the pauses. Used by the workers, the leader and the operations on limits.
 
 import type { CurvePoint } from '../../../domain/limits/concurrency-curve.ts';
 import type { LimitMemory } from '../../../domain/limits/effective-limit.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** Failing cards that the retry lane of a task type keeps at most: about 20 MB. */
+/** The retry lane of a task type holds this many failing cards at most: about 20 MB. */
 export const MAX_RETRIES_WAITING = 200_000;
 
-/** Steps back of a clock up to here are waited out, milliseconds. */
+/** Steps back of a clock up to this many milliseconds are waited out. */
 export const CLOCK_STEP_MS = 1_000;
 
 export type Lane = 'schedule' | 'retry' | 'manual';
@@ -17,9 +17,9 @@ export type Lane = 'schedule' | 'retry' | 'manual';
 export interface WorkItem {
   readonly cardId: number;
   readonly lane: Lane;
-  /** Lane `manual`: the entry of the manual list, `<card_id>` or `<card_id>:<trigger_id>`. Otherwise the card id. */
+  /** In lane `manual` the entry of the manual list, `<card_id>` or `<card_id>:<trigger_id>`; otherwise the card id. */
   readonly member: string;
-  /** Opaque; unique to the claim. */
+  /** Opaque and unique to the claim. */
   readonly token: string;
 }
 
@@ -28,33 +28,33 @@ export interface ClaimRequest {
   readonly claimNumber: number;
   readonly max: number;
   readonly leaseMs: number;
-  /** The claim is for the trickle of calls to a dead interface; false when absent. */
+  /** True when the claim is for the trickle of calls to a dead interface; false when absent. */
   readonly trickle?: boolean;
 }
 
 export interface Claim {
   readonly items: readonly WorkItem[];
-  /** The store's clock when the items were claimed, epoch milliseconds; null without items. */
+  /** The store's time of the claim, epoch milliseconds; null without items. */
   readonly claimedAtMs: number | null;
   /**
-   * How long each card of lane `schedule` has been due, milliseconds: by its ring, or since a lease on it ended or it was
-   * returned. Empty when the claim was sent again: then nobody knows any more.
+   * How long each card of lane `schedule` has been due, milliseconds: since its ring made it due, its last lease ended
+   * or it was returned. Empty when the claim was sent again: the due times are no longer known then.
    */
   readonly lateMs: readonly number[];
-  /** Slots left fleet-wide after this claim. */
+  /** Number of free slots of the fleet after this claim. */
   readonly freeSlots: number;
-  /** Milliseconds for which the type is paused fleet-wide, by whoever paused it for longest; 0 when it is not. */
+  /** Milliseconds until the last pause of the task type ends; 0 when it is not paused. */
   readonly pausedMs: number;
 }
 
-/** Who paused a task type. */
+/** The source of a pause. */
 export type PauseSource = 'gateway' | 'operator';
 
 export interface PauseRequest {
   readonly source: PauseSource;
   readonly ms: number;
   readonly reason: string;
-  /** The operator, or the worker that heard the gateway. */
+  /** The operator, or the worker that got the gateway's answer. */
   readonly by: string;
 }
 
@@ -70,85 +70,86 @@ export interface Pause {
 export interface Settlement {
   readonly item: WorkItem;
   /**
-   * done: leaves the queue. failed: waits in the retry lane, see settle (lane manual: leaves, nothing is retried).
-   * returned: never started; due again at once in its lane (lane manual: back to the head of the list).
+   * done: the item leaves the queue. failed: it waits in the retry lane, see settle (in lane manual it leaves, without
+   * a retry). returned: it was never started and is due again at once in its lane (in lane manual at the head of the
+   * list).
    */
   readonly verdict: 'done' | 'failed' | 'returned';
-  /** Uniform in [0, 1): the jitter of the backoff. */
+  /** The jitter of the backoff, uniform in [0, 1). */
   readonly random: number;
-  /** Verdict failed: how long the card must wait at least, whatever its backoff, milliseconds. */
+  /** For verdict failed: the shortest wait of the card, milliseconds, even if its backoff is shorter. */
   readonly waitMs?: number;
 }
 
 export interface QueueCounts {
-  /** ZCARD of the queue: due and running. */
+  /** Number of due and running entries (ZCARD of the queue). */
   readonly queueLength: number;
-  /** Entries whose time has come and which nobody holds. */
+  /** Number of due entries that no worker holds. */
   readonly due: number;
-  /** Failing cards whose time to be asked again has come. */
+  /** Number of failing cards that are due for a retry. */
   readonly retryDue: number;
-  /** Failing cards that wait for that time. */
+  /** Number of failing cards whose retry is not due yet. */
   readonly backoff: number;
-  /** Slots in use. */
+  /** Number of slots in use. */
   readonly inFlight: number;
-  /** LLEN of the manual list. */
+  /** Number of waiting manual entries (LLEN of the manual list). */
   readonly manualLength: number;
-  /** Configured limit; null before anyone set one. */
+  /** The configured limit; null before it is set. */
   readonly maxConcurrency: number | null;
-  /** The limit in force: the configured one (its default before anyone set one), or less while the leader lowered it. */
+  /** The limit in force: the configured one (its default before it is set), or less while the leader has lowered it. */
   readonly effectiveConcurrency: number;
 }
 
-/** Where one card stands in the work of a task type. In the queue it is `queued` or `running`, never both. */
+/** Where one card is in the work of a task type. In the queue it is `queued` or `running`, never both. */
 export interface CardPlace {
-  /** Due, and nobody holds it; `before`: entries of the queue that come first. */
+  /** The card is due and no worker holds it; `before`: number of queue entries ahead of it. */
   readonly queued: { readonly dueAtMs: number; readonly before: number } | null;
-  /** A worker holds it; calling: its gateway call is under way, else its result is being written. */
+  /** A worker holds the card; calling: its gateway call is in flight, else its result is being written. */
   readonly running: { readonly leaseEndsAtMs: number; readonly calling: boolean } | null;
-  /** In the retry lane; `before`: entries of the lane that come first. */
+  /** The card is in the retry lane; `before`: number of entries of the lane ahead of it. */
   readonly retry: { readonly atMs: number; readonly before: number } | null;
   readonly failuresInARow: number;
-  /** Of the manual entries asked about: the first that waits, with the entries before it, and whether one runs. */
+  /** Of the given manual entries: the number of entries ahead of the first that waits, and whether one runs. */
   readonly manual: { readonly waiting: { readonly before: number } | null; readonly running: boolean };
 }
 
 export interface RunningCount {
-  /** As it stands there, whoever wrote it; null where nothing does. */
+  /** The stored text, which any client may have written; null without one. */
   readonly shown: string | null;
-  /** Slots held, those included whose lease ended and which nobody took back yet. */
+  /** Number of slots held, including slots whose lease has ended and that were not taken back yet. */
   readonly held: number;
-  /** Those of them whose lease has not ended. */
+  /** Number of held slots whose lease has not ended. */
   readonly live: number;
 }
 
-/** What the leader knows of the limit of a task type: kept for whoever leads next and for whoever asks. */
+/** What the leader knows about the limit of a task type; stored for the next leader and for reports. */
 export interface LimitRecord extends LimitMemory {
-  /** Why the effective limit is below the configured one; null while it is not. */
+  /** Why the effective limit is lower than the configured one; null while it is not. */
   readonly reason: string | null;
   readonly curve: readonly CurvePoint[];
 }
 
 export interface WorkQueue {
   /**
-   * Claims up to `max` items, never more than there are free slots. Expired leases are taken back first (slots freed,
-   * manual entries returned to their list's head). Manual work goes first but, while the schedule has due work too,
-   * takes at most half of the items (and the reverse). Retries hold at most a tenth of the slots (on average over time
-   * where that is no whole number) while other work is due or was claimed within the last second, and may have all of
-   * them otherwise. A claim for the trickle takes retries only where nothing else is due, and nothing at all within a
-   * second of another such claim, unless claims that are not for the trickle got work within that second. Sent twice with the same instanceId and claimNumber it
-   * returns the same items. Claims nothing while the type is paused.
+   * Claims up to `max` items, never more than there are free slots. Takes back expired leases first (frees their slots,
+   * returns manual entries to the head of their list). While both manual and scheduled work is due, each gets half of
+   * the items. While other work is due, or was claimed within the last second, retries hold at most a tenth of the
+   * slots (on average over time, if that is not a whole number); otherwise they may hold all of them. A claim for the
+   * trickle takes retries only if nothing else is due. It takes nothing within a second of another such claim, unless a
+   * claim that is not for the trickle got work within that second. A claim that is sent twice with the same instanceId
+   * and claimNumber returns the same items. Claims nothing while the type is paused.
    */
   claim(taskType: TaskType, request: ClaimRequest): Promise<Claim>;
 
-  /** Gives slots back: the gateway call is over. Items whose slot is no longer theirs are skipped. */
+  /** Gives slots back after the gateway call. Skips items that no longer own their slot. */
   release(taskType: TaskType, items: readonly WorkItem[]): Promise<void>;
 
   /**
-   * Ends items whose result is durable (or failed, or was never started). An item whose lease is no longer its own
-   * (late worker, reset) is left alone and counted as fenced. Slots still held by the items are released too.
-   * A failed card may be asked again after random * baseMs * 2^(failures in a row - 1), and not before its waitMs; until
-   * then it waits in the retry lane. Once that backoff reaches capMs (0: at once), or while the lane holds
-   * MAX_RETRIES_WAITING cards, it is parked: in neither, its failures remembered, until its ring asks for it again.
+   * Ends items whose result is durable, that failed, or that were never started. An item that no longer owns its lease
+   * (late worker, reset) is left alone and counted as fenced. Also releases slots that the items still hold. A failed
+   * card waits in the retry lane for random * baseMs * 2^(failures in a row - 1), and at least for its waitMs. Once
+   * that backoff reaches capMs (0: at once), or while the lane holds MAX_RETRIES_WAITING cards, the card is parked: it
+   * is neither in the queue nor in the lane, and its failures are remembered, until its ring makes it due again.
    */
   settle(
     taskType: TaskType,
@@ -157,69 +158,70 @@ export interface WorkQueue {
   ): Promise<{ fenced: number }>;
 
   /**
-   * Makes cards due at once, out of their ring's turn. One that is due or waits to be retried already stays where it is; one
-   * that runs is due again when its lease ends. While the queue holds `cap` entries they wait in the retry lane, and while
-   * that does too they are left to their ring.
+   * Makes cards due at once, out of their ring's turn. A card that is already due or waits for a retry stays where it
+   * is; a card that runs is due again when its lease ends. While the queue holds `cap` entries, cards wait in the retry
+   * lane; while the lane holds that many too, they are left to their ring.
    */
   makeDue(taskType: TaskType, cardIds: readonly number[], cap: number): Promise<void>;
 
-  /** Forgets that cards failed, and their retries: they are removed from the fleet. Of every task type. */
+  /** Forgets the failures and retries of cards that were removed from the fleet, for every task type. */
   forgetCards(cardIds: readonly number[]): Promise<void>;
 
   /**
-   * Calls the listener soon after work of the type was added (cards became due, manual entries came), wherever that
-   * happened. A hint: it may come without work, and may be lost while the store is away. @returns ends that.
+   * Calls the listener soon after any instance added work of the type (due cards, manual entries). This is a hint: it
+   * may come without work, and may be lost while the store is unavailable. @returns a function that ends the listening.
    */
   onWork(taskType: TaskType, listener: () => void): () => void;
 
   counts(taskType: TaskType): Promise<QueueCounts>;
 
   /**
-   * Finds one card, in the time of a few look-ups however much work there is. @param manualEntries entries of the manual
-   * list that stand for it, looked for among the first 100,000.
+   * Finds one card with a few look-ups, no matter how much work there is. @param manualEntries the card's entries of
+   * the manual list, which are searched among the first 100,000.
    */
   place(taskType: TaskType, cardId: number, manualEntries: readonly string[]): Promise<CardPlace>;
 
-  /** The running count as operators see it, and the slots it should show; both of one instant. */
+  /** @returns the running count that operators see, and the slots that it should show, read at the same instant. */
   runningCount(taskType: TaskType): Promise<RunningCount>;
 
   setMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
-  /** Sets the limit only if none is set. */
+  /** Sets the configured limit only if none is set. */
   seedMaxConcurrency(taskType: TaskType, max: number): Promise<void>;
 
-  /** Lowers the limit in force to `limit`, in force with the next claim; null: the configured one alone counts. */
+  /** Lowers the limit in force to `limit` from the next claim on; null restores the configured limit. */
   setEffectiveConcurrency(taskType: TaskType, limit: number | null): Promise<void>;
-  /** Lowers the limit in force only if it is not lowered yet. */
+  /** Lowers the limit in force only if it is not lowered already. */
   seedEffectiveConcurrency(taskType: TaskType, limit: number): Promise<void>;
-  /** What the leader saved last; null when nobody did. */
+  /** @returns what a leader saved last; null when none did. */
   limitRecord(taskType: TaskType): Promise<LimitRecord | null>;
   saveLimitRecord(taskType: TaskType, record: LimitRecord): Promise<void>;
 
-  /** Clears all slots of the type and fences their holders: their cards are due again at once. */
+  /** Clears all slots of the type and fences their holders; their cards are due again at once. */
   resetSlots(taskType: TaskType): Promise<{ previous: number; current: number }>;
 
   /**
-   * Notices, when it is called again and again, that the store's clock was set back or that a server whose clock is behind
-   * took over, and dates anew what would wait for the old time: due cards, retries, pauses. Whoever holds work goes on with
-   * it; what is held from before and not ended within `leaseMs` is taken back. @returns milliseconds set back; 0: not.
+   * Call regularly. Notices that the store's clock was set back, or that a server with a slow clock took over, and
+   * adjusts what would wait for the old time: due cards, retries, pauses. Workers continue with the work that they
+   * hold; what they held before the step and do not end within `leaseMs` is taken back. @returns milliseconds set back,
+   * or 0.
    */
   followClock(taskType: TaskType, leaseMs: number): Promise<number>;
 
   /**
-   * Takes back what expired and writes the running count anew, with no claim. Also heals a foreign running count.
-   * @returns expired slots, and the count found before when it differed from the slots held.
+   * Takes back expired leases and corrects the running count, without a claim. @returns the number of expired slots,
+   * and the previous running count if it differed from the slots held, else null.
    */
   reap(taskType: TaskType): Promise<{ expiredSlots: number; healedFrom: number | null }>;
 
   /**
-   * Pauses claiming of the type fleet-wide. The gateway's pause in force is prolonged (and goes on where it is longer),
-   * an operator's replaces an operator's; neither hides or shortens the other.
+   * Pauses claiming of the type fleet-wide. A new pause of the gateway can only prolong the gateway's pause in force;
+   * an operator's pause replaces an operator's. Neither kind hides or shortens the other.
    */
   pause(taskType: TaskType, pause: PauseRequest): Promise<void>;
 
-  /** Ends every pause of the type. @returns those that were in force. */
+  /** Ends every pause of the type. @returns the pauses that were in force. */
   resume(taskType: TaskType): Promise<Pause[]>;
 
-  /** The pauses in force, of every task type. */
+  /** @returns the pauses in force of all task types. */
   pauses(): Promise<Pause[]>;
 }

@@ -1,6 +1,6 @@
-// Port section of record-store.ts: alert rules, what they fired, and the webhook notifications still to be delivered.
-// One writer decides (the evaluator on the leader); every method is safe when two instances call it at once. The
-// database's clock decides what is due and how long something is ago.
+// Port section of record-store.ts: alert rules, their alerts, and the webhook notifications that are to be delivered.
+// Only the evaluator on the leader fires and resolves alerts; every method is safe when two instances call it at once.
+// The database's clock decides what is due and how old something is.
 import type {
   AlertCondition,
   AlertEvent,
@@ -17,7 +17,7 @@ import type {
 import type { Silence, SilenceScope } from '../../../domain/alerts/alert-silence.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** One stretch of a longer list. */
+/** Part of a longer list, by offset and limit. */
 export interface Slice {
   readonly offset: number;
   readonly limit: number;
@@ -25,53 +25,53 @@ export interface Slice {
 
 export interface SliceOf<Item> {
   readonly items: readonly Item[];
-  /** Of the whole list. */
+  /** Number of items in the whole list. */
   readonly total: number;
 }
 
-/** An alert: from firing to resolution. Condition and name are those of the moment it fired. */
+/** An alert, from firing to resolution. Its condition and rule name are those at the moment it fired. */
 export interface Alert extends AlertCondition {
   readonly id: number;
   readonly ruleId: number;
   readonly ruleName: string;
-  /** The metric when it fired. */
+  /** Value of the metric when the alert fired. */
   readonly value: number;
   readonly firedAtMs: number;
-  /** Null while it fires, as the two below. */
+  /** When the alert was resolved; null while it fires, like `resolution` and `resolvedValue`. */
   readonly resolvedAtMs: number | null;
   readonly resolution: Resolution | null;
-  /** The metric when it was resolved; null without a sample. */
+  /** Value of the metric when the alert was resolved; null without a sample. */
   readonly resolvedValue: number | null;
 }
 
 export interface AlertNotification {
   readonly channel: NotifyChannel;
   readonly event: NotificationEvent;
-  /** pending: not sent yet, or to be sent again. */
+  /** `pending`: not sent yet, or to be sent again. */
   readonly status: NotificationStatus;
-  /** Begun so far. */
+  /** Number of attempts so far. */
   readonly attempts: number;
-  /** Of the last attempt that failed; stays when a later one is delivered. */
+  /** Error of the last attempt that failed; it stays when a later attempt succeeds. */
   readonly lastError: string | null;
 }
 
 export interface AlertHistoryItem extends Alert {
-  /** Null before somebody says that he is at it, as the two below. */
+  /** When an operator acknowledged the alert; null before that, like the next two fields. */
   readonly acknowledgedAtMs: number | null;
   readonly acknowledgedBy: string | null;
   readonly acknowledgedReason: string | null;
-  /** Of one that fires: now; of one that is over: when it was resolved. */
+  /** Whether the alert is silenced now or, if it is resolved, whether it was silenced when it was resolved. */
   readonly silenced: boolean;
   readonly notifications: readonly AlertNotification[];
 }
 
-/** Null leaves a criterion open. */
+/** Which alerts to list; a criterion that is null matches all. */
 export interface HistoryFilter {
   readonly ruleId: number | null;
   readonly state: AlertState | null;
 }
 
-/** Alerts that fire now, of one kind. */
+/** Number of firing alerts of one rule type and task type. */
 export interface FiringCount {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;
@@ -82,11 +82,11 @@ export interface FiringCount {
 
 export interface RuleToEvaluate extends WatchedRule {
   readonly id: number;
-  /** Grows with every change of the rule and of its state. */
+  /** Grows with every change of the rule or of its state. */
   readonly revision: number;
 }
 
-/** Something that happens to a rule in the revision it was evaluated in. */
+/** An event of a rule, with the revision in which the rule was evaluated. */
 export interface AlertTransition {
   readonly ruleId: number;
   readonly revision: number;
@@ -100,31 +100,34 @@ export interface AppliedTransition {
 
 export interface AlertRecords {
   createRule(fields: AlertRuleFields): Promise<AlertRule>;
-  /** By id. Deleted rules are not among them. */
+  /** @returns rules in order of id, without deleted ones. */
   rules(slice: Slice): Promise<SliceOf<AlertRule>>;
   rule(id: number): Promise<AlertRule | null>;
   /**
-   * Changes a rule. Nobody else changes it meanwhile: what `change` makes of it, or that it throws, is about the rule as it
-   * is. A changed condition forgets the cooldown. @returns null for an unknown id.
+   * Changes a rule under a lock: no other change can come between reading the rule, `change`, and the write. A changed
+   * condition ends the cooldown. @returns null for an unknown id.
    */
   updateRule(id: number, change: (rule: AlertRule) => AlertRuleFields): Promise<AlertRule | null>;
-  /** Its alerts stay in the history; one that is open is resolved by the next evaluation. @returns false for an unknown id. */
+  /**
+   * Deletes a rule. Its alerts stay in the history; the next evaluation resolves one that fires. @returns false for an
+   * unknown id.
+   */
   deleteRule(id: number): Promise<boolean>;
 
-  /** Newest first. */
+  /** @returns alerts, newest first. */
   history(filter: HistoryFilter, slice: Slice): Promise<SliceOf<AlertHistoryItem>>;
   alert(id: number): Promise<AlertHistoryItem | null>;
-  /** Notes who is at an alert that fires. One that is over, or that somebody is at, stays as it is. */
+  /** Records who acknowledged a firing alert; the first acknowledgement wins. Does nothing to a resolved alert. */
   acknowledge(id: number, by: string, reason: string): Promise<void>;
-  /** By kind; kinds without any are left out. */
+  /** @returns firing alerts by rule type and task type; combinations without any are left out. */
   firing(): Promise<FiringCount[]>;
 
-  /** Every rule that may fire or resolve. */
+  /** @returns every rule that may fire or resolve. */
   toEvaluate(): Promise<RuleToEvaluate[]>;
   /**
-   * Makes the transitions durable, all in one statement: state, history and notifications together. A rule that is no
-   * longer in its revision (edited, deleted, or evaluated by another instance meanwhile) is left out.
-   * @returns those applied.
+   * Writes the transitions in one statement: state, history and notifications together. Skips a rule whose revision has
+   * changed (it was edited, deleted, or evaluated by another instance meanwhile).
+   * @returns the transitions that were applied.
    */
   apply(transitions: readonly AlertTransition[]): Promise<AppliedTransition[]>;
 
@@ -135,30 +138,30 @@ export interface AlertRecords {
 export interface NewSilence extends SilenceScope {
   readonly reason: string;
   readonly by: string;
-  /** By the database's clock: in so many seconds, or at an instant. */
+  /** When the silence ends: in so many seconds by the database's clock, or at a time in epoch milliseconds. */
   readonly ends: { readonly inSeconds: number } | { readonly atMs: number };
 }
 
-/** Silences that last; one that is over is not there any more. */
+/** Silences in force. A silence that has ended is not found any more. */
 export interface SilenceRecords {
-  /** By id. */
+  /** @returns the silences in order of id. */
   list(): Promise<Silence[]>;
-  /** Throws `invalid` for a rule that is not there. */
+  /** @throws CardpollError `invalid` for an unknown rule. */
   create(silence: NewSilence): Promise<Silence>;
-  /** Ends it. @returns it as it was; null for an unknown id. */
+  /** Ends a silence. @returns the silence as it was; null for an unknown id. */
   remove(id: number): Promise<Silence | null>;
 }
 
 /** A notification claimed for one attempt. */
 export interface WebhookDelivery {
   readonly id: number;
-  /** 1 for the first. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Stays the same over all attempts. */
+  /** The same in all attempts. */
   readonly messageId: string;
   readonly event: NotificationEvent;
   readonly url: string;
-  /** Of the rule, the newest first; empty: those of the configuration sign. */
+  /** The rule's signing keys, newest first; if empty, the keys of the configuration sign. */
   readonly secrets: readonly string[];
   readonly alert: Alert;
 }
@@ -171,15 +174,16 @@ export type DeliveryOutcome =
 export interface WebhookOutbox {
   /**
    * Claims due notifications for `leaseMs`, the longest due first: at most `limit` now, and never more than
-   * `limitPerUrl` under claim for one URL. Those of an alert are handed out in order: its resolution waits until its firing is delivered or failed.
-   * A claim that is not settled ends with its lease, and the notification is due again. The firing of a silenced alert is
-   * not handed out before the silence ends, unless an attempt was made before it began.
+   * `limitPerUrl` claimed at the same time for one URL. The notifications of an alert go out in order: its resolution
+   * waits until its firing is delivered or has failed. A claim that is not settled ends with its lease, and the
+   * notification is due again. The firing of a silenced alert is held until the silence ends, unless an attempt was
+   * made before the silence began.
    */
   claim(request: { limit: number; limitPerUrl: number; leaseMs: number }): Promise<WebhookDelivery[]>;
-  /** Ends an attempt. @returns false when the attempt is no longer the present one. */
+  /** Ends an attempt. @returns false when the attempt no longer holds the claim. */
   settle(delivery: Pick<WebhookDelivery, 'id' | 'attempt'>, outcome: DeliveryOutcome): Promise<boolean>;
-  /** Has the notifications of an alert that were given up tried once more, at once. @returns how many. */
+  /** Makes the failed notifications of an alert due for one more attempt now. @returns their number. */
   redeliver(alertId: number): Promise<number>;
-  /** How many are still to be delivered. */
+  /** @returns the number of notifications that are still to be delivered. */
   pending(): Promise<number>;
 }

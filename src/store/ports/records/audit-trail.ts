@@ -1,15 +1,18 @@
-// What the engine knows of the audit trail: how the daemon's own acts are recorded. Implemented by operations/audit.ts.
+// The audit trail as the engine sees it: records changes that the daemon makes itself. Implemented by
+// operations/audit.ts.
 import type { Actor, AuditChange, AuditEntry } from '../../../domain/audit.ts';
 import type { RecordStore } from './record-store.ts';
 
-/** Notes a change; it is recorded with the transaction it is part of. */
+/** Notes a change; the entry is written in the transaction of the change. */
 export type Note = (change: AuditChange) => void;
 
 export interface AuditTrail {
-  /** Resolves when the entry is kept for good. */
+  /** Resolves when the entry is durable. */
   record(actor: Actor, change: AuditChange): Promise<void>;
-  /** Changes records; what is noted is recorded in the same transaction. Nothing noted is nothing changed. */
+  /**
+   * Changes records and writes the noted entries in the same transaction. If `work` notes nothing, it changed nothing.
+   */
   change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T>;
-  /** Logs an entry that is kept already. */
-  tell(entry: AuditEntry): void;
+  /** Logs an entry that is already durable. */
+  log(entry: AuditEntry): void;
 }

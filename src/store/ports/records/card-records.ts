@@ -3,12 +3,12 @@ import type { Card, CardImport, CardMembership } from '../../../domain/cards/car
 import type { CardSelection } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
-/** Everything `cards show` knows that is durable. */
+/** The durable part of what `cards show` prints. */
 export interface CardRecord extends Card {
   readonly lastPolledAtMs: Partial<Record<TaskType, number>>;
 }
 
-/** What a card used in a calendar month. */
+/** The usage of a card in a calendar month. */
 export interface MonthlyUsage {
   /** YYYY-MM */
   readonly month: string;
@@ -18,7 +18,7 @@ export interface MonthlyUsage {
 export interface CardChanges {
   readonly changed: readonly CardMembership[];
   readonly removed: readonly number[];
-  /** Hand this to the next call. */
+  /** The mark for the next call. */
   readonly mark: string;
 }
 
@@ -28,13 +28,15 @@ export interface ImportCounts {
   readonly unchanged: number;
 }
 
-/** An iccid that belongs to another card already; the row was left out. */
+/** A row that was skipped because its iccid already belongs to another card. */
 export interface ImportConflict {
   readonly cardId: number;
   readonly iccid: string;
 }
 
-/** One running import. Rows become visible chunk by chunk; a failed import keeps its finished chunks and may be repeated. */
+/**
+ * A running import. Rows become visible chunk by chunk; a failed import keeps its finished chunks and can be repeated.
+ */
 export interface CardImportSession {
   /** Writes one chunk (up to 10,000 rows, card ids distinct within the chunk) in one short transaction. */
   write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }>;
@@ -42,11 +44,11 @@ export interface CardImportSession {
 }
 
 export interface ImportSessionOptions {
-  /** Counts what would be done and writes nothing; a chunk knows nothing of those before it. */
+  /** Counts what would be done and writes nothing; a chunk does not see the rows of earlier chunks. */
   readonly dryRun: boolean;
 }
 
-/** Null leaves the attribute open. */
+/** Which cards to list; an attribute that is null matches all. */
 export interface CardFilter extends CardSelection {
   readonly stopped: boolean | null;
 }
@@ -55,39 +57,41 @@ export type ListedCard = Omit<Card, 'usage'>;
 
 export interface CardStretch {
   readonly cards: readonly ListedCard[];
-  /** Where the next stretch begins; null: there are no further cards. */
+  /** The `afterId` of the next call; null when there are no more cards. */
   readonly nextAfterId: number | null;
 }
 
 export interface CardRecords {
-  /** Cards with id > afterId in id order, at most `limit`: the initialiser's page. */
+  /** @returns at most `limit` cards with id > afterId, in id order, for the initialiser. */
   page(afterId: number, limit: number): Promise<CardMembership[]>;
-  /** @param answerTimeoutMs without an answer for this long the way to the store counts as broken */
+  /** @param answerTimeoutMs without an answer for this long, the connection counts as broken */
   byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]>;
-  /** By card_id or by iccid (18 or more digits are an iccid); null when unknown. */
+  /** Finds a card by card_id or by iccid (18 or more digits are an iccid). @returns null when it is unknown. */
   find(cardIdOrIccid: string): Promise<CardRecord | null>;
-  /** The last `limit` months with a reading, the latest first. */
+  /** @returns the last `limit` months with a reading, latest first. */
   monthlyUsage(cardId: number, limit: number): Promise<readonly MonthlyUsage[]>;
-  /** Exact; takes seconds for tens of millions. */
+  /** @returns the exact number of cards; takes seconds for tens of millions. */
   count(): Promise<number>;
-  /** About how many cards there are, at once: exact for a small fleet, by the planner's knowledge for a large one. */
+  /** @returns the number of cards quickly: exact for a small fleet, the planner's estimate for a large one. */
   estimate(): Promise<number>;
   openImport(options?: ImportSessionOptions): Promise<CardImportSession>;
   /**
-   * Cards that match with id > afterId, in id order: at most `limit`, perhaps none although there are more, because one
-   * call looks at a bounded number of cards.
+   * @returns at most `limit` matching cards with id > afterId, in id order. There may be none although more follow,
+   * because one call looks at a bounded number of cards.
    */
   list(filter: CardFilter, afterId: number, limit: number): Promise<CardStretch>;
-  /** The highest card id; 0 without cards. */
+  /** @returns the highest card id; 0 without cards. */
   lastId(): Promise<number>;
 
-  /** The mark of this instant: `changesSince` it reports every change not yet committed or visible now. */
+  /**
+   * @returns a mark of this instant: `changesSince(mark)` reports every change that is not committed and visible now.
+   */
   changeMark(): Promise<string>;
   /**
-   * Cards added, changed in what decides their rings or what the cache holds (identity, carrier, status, allowance,
-   * verified), or removed, by anyone (also plain SQL), committed after `mark`. At most `limit` changed and `limit`
-   * removed cards a call; call again with the new mark until both are empty. Never misses a late commit.
-   * Throws `conflict` / `change_mark_ahead` when the database is older than the mark (restored from a copy).
+   * @returns cards that any client (also plain SQL) added, removed, or changed in a column that decides their ring or is
+   * cached (identity, carrier, status, allowance, verified), committed after `mark`. Each call returns at most `limit`
+   * changed and `limit` removed cards; call again with the new mark until both are empty. Never misses a late commit.
+   * @throws CardpollError `conflict` / `change_mark_ahead` when the database is older than the mark (restored from a copy).
    */
   changesSince(mark: string, limit: number): Promise<CardChanges>;
 }

@@ -1,4 +1,4 @@
-// Port section of record-store.ts: polling configs, and the limits as configured.
+// Port section of record-store.ts: polling configs and the configured concurrency limits.
 import type { PollingConfig } from '../../../domain/schedule/polling-config.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 
@@ -7,9 +7,9 @@ export interface ConfigRecords {
   create(config: Omit<PollingConfig, 'id'>): Promise<PollingConfig>;
   /** @returns the updated config, or null for an unknown id. */
   update(id: number, patch: Partial<Omit<PollingConfig, 'id'>>): Promise<PollingConfig | null>;
-  /** @returns the config as it was, or null for an unknown id. */
+  /** @returns the removed config, or null for an unknown id. */
   remove(id: number): Promise<PollingConfig | null>;
-  /** Durable concurrency limits (the live store holds the ones in force). */
+  /** @returns the durable concurrency limits; the limits in force are in the live store. */
   concurrency(): Promise<Record<TaskType, number>>;
   setConcurrency(taskType: TaskType, max: number): Promise<void>;
 }

@@ -1,18 +1,20 @@
-// Port section of record-store.ts: the schema and its history.
+// Port section of record-store.ts: the schema and its migrations.
 
 export interface MigrationState {
   readonly id: string;
   readonly appliedAtMs: number | null;
-  /** Applied by a later release, which this one knows nothing of. */
+  /** True for a migration of a later release, which this release does not know. */
   readonly newer: boolean;
 }
 
 export interface Migrations {
-  /** Those of this release in order, then newer ones. */
+  /** @returns the migrations of this release in order, then newer ones. */
   status(): Promise<MigrationState[]>;
   /**
-   * Applies what is missing under an advisory lock, however long it takes. Throws `config` when an applied file changed.
-   * @param onBegin called with the id of each before it is applied @returns ids applied now
+   * Applies missing migrations under an advisory lock, without a time limit.
+   * @param onBegin called with the id of each migration before it is applied
+   * @returns the ids of the applied migrations
+   * @throws CardpollError `config` when the file of an applied migration has changed
    */
   up(onBegin?: (id: string) => void): Promise<string[]>;
 }

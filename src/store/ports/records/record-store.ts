@@ -1,5 +1,5 @@
-// Port: the durable records. Two implementations (postgres/ through pg, pglite/ through PGlite), one contract
-// suite, the same SQL.
+// Port: the durable records. Two implementations (postgres/ through pg, pglite/ through PGlite) share one contract
+// suite and the same SQL.
 //
 // Errors: CardpollError kind `unavailable` when the database cannot be reached or refuses work for lack of
 // resources (disk full, too many connections); `invalid`/`not_found` where a method says so.
@@ -27,34 +27,35 @@ export interface RecordStore {
   readonly migrations: Migrations;
   readonly kind: 'postgres' | 'embedded';
   /**
-   * Does `work` in one transaction, with the records it is handed: all of it is kept when it resolves, none when it throws.
-   * One at a time, fleet-wide: what is read in it stays so until it is through. Holds a connection: keep it short.
+   * Runs `work` in one transaction, on the records that it gets: commits when `work` resolves, rolls back when it
+   * throws. Runs one at a time, fleet-wide, so rows that are read do not change before the end. Holds a connection:
+   * keep it short.
    */
   inTurn<T>(work: (records: RecordStore) => Promise<T>): Promise<T>;
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
   now(): Promise<number>;
-  /** Names the database and its history: another one after a failover, when the last commits may be lost. */
+  /** @returns a text that names the database and its timeline; it changes after a failover, which may lose commits. */
   identity(): Promise<string>;
-  /** Which fleet the database is; stays in copies of it. */
+  /** @returns the fleet of the database; copies of the database have the same. */
   fleet(): Promise<Fleet>;
-  /** How the database server is. */
+  /** @returns the state of the database server. */
   server(): Promise<RecordServer>;
   close(): Promise<void>;
 }
 
 export interface RecordServer {
   readonly majorVersion: number;
-  /** Connections for users without special rights, those in use, and those of daemons. */
+  /** Connections for ordinary users; the next fields count the connections in use and those of daemons. */
   readonly maxConnections: number;
   readonly connections: number;
   readonly ownConnections: number;
-  /** A standby, or a database that takes no writes. */
+  /** True for a standby, or a database that takes no writes. */
   readonly readOnly: boolean;
-  /** Whether commits wait for a standby, and the standbys that are connected. */
+  /** True when commits wait for a standby; `standbys` counts the connected ones. */
   readonly waitsForStandby: boolean;
   readonly standbys: number;
-  /** The transaction that has been writing for the longest, in any database of the server, and the SQL that ends it. */
+  /** The longest-running writing transaction in any database of the server, and the SQL that ends it. */
   readonly oldestWriter: {
     readonly database: string;
     readonly openMs: number;

@@ -1,4 +1,4 @@
-// Port section of record-store.ts: manual triggers and the count of their results.
+// Port section of record-store.ts: manual triggers and the counts of their results.
 
 import type { Card } from '../../../domain/cards/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
@@ -17,67 +17,70 @@ export interface NewTrigger {
       };
 }
 
-/** A trigger the leader has work with. `cancelled`: cards to take back; otherwise cards to hand out. */
+/** A trigger that needs the leader. If it is `cancelled`, it has cards to take back; otherwise cards to hand out. */
 export type FeedingTrigger = Pick<ManualTrigger, 'triggerId' | 'taskType' | 'status'>;
 
-/** A card that was handed out and whose result is still to come. */
+/** A card that was handed out and has no result yet. */
 export type OwedCard = Pick<TriggerResult, 'triggerId' | 'cardId'>;
 
 /**
- * Triggers and the count of their results. A card is handed out (written down as owed) before it goes into the
- * manual list, and counted once, when its first result comes: results may come twice, cards be handed out again.
+ * Triggers and the counts of their results. A card is handed out (recorded as owed) before it goes into the manual
+ * list. It is counted once, with its first result: results may come twice, and cards may be handed out again.
  */
 export interface TriggerRecords {
   /**
-   * Records a trigger and hands out the first `handOut` cards of a list at once; a list without cards is completed.
-   * @returns the trigger, and the cards to put into the manual list now.
+   * Records a trigger and hands out the first `handOut` cards of a list at once. A trigger with an empty list is
+   * complete at once. @returns the trigger, and the cards to put into the manual list now.
    */
   create(
     trigger: NewTrigger,
     handOut: number,
   ): Promise<{ trigger: ManualTrigger; cardIds: readonly number[] }>;
   find(triggerId: string): Promise<ManualTrigger | null>;
-  /** One page of all triggers, newest first. @param page from 1 */
+  /** @returns one page of all triggers, newest first. @param page number of the page, from 1 */
   list(page: number, pageSize: number): Promise<{ items: readonly ManualTrigger[]; total: number }>;
-  /** Unfinished triggers that still ask for a poll of this card, newest first. */
+  /** @returns unfinished triggers that still wait for a poll of this card, newest first. */
   openFor(
     card: Pick<Card, 'cardId' | 'carrierId' | 'status'>,
     limit: number,
   ): Promise<readonly ManualTrigger[]>;
-  /** Cards that match; the database's own estimate where counting takes longer than anybody waits. */
+  /** @returns the number of matching cards; the database's own estimate if counting takes too long. */
   countSelected(selection: CardSelection): Promise<{ readonly rows: number; readonly estimated: boolean }>;
-  /** Triggers that are not over. */
+  /** @returns the number of unfinished triggers. */
   countOpen(): Promise<number>;
-  /** Those of the cards that exist. */
+  /** @returns the given card ids that exist. */
   knownCards(cardIds: readonly number[]): Promise<readonly number[]>;
-  /** Cancels an unfinished trigger; results of cards that run go on being counted. @returns null for any other. */
+  /** Cancels an unfinished trigger; results of running cards still count. @returns null for any other trigger. */
   cancel(triggerId: string): Promise<ManualTrigger | null>;
 
   /**
-   * Triggers that need the leader, at most `limit` of a task type: cancelled ones first, then those of which least was
-   * handed out, then the oldest.
+   * @returns triggers that need the leader, at most `limit` for each task type: cancelled ones first, then by the number
+   * of cards handed out (lowest first), then the oldest first.
    */
   feeding(limit: number): Promise<readonly FeedingTrigger[]>;
   /**
-   * Hands out the next cards, at most `limit`, perhaps none although there are more: one call looks at a bounded
-   * number of cards. Each card is handed out by one caller only. When there are no more, `total` becomes exact: cards
-   * that were counted at the start and are gone by now count as failed.
+   * Hands out the next cards, at most `limit`. There may be none although more follow, because one call looks at a
+   * bounded number of cards. Each card is handed out by one caller only. After the last card `total` becomes exact:
+   * cards that were counted at the start and no longer exist count as failed.
    */
   handOut(
     triggerId: string,
     limit: number,
   ): Promise<{ readonly cardIds: readonly number[]; readonly more: boolean }>;
-  /** Counts results, each card once; completes a trigger with its last one. Safe to repeat. */
+  /** Counts results, each card once; the last result completes the trigger. Idempotent. */
   count(results: readonly TriggerResult[]): Promise<void>;
-  /** Owed cards of unfinished triggers last put into the list more than `olderThanMs` ago, in a fixed order after `after`. */
+  /**
+   * @returns owed cards of unfinished triggers that were last put into the list more than `olderThanMs` ago, in a fixed
+   * order, after the card `after`.
+   */
   owed(
     taskType: TaskType,
     olderThanMs: number,
     after: OwedCard | null,
     limit: number,
   ): Promise<readonly OwedCard[]>;
-  /** Notes that the cards are put into the list again. @returns those that are still owed: only they are to be put. */
+  /** Records that the cards are put into the list again. @returns the cards that are still owed: put only these. */
   handOutAgain(cards: readonly OwedCard[]): Promise<readonly OwedCard[]>;
-  /** Of a cancelled trigger nothing but these running cards is owed any more. */
+  /** Ends what a cancelled trigger is owed, except for these running cards. */
   takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void>;
 }

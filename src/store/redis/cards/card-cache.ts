@@ -1,5 +1,5 @@
-// The card cache in Redis: 65,536 small hashes. The high bits of a card's phase choose the hash, so the cards of one
-// ring bucket, which are claimed together, mostly share one and a claim is read with few commands.
+// The card cache in Redis: 65,536 small hashes. The high bits of a card's phase select the hash. So the cards of one
+// ring bucket, which are claimed together, mostly share a hash, and a claim is read with few commands.
 import type { Card } from '../../../domain/cards/card.ts';
 import { phaseHash } from '../../../domain/schedule/phase.ts';
 import type { CardCache } from '../../ports/live/card-cache.ts';

@@ -1,8 +1,8 @@
-// One connection to Redis as the adapters of src/store/redis see it: commands and scripts in, replies or CardpollError
-// out. connect.ts builds it. Knows no key.
+// One connection to Redis: runs commands and scripts for the adapters of src/store/redis, and turns errors into
+// CardpollError. Built by connect.ts. Knows no key.
 //
-// Commands are never put into explicit pipelines: ioredis writes them out one after another anyway, and it aborts a
-// half-answered pipeline when a connection breaks, while it re-sends single commands (which all may come twice).
+// Commands are never put into explicit pipelines. ioredis sends them one after another anyway. When a connection
+// breaks, it aborts a half-answered pipeline, but re-sends single commands (all of them may come twice).
 import type { Cluster, Redis } from 'ioredis';
 import { messageOf } from '../../../platform/errors.ts';
 import { type ScriptName, scriptSources } from '../scripts.ts';
@@ -11,14 +11,18 @@ import { isNotPermitted, redisError } from './redis-error.ts';
 export type RedisArgument = string | number;
 type ScriptMethod = (keyCount: number, ...keysAndArguments: RedisArgument[]) => Promise<unknown>;
 
-/** ioredis gives up where the notice of a failover finds it asking a sentinel for the master. */
-export function reconnectForEver(connection: Redis | Cluster, isClosed: () => boolean): void {
+/**
+ * Reconnects after ioredis gives up, as it does when a failover is announced while it asks a sentinel for the master.
+ */
+export function keepReconnecting(connection: Redis | Cluster, isClosed: () => boolean): void {
   connection.on('end', () => {
     if (!isClosed()) connection.connect().catch(() => {});
   });
 }
 
-/** Behind Sentinel ioredis asks for INFO at every connection, and warns on stderr that it may not: once is enough. */
+/**
+ * Behind Sentinel, ioredis sends INFO on every connection and warns on stderr each time it is refused: once is enough.
+ */
 function hidden(master: Redis, error: unknown): string {
   const message = messageOf(error);
   if (!isNotPermitted(message) && !/^ERR unknown command/i.test(message)) throw error;
@@ -31,7 +35,7 @@ export class RedisClient {
   #lastConnectionError: unknown = null;
   #closed = false;
 
-  /** @param deadlineMs how long a command may take in all, waiting for a connection included */
+  /** @param deadlineMs longest time of a command, including the wait for a connection */
   constructor(
     readonly connection: Redis | Cluster,
     readonly shownUrl: string,
@@ -45,7 +49,7 @@ export class RedisClient {
     connection.on('ready', () => {
       this.#lastConnectionError = null;
     });
-    reconnectForEver(connection, () => this.#closed);
+    keepReconnecting(connection, () => this.#closed);
   }
 
   get isCluster(): boolean {
@@ -57,13 +61,15 @@ export class RedisClient {
     return this.#answer(this.connection.call(name, ...args));
   }
 
-  /** Sent by hash; ioredis sends the text where a server does not know it (restart, failover). */
+  /**
+   * Sends the script's hash; ioredis sends the text to a server that does not know it (after a restart or failover).
+   */
   script(name: ScriptName, keys: readonly string[], args: readonly RedisArgument[] = []): Promise<unknown> {
     this.#gatherWrites();
     return this.#answer(this.#scripts[name](keys.length, ...keys, ...args));
   }
 
-  /** INFO of every server that takes writes, with its address; '' where this user may not ask. */
+  /** @returns INFO of every server that takes writes, with its address; '' if this user may not run INFO. */
   infos(...sections: readonly string[]): Promise<Array<{ address: string; info: string }>> {
     return Promise.all(
       this.masters.map(async (master) => {
@@ -74,7 +80,7 @@ export class RedisClient {
     );
   }
 
-  /** The servers that take writes. */
+  /** The connections to the servers that take writes. */
   get masters(): Redis[] {
     return this.isCluster ? (this.connection as Cluster).nodes('master') : [this.connection as Redis];
   }
@@ -84,7 +90,9 @@ export class RedisClient {
     this.connection.disconnect();
   }
 
-  /** What is sent in one turn of the event loop goes out in one system call: they are most of what a command costs. */
+  /**
+   * Sends the commands of one turn of the event loop in one system call, because system calls cost most of the time.
+   */
   #gatherWrites(): void {
     if (this.connection.isCluster) return;
     const { stream } = this.connection as Redis;

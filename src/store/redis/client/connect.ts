@@ -1,5 +1,5 @@
-// Opens the connection to Redis (standalone, Sentinel or Cluster) and checks that the server is fit for the work.
-// Called by live-store.ts. It never gives up reconnecting, and no command waits longer than COMMAND_DEADLINE_MS.
+// Opens the connection to Redis (standalone, Sentinel or Cluster) and checks the configuration of the server. Called by
+// live-store.ts. The connection reconnects indefinitely, and no command waits longer than COMMAND_DEADLINE_MS.
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -7,16 +7,18 @@ import { RedisClient } from './client.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { tlsErrorAt } from './tls-probe.ts';
 
-/** Where losing and regaining the connection is written; a pino logger fits. */
+/** The log for lost and restored connections, such as a pino logger. */
 export interface ConnectionLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** How to reach the servers, besides the URL. */
+/** How to reach the servers. */
 export interface RedisAccess {
   readonly url: string;
-  /** PEM texts, for a URL that asks for TLS: whom to trust instead of whom Node does, and what to show. */
+  /**
+   * PEM texts for a URL with TLS: the authorities to trust instead of Node's, and the client certificate with its key.
+   */
   readonly tls?: {
     readonly ca: string | null;
     readonly pair: { readonly cert: string; readonly key: string } | null;
@@ -26,9 +28,9 @@ export interface RedisAccess {
 
 const COMMAND_DEADLINE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 2_000;
-/** A sentinel that takes longer is passed over, in time for the next one to answer within a command's deadline. */
+/** A sentinel that takes longer is skipped, so that the next one can answer within a command's deadline. */
 const SENTINEL_TIMEOUT_MS = 1_000;
-/** A connection that owes answers this long is dead (a vanished host sends no reset) and is replaced. */
+/** A connection without answers for this long is dead (a vanished host sends no reset) and is replaced. */
 const SOCKET_TIMEOUT_MS = 4_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
@@ -67,9 +69,9 @@ function open(
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     maxRetriesPerRequest: 2,
-    // After a failover the old master turns read-only, and a restarted one loads first: connect and send again.
+    // After a failover the old master is read-only, and a restarted server loads its data: reconnect and send again.
     reconnectOnError: (error: Error) => (/^(READONLY|LOADING)/.test(error.message) ? 2 : false),
-    // It takes INFO, which the user may not have. Behind Sentinel it shows a former master (below).
+    // The ready check needs INFO, which the user may not have. Behind Sentinel it shows a former master (below).
     enableReadyCheck: false,
   } satisfies RedisOptions;
   if (target.mode === 'cluster') {
@@ -78,7 +80,7 @@ function open(
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
       slotsRefreshInterval: 2_000,
-      // Else the driver looks names up itself, and certificates would have to be for addresses.
+      // Otherwise the driver looks up names itself, and certificates would have to contain addresses.
       ...(tls === null ? {} : { dnsLookup: (address, found) => found(null, address) }),
     });
   }
@@ -114,7 +116,7 @@ function logConnection(client: RedisClient, log: ConnectionLog): void {
   });
 }
 
-/** A server that evicts would silently forget scheduled cards. A server that hides its policy is trusted. */
+/** A server that evicts keys would silently lose scheduled cards. A server that hides its policy is trusted. */
 async function requireNoEviction(client: RedisClient): Promise<void> {
   for (const { info } of await client.infos('memory')) {
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];

@@ -1,12 +1,12 @@
-// Translates what ioredis throws. Used by client.ts, the edge of the adapter.
+// Translates errors of ioredis into CardpollError. Used by client.ts.
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
 
 const AUTH = /^(NOAUTH|WRONGPASS)/;
-/** What the driver says when all sentinels failed. */
+/** The driver's error when all sentinels refused the credentials. */
 const SENTINEL_AUTH = /^All sentinels are unreachable.* Last error: ((?:NOAUTH|WRONGPASS|NOPERM).*)$/;
-/** By itself, and inside a script. */
+/** A command without the right to run it: sent directly, or called in a script. */
 const NOT_PERMITTED = /^NOPERM|^ERR The user \w+ the script can't|ACL failure in script/;
-/** It could not save, and is set to refuse writes then; PING too. */
+/** Redis could not save to disk and is configured to refuse writes then, and PING too. */
 const CANNOT_SAVE = /^MISCONF/;
 const REFUSED = /^(OOM|LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|BUSY|UNKILLABLE)/;
 const SERVER_REPLY = /^(ERR|WRONGTYPE|NOSCRIPT|MOVED|ASK|CROSSSLOT|EXECABORT)/;
@@ -48,7 +48,7 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       `Redis at ${shownUrl} could not write to its disk and refuses work: ${message}`,
       {
         cause: error,
-        hint: 'make room on the disk of Redis and have it save anew (redis-cli BGSAVE); work goes on by itself then',
+        hint: 'free space on the disk of Redis and let it save again (redis-cli BGSAVE); work then continues by itself',
       },
     );
   }
@@ -59,7 +59,7 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       `Redis at ${shownUrl} refuses work: ${message}`,
       {
         cause: error,
-        hint: 'see the log of the Redis server; work goes on by itself once it accepts commands',
+        hint: 'see the log of the Redis server; work continues by itself once it accepts commands',
       },
     );
   }
@@ -76,7 +76,7 @@ export function redisError(error: unknown, shownUrl: string, lastConnectionError
       `the sentinels at ${shownUrl} refused the credentials: ${sentinel}`,
       {
         cause: error,
-        hint: 'give their password as CARDPOLL_REDIS_SENTINEL_PASSWORD; that in the Redis URL is for the Redis servers',
+        hint: 'set CARDPOLL_REDIS_SENTINEL_PASSWORD for the sentinels; the Redis URL has the password of the Redis servers',
       },
     );
   }

@@ -27,7 +27,7 @@ const HINT =
 
 /**
  * Credentials (`user:password@`) belong to the Redis servers.
- * @throws CardpollError `config` for anything that is none of the forms.
+ * @throws CardpollError `config` for a URL that has none of these forms.
  */
 export function parseRedisUrl(url: string): RedisTarget {
   const parts = URL_PARTS.exec(url);

@@ -1,8 +1,9 @@
-// What the Redis user must be allowed to do (docs/security.md, "The Redis user"). Used by live-store.ts for the doctor and
-// for a daemon that starts. It tries the commands themselves: ACL DRYRUN and ACL GETUSER are for administrators.
+// Finds out which rights the Redis user lacks (docs/security.md, "The Redis user"). Used by live-store.ts, for the
+// doctor and at the start of a daemon. It tries the commands themselves, because ACL DRYRUN and ACL GETUSER are for
+// administrators.
 //
-// Redis looks at the rights of a user before it looks at the type of a key, so every command is sent to a key of another
-// type than it wants: a command that is allowed fails with WRONGTYPE and changes nothing.
+// Redis checks the rights of a user before the type of a key. So every command is sent to a key of a wrong type: a
+// permitted command fails with WRONGTYPE and changes nothing.
 import { randomBytes } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import { messageOf } from '../../../platform/errors.ts';
@@ -14,7 +15,7 @@ const ANSWER_TIMEOUT_MS = 3_000;
 const KEYS = '~polling:*';
 const CHANNELS = '&polling:*';
 
-/** The arguments after the key. A test compares the names with those in the adapters and scripts of this folder. */
+/** Arguments after the key. A test compares the command names with those in the adapters and scripts of this folder. */
 export const COMMANDS_OF_A_KEY: Readonly<Record<string, readonly RedisArgument[]>> = {
   DEL: [],
   EXISTS: [],
@@ -59,7 +60,7 @@ export const COMMANDS_OF_A_KEY: Readonly<Record<string, readonly RedisArgument[]
   ZSCORE: ['m'],
 };
 
-/** Commands that take no key, or not first. */
+/** Commands without a key, or whose first argument is not a key. */
 export const OTHER_COMMANDS = (key: string): ReadonlyArray<readonly [string, ...RedisArgument[]]> => [
   ['SUNIONSTORE', key, key],
   ['EVAL', 'return 1', 1, key],
@@ -80,7 +81,7 @@ export async function missingRightsOf(shared: Redis | Cluster): Promise<MissingR
     ]);
     const useful = [
       await rightFor('PUBLISH', 'polling:rights', ''),
-      // Last: what listens can do nothing else.
+      // Last, because a connection that subscribes can run nothing else.
       rightIn(await refusal(connection.subscribe('polling:rights')), 'SUBSCRIBE'),
     ];
     return { user: userOf(shared), needed: distinct([first, ...needed]), useful: distinct(useful) };
@@ -89,7 +90,7 @@ export async function missingRightsOf(shared: Redis | Cluster): Promise<MissingR
   }
 }
 
-/** One that does not connect anew where a command is refused, as by a replica, and waits for no answer for long. */
+/** Opens a connection that does not reconnect when a command is refused, as by a replica, and has a short timeout. */
 function another(shared: Redis | Cluster): Redis | Cluster {
   const connection =
     shared instanceof Cluster
@@ -104,7 +105,7 @@ function userOf(connection: Redis | Cluster): string {
   return options?.username ?? 'default';
 }
 
-/** What an error of Redis says about rights, as the ACL rule that is missing; null: nothing. */
+/** @returns the ACL rule that is missing according to an error of Redis; null for an error that is not about rights. */
 function rightIn(error: string, command: string): string | null {
   if (!error.startsWith('NOPERM')) return null;
   if (/\bchannels?\b/.test(error)) return CHANNELS;

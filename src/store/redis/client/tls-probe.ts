@@ -1,5 +1,5 @@
-// Why no TLS connection comes about. Used by connect.ts where a server does not answer: what the driver says of sentinels
-// and of the nodes of a cluster is that their connections closed.
+// Finds out why a TLS connection fails. Used by connect.ts when a server does not answer: for sentinels and for the
+// nodes of a cluster, the driver reports only that the connections were closed.
 import { isIP } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { CardpollError, messageOf } from '../../../platform/errors.ts';
@@ -8,7 +8,7 @@ import type { RedisTarget } from './redis-url.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** @returns null where no server of the URL has trouble with TLS */
+/** @returns null when TLS works with every server of the URL */
 export async function tlsErrorAt(
   { nodes, shown }: RedisTarget,
   options: ConnectionOptions,
@@ -30,7 +30,7 @@ export async function tlsErrorAt(
   return null;
 }
 
-/** A server refuses a client certificate only when the connection is used. */
+/** Sends PING, because a server refuses a client certificate only when the connection is used. */
 function errorAt({ host, port }: RedisTarget['nodes'][number], options: ConnectionOptions): Promise<unknown> {
   return new Promise((resolve) => {
     const socket = connect({ ...options, host, port, ...(isIP(host) === 0 ? { servername: host } : {}) });

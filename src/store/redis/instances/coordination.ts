@@ -1,4 +1,4 @@
-// Leases, live workers and the progress of initialisation in Redis.
+// Leases, live instances and the progress of initialisation in Redis.
 
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { BreakerState } from '../../../domain/limits/breaker.ts';
@@ -62,7 +62,7 @@ export class RedisCoordination implements Coordination {
   async reapInstances(): Promise<string[]> {
     const dead = (await this.client.script('workersList', [this.keys.workers], ['dead'])) as string[];
     if (dead.length === 0) return [];
-    // First what hangs on the worker: a crash in between leaves the worker to the next reaper.
+    // Remove what is stored for the instance first: after a crash in between, the next reaper still finds the instance.
     await this.#forgetBookkeeping(dead);
     return ((await this.client.script('workersRemoveDead', [this.keys.workers], dead)) as string[]).sort();
   }
@@ -136,7 +136,7 @@ interface PackedInstance {
   pid: number;
   version: string;
   roles: readonly string[];
-  /** Missing where an older version wrote it. */
+  /** Absent in an entry of an older version. */
   probe_address?: string | null;
   started_at_ms: number;
   heartbeat_at_ms: number;

@@ -1,4 +1,5 @@
-// Whose Redis it is: a key that the first fleet sets and every instance looks at. Used by coordination.ts.
+// The fleet that this Redis belongs to: a key that the first fleet sets and every instance reads. Used by
+// coordination.ts.
 import type { Fleet } from '../../../domain/fleet.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
@@ -12,7 +13,7 @@ export async function readFleet(client: RedisClient, keys: Keys): Promise<Fleet 
   return { id, name: name.join(' ') };
 }
 
-/** @returns who has it */
+/** @returns the fleet that Redis belongs to now */
 export async function claimFleet(client: RedisClient, keys: Keys, fleet: Fleet): Promise<Fleet> {
   const holder = await readFleet(client, keys);
   if (holder !== null) return holder;
@@ -20,7 +21,7 @@ export async function claimFleet(client: RedisClient, keys: Keys, fleet: Fleet):
   return (await readFleet(client, keys)) ?? fleet;
 }
 
-/** Key by key: in a Cluster they are all over its slots. */
+/** Deletes one key at a time: in a Cluster the keys are in different slots. */
 export async function forgetFleet(client: RedisClient, keys: Keys): Promise<void> {
   for (const master of client.masters) {
     let cursor = '0';

@@ -1,4 +1,4 @@
--- Gives a named lease up; the fencing counter stays.
+-- Gives up a named lease; the fencing counter stays.
 -- KEYS: 1 lease
 -- ARGV: 1 holder
 -- Atomic because it must not end the lease of a holder that came in between.

@@ -4,7 +4,7 @@
 -- Returns: the fencing token, or nothing while another holder has the lease.
 -- Atomic because two holders must never get it at once.
 --
--- The token of a new holder is at least the present time, so it also grows past tokens of a lost Redis.
+-- The token of a new holder is at least the current time, so it is also greater than tokens that Redis has lost.
 local lease = redis.call('HMGET', KEYS[1], 'holder', 'fence', 'expires_ms')
 local now = now_ms()
 local expires = now + tonumber(ARGV[2])

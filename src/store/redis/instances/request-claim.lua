@@ -2,7 +2,7 @@
 -- KEYS: 1 request
 -- ARGV: 1 attempt, 2 fingerprint of the request, 3 time the claim lasts (ms)
 -- Returns: { 'granted' }, { 'running' }, { 'different' }, or { 'answered', status, body }.
--- Atomic because two attempts must never be granted at once. Sent twice it grants the same attempt again.
+-- Atomic because two attempts must never be granted at once. A claim that is sent twice is granted twice.
 local known = redis.call('HMGET', KEYS[1], 'attempt', 'fingerprint', 'status', 'body')
 if known[1] then
   if known[2] ~= ARGV[2] then

@@ -1,4 +1,4 @@
-// Requests that may be sent again, in Redis: one hash a key, which its time to live removes.
+// Claims of requests that may be sent again, in Redis: one hash for each key, which expires.
 import type { RequestAnswer, RequestClaim, RequestClaims } from '../../ports/live/request-claims.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';

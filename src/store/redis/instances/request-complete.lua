@@ -1,4 +1,4 @@
--- Keeps the answer to a request.
+-- Stores the answer to a request.
 -- KEYS: 1 request
 -- ARGV: 1 attempt, 2 status, 3 body, 4 time it is kept (ms)
 -- Returns: nothing.

@@ -1,7 +1,7 @@
 -- Lists instances.
 -- KEYS: 1 workers
--- ARGV: 1 `live` for the details of live instances, `dead` for the ids of those whose heartbeat ran out
--- Atomic because Redis' clock decides.
+-- ARGV: 1 `live` for the details of live instances, `dead` for the ids of instances whose heartbeat has expired
+-- Atomic because Redis' clock decides which instances are alive.
 local now, found = now_ms(), {}
 local workers = redis.call('HGETALL', KEYS[1])
 for i = 1, #workers, 2 do

@@ -1,8 +1,8 @@
--- Forgets instances unless a heartbeat came in between.
+-- Removes instances, except for those that have sent a heartbeat since they were listed.
 -- KEYS: 1 workers
 -- ARGV: instance ids
--- Returns: the ids forgotten.
--- Atomic because a heartbeat may come in between.
+-- Returns: the ids of the removed instances.
+-- Atomic because a heartbeat may come between the check and the removal.
 local now, removed = now_ms(), {}
 for _, id in ipairs(ARGV) do
   local entry = redis.call('HGET', KEYS[1], id)

@@ -1,4 +1,4 @@
-// Pauses of task types in Redis. Used by work-queue.ts; the rules stand in work-pause.lua.
+// Pauses of task types in Redis. Used by work-queue.ts; the rules are in work-pause.lua.
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Pause, PauseRequest, PauseSource } from '../../ports/live/work-queue.ts';
 import type { RedisClient } from '../client/client.ts';

@@ -1,5 +1,5 @@
--- Pauses claiming. The gateway's pause in force is prolonged, and a longer one stays; an operator's replaces an operator's.
--- Neither touches the other's.
+-- Pauses claiming. A new pause of the gateway can only prolong the gateway's pause in force; an operator's pause
+-- replaces an operator's. Neither kind changes the other.
 -- KEYS: 1 pauses
 -- ARGV: 1 source (gateway or operator), 2 length (ms, whole), 3 details (JSON)
 -- Atomic because two workers may pause at once.

@@ -1,4 +1,5 @@
--- All cards of a ring are loaded: switches to the generation being built, if any; the one in use goes to the trash.
+-- Called when all cards of a ring are loaded. Switches to the generation being built, if there is one; the generation
+-- that was in use goes to the trash.
 -- KEYS: 1 ring, 2 trash
 -- ARGV: 1 config id
 -- Returns: the ring's state, or nothing when there is no such ring.
@@ -16,7 +17,7 @@ if state[6] == '0' then
   return ring_state(KEYS[1])
 end
 
--- The scaled cursor is due at the same instant, or, at the beginning of a coarser bucket, a little earlier.
+-- The scaled cursor is due at the same instant or, at the beginning of a coarser bucket, a little earlier.
 local buckets, split, cursor, anchor = tonumber(state[7]), tonumber(state[8]), 0, now_ms() + tonumber(state[11] or 0)
 if state[1] ~= '0' then
   local old_buckets, old_split = tonumber(state[2]), tonumber(state[3])

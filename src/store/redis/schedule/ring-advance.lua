@@ -1,10 +1,10 @@
--- Moves due buckets of a ring into the queue; failing cards into the retry lane.
+-- Moves the cards of due buckets of a ring into the queue, failing cards into the retry lane.
 -- KEYS: 1 ring, 2 queue, 3 retry lane, 4 failures, 5.. the buckets from the cursor on, in order
 -- ARGV: 1 generation and 2 cursor (absolute step) the buckets belong to, 3 queue cap (entries), 4 fence,
 --       5 channel of the type's work, 6.. the buckets' numbers
--- Returns: {1 when generation, cursor or buckets are others by now and not all was done, else 0;
+-- Returns: {1 when generation, cursor or buckets have changed and not everything was done, else 0;
 --           buckets moved; cards moved; queue length; the ring's state}, or nothing when there is no such ring.
--- Atomic because a bucket whose cards are queued and whose cursor did not move would be queued twice.
+-- Atomic because a bucket whose cards were queued without moving the cursor would be queued twice.
 local ring = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled',
   'fence', 'split', 'lap_started_ms', 'stagger_ms')
 if not ring[1] then
@@ -24,8 +24,8 @@ local buckets, split, interval, anchor, cursor =
   tonumber(ring[2]), tonumber(ring[8]), tonumber(ring[3]), tonumber(ring[4]), tonumber(ring[5])
 local steps, lap_started = steps_of(buckets, split), tonumber(ring[9])
 local late = now - (anchor + cursor * interval / steps)
--- No cursor is more than a bucket, and a stagger, ahead of the clock it was moved by: that clock was set back. The ring goes on
--- a step from now at the latest; a revolution on two clocks tells nothing.
+-- A cursor is never further ahead of the clock than a bucket and a stagger, so this clock was set back. The ring
+-- continues a step from now at the latest. A revolution on two clocks has no meaningful duration.
 if late < -2 * interval / steps - tonumber(ring[10] or 0) then
   anchor = now - (cursor - 1) * interval / steps
   lap_started = 0
@@ -53,7 +53,7 @@ for i = 5, #KEYS do
     end
     lap_started = now
   end
-  -- Whole milliseconds: only lease tokens have a fraction.
+  -- Due times are whole milliseconds: only lease tokens have a fraction.
   local queued, retried =
     make_due(KEYS[2], KEYS[3], KEYS[4], redis.call('SMEMBERS', KEYS[i]), math.floor(due), cap)
   moved = moved + queued + retried
@@ -63,6 +63,6 @@ for i = 5, #KEYS do
 end
 redis.call('HSET', KEYS[1], 'cursor', exact(cursor), 'lap_started_ms', lap_started, 'fence', ARGV[4])
 if moved > 0 then
-  tell_of_work(ARGV[5])
+  signal_work(ARGV[5])
 end
 return { stale, moved_buckets, moved, queue_length, ring_state(KEYS[1]) }

@@ -1,4 +1,4 @@
-// Moves the cards of due buckets into the queue, a few buckets in one short script call. Used by rings.ts.
+// Moves the cards of due buckets into the queue, a few buckets in each short script call. Used by rings.ts.
 import { bucketAt } from '../../../domain/schedule/phase.ts';
 import type { AdvanceResult, RingId, RingState } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
@@ -6,7 +6,7 @@ import type { Keys } from '../keys.ts';
 import { missingRing, type RingReader } from './ring-reader.ts';
 import { type StateReply, stateOf } from './ring-state.ts';
 
-/** About 3,000 cards: a few milliseconds of Redis' time. */
+/** About 3,000 cards, which take a few milliseconds of Redis' time. */
 const BUCKETS_PER_CALL = 16;
 const MAX_ATTEMPTS = 20;
 
@@ -35,7 +35,7 @@ export class RingAdvancer {
       moved += step.moved;
       left -= step.movedBuckets;
       attempt = step.stale ? attempt + 1 : 0;
-      // A stale answer has moved nothing and shows the present state: once more with that.
+      // A stale call has moved nothing and returned the current state: repeat it with that state.
       if (step.stale && attempt < MAX_ATTEMPTS) continue;
       if (left <= 0 || step.movedBuckets < count)
         return { ring: state, moved, queueLength: step.queueLength };

@@ -1,7 +1,7 @@
 // Groups card ids by ring bucket and cuts the groups into script calls of bounded length. Used by rings.ts; pure.
 import { bucketNumberOf, type RingShape } from '../../../domain/schedule/phase.ts';
 
-/** Ids a script call carries at most; about 1 ms of Redis' time. */
+/** Most ids in one script call; about 1 ms of Redis' time. */
 const IDS_PER_CALL = 1_000;
 
 /** The cards of one bucket in one call, with their positions in the caller's list. */
@@ -11,7 +11,7 @@ export interface BucketGroup {
   readonly positions: number[];
 }
 
-/** @param positions where each id stood in the caller's list; null: in this order */
+/** @param positions the index of each id in the caller's list; null when `cardIds` has the caller's order */
 export function groupByBucket(
   ids: readonly number[],
   positions: readonly number[] | null,

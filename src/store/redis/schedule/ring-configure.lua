@@ -2,13 +2,13 @@
 -- KEYS: 1 ring, 2 set of ring ids, 3 trash
 -- ARGV: 1 config id, 2 interval (ms), 3 enabled (1 or 0), 4 stagger (ms)
 -- Returns: the ring's state.
--- Atomic because the new anchor follows from the cursor, which advance moves.
+-- Atomic because the new anchor is computed from the cursor, which ring-advance.lua moves.
 local now = now_ms()
 local interval, enabled = tonumber(ARGV[2]), ARGV[3]
 local old = redis.call('HMGET', KEYS[1], 'buckets', 'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'split',
   'generation', 'building_generation', 'building_buckets', 'stagger_ms')
 
--- Before rings could split, buckets were numbered from 0: such a ring is built anew.
+-- Old versions, in which rings could not split, numbered buckets from 0: such a ring is built again.
 if old[1] and not old[6] then
   redis.call('HSET', KEYS[3], ARGV[1] .. ':' .. old[7], old[1], ARGV[1] .. ':' .. old[8], old[9])
   redis.call('DEL', KEYS[1])
@@ -29,11 +29,11 @@ elseif tonumber(old[2]) ~= interval or old[5] ~= enabled then
   if enabled == '1' and old[5] == '0' then
     due = math.max(due, now)
   end
-  -- A revolution at two paces, or with a pause in it, tells nothing.
+  -- A revolution at two speeds, or with a pause in it, has no meaningful duration.
   redis.call('HSET', KEYS[1], 'interval_ms', interval, 'enabled', enabled, 'anchor_ms', exact(due - cursor * step),
     'achieved_ms', 0, 'lap_started_ms', 0)
 end
--- A ring from before there was a stagger keeps its cursor and is that much later, once.
+-- A ring of a version without stagger keeps its cursor and becomes due that much later, once.
 if old[1] and old[1] ~= '0' and not old[10] then
   local anchor = tonumber(redis.call('HGET', KEYS[1], 'anchor_ms')) + tonumber(ARGV[4])
   redis.call('HSET', KEYS[1], 'anchor_ms', exact(anchor), 'achieved_ms', 0, 'lap_started_ms', 0)

@@ -1,7 +1,7 @@
 -- Removes a ring; its buckets go to the trash.
 -- KEYS: 1 ring, 2 set of ring ids, 3 trash
 -- ARGV: 1 config id
--- Atomic because buckets that no ring and no trash entry names would stay for ever.
+-- Atomic because buckets that are named by no ring and no trash entry would never be removed.
 local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'split', 'building_generation', 'building_buckets',
   'building_split')
 for i = 1, 4, 3 do

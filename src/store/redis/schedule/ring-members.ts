@@ -1,4 +1,4 @@
-// The cards of a ring in Redis: adding, removing, looking up, reading and counting them, in short calls. Used by rings.ts.
+// Adds, removes, finds, reads and counts the cards of a ring in Redis, in short calls. Used by rings.ts.
 import pLimit from 'p-limit';
 import { bucketsFrom, stepAtPhase, stepsOf } from '../../../domain/schedule/phase.ts';
 import { CardpollError } from '../../../platform/errors.ts';
@@ -13,7 +13,7 @@ import { generationsOf } from './ring-state.ts';
 const CALLS_AT_ONCE = 64;
 const MAX_ATTEMPTS = 20;
 
-/** Cards added before the ring looks for room again. */
+/** After this many added cards the ring checks again whether buckets must be split. */
 const CARDS_PER_GROWTH = 20_000;
 
 export class RingMembers {
@@ -101,8 +101,8 @@ export class RingMembers {
   }
 
   /**
-   * Sends the ids to their buckets, in each generation, in short calls; ids of calls that met other generations or
-   * buckets are sent again with the present state.
+   * Sends the ids to their buckets, in each generation, in short calls. When generations or buckets have changed
+   * meanwhile, sends the ids of that call again with the current state.
    */
   async #change(
     script: 'ringAdd' | 'ringRemove' | 'ringContains',
@@ -151,7 +151,7 @@ export class RingMembers {
   }
 }
 
-/** Answers in the order of the items. When a call fails, those that have not begun are left. */
+/** @returns the results in the order of the items. When a call fails, calls that have not begun are skipped. */
 async function someAtOnce<T, R>(items: Iterable<T>, call: (item: T) => Promise<R>): Promise<R[]> {
   const limit = pLimit(CALLS_AT_ONCE);
   try {

@@ -1,10 +1,10 @@
 -- Merges the last split buckets of one generation of a ring: the reverse of ring-split.lua.
--- KEYS: 1 ring, then per bucket: the bucket to be, its first half, its second half
--- ARGV: 1 `building_` or nothing: of which generation the buckets are, 2 generation, 3 buckets, 4 split: the shape the
---       steps were planned for
--- Returns: the ring's state, unchanged when its shape is another by now (sent twice it merges once); nothing when there
--- is no such ring.
--- Atomic because a card that is in no bucket, or in two, would be polled not at all, or twice.
+-- KEYS: 1 ring, then per bucket: the merged bucket, its first half, its second half
+-- ARGV: 1 `building_` or nothing: the generation of the buckets, 2 generation, 3 buckets, 4 split: the shape for which
+--       the steps were planned
+-- Returns: the ring's state, unchanged when its shape has changed since (a call that is sent twice merges once);
+-- nothing when there is no such ring.
+-- Atomic because a card that is in no bucket would never be polled, and one that is in two would be polled twice.
 local prefix = ARGV[1]
 local state = redis.call('HMGET', KEYS[1], prefix .. 'generation', prefix .. 'buckets', prefix .. 'split', 'cursor',
   'enabled')
@@ -20,8 +20,8 @@ for i = 2, #KEYS, 3 do
   if split == 0 then
     buckets, split = buckets / 2, buckets / 2
   end
-  -- The cursor stands between the two halves: a ring that turns will soon be past them; in one that is off the first
-  -- half comes again.
+  -- The cursor is between the two halves. An enabled ring will soon be past them; in a disabled ring the first half is
+  -- due again.
   if prefix == '' and cursor % (2 * buckets) == 2 * split - 1 then
     if state[5] == '1' then
       if split == buckets then

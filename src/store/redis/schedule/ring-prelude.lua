@@ -1,20 +1,20 @@
--- Put in front of every ring-*.lua, behind prelude.lua; does nothing by itself. The same rules as domain/schedule/phase.ts, where
--- they are explained: a ring's first `split` buckets are split into halves, buckets are numbered as the nodes of a
--- binary tree. A contract test holds the two against each other.
+-- scripts.ts puts this in front of every ring-*.lua, after prelude.lua. It only defines functions. The rules are those
+-- of domain/schedule/phase.ts, which explains them: a ring's first `split` buckets are split into halves, and buckets
+-- are numbered like the nodes of a binary tree. A contract test compares the two files.
 
--- The state of a ring as the adapter reads it; the order is known to ring-state.ts.
+-- Returns the state of a ring for the adapter; ring-state.ts reads it in this order.
 local function ring_state(ring_key)
   return redis.call('HMGET', ring_key, 'generation', 'buckets', 'split', 'members', 'selection', 'loaded',
     'building_generation', 'building_buckets', 'building_split', 'building_members', 'building_selection',
     'interval_ms', 'anchor_ms', 'cursor', 'enabled', 'skipped_revolutions', 'achieved_ms', 'lap_started_ms')
 end
 
--- Into how many steps the interval is divided.
+-- Returns the number of steps of the interval.
 local function steps_of(buckets, split)
   return split == 0 and buckets or 2 * buckets
 end
 
--- The step at which the bucket of this step begins: a whole bucket spans two steps while others are split.
+-- Returns the step at which the bucket of this step begins: while other buckets are split, a whole bucket spans two.
 local function bucket_begin(step, buckets, split)
   if split > 0 then
     local index = step % (2 * buckets)
@@ -25,7 +25,7 @@ local function bucket_begin(step, buckets, split)
   return step
 end
 
--- Number of the bucket that begins at this step, and the steps it spans.
+-- Returns the number of the bucket that begins at this step, and the number of steps that it spans.
 local function bucket_at(step, buckets, split)
   local index = step % steps_of(buckets, split)
   if split == 0 then
@@ -36,12 +36,12 @@ local function bucket_at(step, buckets, split)
   return buckets + math.floor(index / 2), 2
 end
 
--- The first number no bucket of this shape has: what the trash keeps of a generation.
+-- Returns the lowest number above all buckets of this shape; the trash stores it for a generation.
 local function numbers_end(buckets, split)
   return 2 * buckets + 2 * split
 end
 
--- True when a bucket of this number exists in this shape: neither split nor merged away.
+-- Returns true when this shape has a bucket with this number, which was neither split nor merged.
 local function is_bucket(number, buckets, split)
   if number >= 2 * buckets then
     return number < 2 * buckets + 2 * split
@@ -49,9 +49,9 @@ local function is_bucket(number, buckets, split)
   return number >= buckets + split
 end
 
--- For scripts with KEYS: 1 ring, 2.. buckets; ARGV: 1 generation and 2 building generation the caller saw, 3 `building_`
--- or nothing: of which generation the buckets are, then per bucket: number, number of ids, ids.
--- True when the ring still has these generations and buckets.
+-- For scripts with KEYS: 1 ring, 2.. buckets; ARGV: 1 generation and 2 building generation that the caller read,
+-- 3 `building_` or nothing: the generation of the buckets, then per bucket: number, number of ids, ids.
+-- Returns true when the ring still has these generations and buckets.
 local function named_buckets_exist()
   local prefix = ARGV[3]
   local state = redis.call('HMGET', KEYS[1], 'generation', 'building_generation', prefix .. 'buckets', prefix .. 'split')
@@ -68,7 +68,7 @@ local function named_buckets_exist()
   return true
 end
 
--- The low 32 bits of a * b, as bit operations see them: products of 16 bits by 32 are exact in Lua's numbers.
+-- Returns the low 32 bits of a * b as bit operations read them: a product of 16 and 32 bits is exact in Lua's numbers.
 local function imul(a, b)
   return bit.tobit(bit.band(a, 0xffff) * b + bit.lshift(bit.tobit(bit.rshift(a, 16) * b), 16))
 end

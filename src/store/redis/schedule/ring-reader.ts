@@ -1,4 +1,4 @@
-// Reads the state of a ring. Used by rings.ts and what it is made of.
+// Reads the state of a ring. Used by rings.ts and the other ring-*.ts files.
 import { CardpollError } from '../../../platform/errors.ts';
 import type { RingId, RingState } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
@@ -16,7 +16,7 @@ export class RingReader {
     return reply[0] === null ? null : stateOf(ring, reply);
   }
 
-  /** Throws `not_found` for a ring that is not there. */
+  /** @throws CardpollError `not_found` for an unknown ring. */
   async require(ring: RingId): Promise<RingState> {
     return (await this.read(ring)) ?? missingRing(ring);
   }

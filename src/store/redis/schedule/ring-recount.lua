@@ -1,8 +1,8 @@
--- Writes the member count of a ring's generation in use anew.
+-- Corrects the member count of a ring's generation in use.
 -- KEYS: 1 ring
--- ARGV: 1 generation, 2 buckets, 3 split, 4 members, as when the count began, 5 members counted
--- Returns: the members by now, or nothing when there is no such ring.
--- Atomic because a count during which cards came or went must not be kept.
+-- ARGV: 1 generation, 2 buckets, 3 split, 4 members, all as they were when the count began, 5 members counted
+-- Returns: the current number of members, or nothing when there is no such ring.
+-- Atomic because a count during which cards were added or removed must be dropped.
 local state = redis.call('HMGET', KEYS[1], 'generation', 'buckets', 'split', 'members')
 if not state[1] then
   return false

@@ -1,8 +1,8 @@
 -- Removes cards from buckets of one generation of a ring.
 -- KEYS: 1 ring, 2.. buckets
--- ARGV: 1 generation and 2 building generation the caller saw, 3 `building_` or nothing: of which generation the buckets
---       are, then per bucket: number, number of ids, ids
--- Returns: how many ids were there; nothing when generations or buckets are others by now.
+-- ARGV: 1 generation and 2 building generation that the caller read, 3 `building_` or nothing: the generation of the
+--       buckets, then per bucket: number, number of ids, ids
+-- Returns: the number of ids removed; nothing when generations or buckets have changed since the caller read them.
 -- Atomic because the member counts must equal the sizes of the buckets.
 if not named_buckets_exist() then
   return false

@@ -1,12 +1,12 @@
-// Splits and merges the buckets of rings, a few in one short script call. Used by rings.ts. When a bucket is to be split
-// or merged is decided in domain/schedule/phase.ts.
+// Splits and merges the buckets of rings, a few in each short script call. Used by rings.ts. domain/schedule/phase.ts
+// decides when a bucket is split or merged.
 import { afterMerge, afterSplit, nextResize, type RingShape } from '../../../domain/schedule/phase.ts';
 import type { RingGeneration, RingState } from '../../ports/live/rings.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 import { generationsOf, type StateReply, stateOf } from './ring-state.ts';
 
-/** About 3,000 cards: a few milliseconds of Redis' time. */
+/** About 3,000 cards, which take a few milliseconds of Redis' time. */
 const BUCKETS_PER_CALL = 16;
 
 export class RingResizer {
@@ -15,7 +15,7 @@ export class RingResizer {
     private readonly keys: Keys,
   ) {}
 
-  /** Splits as many buckets as the ring asks for once `more` cards are added. @returns the state after that */
+  /** Splits the buckets that would be too large with `more` cards. @returns the state after that */
   async makeRoom(ring: RingState, more: number): Promise<RingState> {
     let state = ring;
     for (let i = 0; i < generationsOf(state).length; i += 1) {
@@ -37,7 +37,7 @@ export class RingResizer {
       if (part === undefined || direction == null) return false;
       if (left <= 0) return true;
       const after = await this.#step(state, part, direction, part.build.members, BUCKETS_PER_CALL);
-      // The cursor stands where the merge would be: later.
+      // The cursor is between the two halves: merge them later.
       if (direction === 'merge' && sameShapes(after, state)) return true;
       state = after;
     }
@@ -59,12 +59,12 @@ export class RingResizer {
     const script = direction === 'split' ? 'ringSplit' : 'ringMerge';
     const args = [prefix, build.generation, build.buckets, build.split];
     const reply = (await this.client.script(script, keys, args)) as StateReply | null;
-    // A ring that was dropped meanwhile has nothing to resize.
+    // The ring was dropped meanwhile: there is nothing to resize.
     return reply === null ? { ...state, generation: 0, building: null } : stateOf(state, reply);
   }
 }
 
-/** Numbers of the whole buckets of the next steps in one direction. */
+/** @returns the numbers of the whole buckets in the next steps of one direction. */
 function plan(shape: RingShape, direction: 'split' | 'merge', cards: number, max: number): number[] {
   const numbers: number[] = [];
   for (let at = shape; numbers.length < max && nextResize(at, cards) === direction; ) {

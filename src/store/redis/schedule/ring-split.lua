@@ -1,10 +1,10 @@
 -- Splits the next buckets of one generation of a ring into their two halves of the interval.
 -- KEYS: 1 ring, then per bucket: the bucket, its first half, its second half
--- ARGV: 1 `building_` or nothing: of which generation the buckets are, 2 generation, 3 buckets, 4 split: the shape the
---       steps were planned for
--- Returns: the ring's state, unchanged when its shape is another by now (sent twice it splits once); nothing when there
--- is no such ring.
--- Atomic because a card that is in no bucket, or in two, would be polled not at all, or twice.
+-- ARGV: 1 `building_` or nothing: the generation of the buckets, 2 generation, 3 buckets, 4 split: the shape for which
+--       the steps were planned
+-- Returns: the ring's state, unchanged when its shape has changed since (a call that is sent twice splits once);
+-- nothing when there is no such ring.
+-- Atomic because a card that is in no bucket would never be polled, and one that is in two would be polled twice.
 local prefix = ARGV[1]
 local state = redis.call('HMGET', KEYS[1], prefix .. 'generation', prefix .. 'buckets', prefix .. 'split', 'cursor')
 if not state[1] then
@@ -17,7 +17,7 @@ end
 local buckets, split, cursor = tonumber(state[2]), tonumber(state[3]), tonumber(state[4])
 for i = 2, #KEYS, 3 do
   local members = redis.call('SMEMBERS', KEYS[i])
-  -- The bit of the hash behind those that chose the bucket tells the half.
+  -- The bit of the hash after the bits that select the bucket selects the half.
   local half_bit = bit.rshift(0x80000000, math.floor(math.log(buckets) / math.log(2) + 0.5))
   local first, second, last_block, in_second = {}, {}, -1, false
   for j = 1, #members do

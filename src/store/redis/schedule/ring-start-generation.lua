@@ -1,9 +1,9 @@
 -- Begins a new generation of a ring; an unfinished one goes to the trash.
 -- KEYS: 1 ring, 2 generation numbers, 3 trash
--- ARGV: 1 config id, 2 buckets, 3 activate (1 or 0), 4 generation and 5 building generation as the caller saw them,
---       6 selection it is built for
--- Returns: the ring's state (unchanged when the caller's view is old: sent twice it begins one generation), or
--- nothing when there is no such ring.
+-- ARGV: 1 config id, 2 buckets, 3 activate (1 or 0), 4 generation and 5 building generation that the caller read,
+--       6 selection that it is built for
+-- Returns: the ring's state, unchanged when it has changed since the caller read it (a call that is sent twice begins
+-- one generation); nothing when there is no such ring.
 -- Atomic because generation, buckets and cursor must change together.
 local state = redis.call('HMGET', KEYS[1], 'generation', 'building_generation', 'building_buckets', 'building_split',
   'buckets', 'split', 'cursor', 'anchor_ms', 'stagger_ms')

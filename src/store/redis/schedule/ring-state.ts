@@ -1,9 +1,9 @@
-// The state of a ring as the scripts answer it, and what is made of it. Used by rings.ts and ring-resizer.ts; pure.
+// Parses the state of a ring as the scripts return it. Used by the ring-*.ts files; pure.
 import type { RingGeneration, RingId, RingState } from '../../ports/live/rings.ts';
 
 export type StateReply = Array<string | null>;
 
-/** Order known to ring_state() in ring-prelude.lua. */
+/** The fields in the order in which ring_state() in ring-prelude.lua returns them. */
 export const STATE_FIELDS = [
   'generation',
   'buckets',
@@ -51,7 +51,7 @@ export function stateOf(ring: RingId, reply: StateReply): RingState {
   };
 }
 
-/** The generations of a ring that take cards, with the prefix of their fields in the ring's hash. */
+/** @returns the generations of a ring that take cards, with the prefix of their fields in the ring's hash. */
 export function generationsOf(state: RingState): Array<{ prefix: '' | 'building_'; build: RingGeneration }> {
   return [
     ...(state.generation === 0 ? [] : [{ prefix: '' as const, build: state }]),

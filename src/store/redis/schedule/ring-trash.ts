@@ -1,4 +1,5 @@
-// The buckets of abandoned generations of rings. Used by rings.ts; the scripts ring-*.lua note what is abandoned.
+// Removes the buckets of abandoned generations. Used by rings.ts; the scripts ring-*.lua put generations into the
+// trash.
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
@@ -11,7 +12,7 @@ export class RingTrash {
     private readonly keys: Keys,
   ) {}
 
-  /** Removes them; what a crash leaves over, the next call finishes. */
+  /** Removes the buckets; the next call continues after a crash. */
   async empty(taskType: TaskType): Promise<void> {
     const trash = (await this.client.command('HGETALL', this.keys.ringTrash(taskType))) as string[];
     for (let i = 0; i < trash.length; i += 2) {

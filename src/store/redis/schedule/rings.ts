@@ -1,8 +1,9 @@
-// Rings in Redis: one hash of state and many small SETs of card ids a ring. The scripts ring-*.lua change them. Here is what
-// makes rings and ends them; their cards are in ring-members.ts, the idea in docs/architecture.md.
+// Rings in Redis: each ring has one hash for its state and many small sets of card ids. The scripts ring-*.lua change
+// them. This file creates, builds and drops rings; ring-members.ts handles their cards. docs/architecture.md explains
+// the idea.
 //
-// A script is told the generation and the numbers of its buckets. When the ring has others by now it does nothing, and
-// the call is made again with the present state.
+// A script gets the generation and the numbers of its buckets. If these have changed meanwhile, it does nothing, and
+// the call is repeated with the current state.
 
 import { TASK_TYPES } from '../../../domain/task-type.ts';
 import type { AdvanceResult, RingId, RingSettings, RingState, Rings } from '../../ports/live/rings.ts';

@@ -1,7 +1,8 @@
--- Notes what is wrong now, and tells since when everything is that has not ended.
--- KEYS: 1 hash: name -> "first until" (ms): when it was noted first, and when it ends unless it is noted again
--- ARGV: 1 how long the notes hold (ms), then names, perhaps none
--- Returns name, first, name, first, ... Atomic so that instances that note agree on the beginning.
+-- Notes the problems that exist now, and returns since when each problem that has not ended has existed.
+-- KEYS: 1 hash: name -> "first until" (ms): when the problem was first noted, and when it ends unless it is noted again
+-- ARGV: 1 how long the notes hold (ms), then any number of names
+-- Returns: name, first, name, first, ...
+-- Atomic so that all instances agree on the beginning.
 local now = now_ms()
 local first_of = {}
 local notes = redis.call('HGETALL', KEYS[1])
@@ -18,9 +19,9 @@ for i = 2, #ARGV do
   first_of[ARGV[i]] = first_of[ARGV[i]] or string.format('%.0f', now)
   redis.call('HSET', KEYS[1], ARGV[i], first_of[ARGV[i]] .. ' ' .. ends)
 end
-local told = {}
+local reply = {}
 for name, first in pairs(first_of) do
-  told[#told + 1] = name
-  told[#told + 1] = first
+  reply[#reply + 1] = name
+  reply[#reply + 1] = first
 end
-return told
+return reply

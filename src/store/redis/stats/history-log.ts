@@ -1,4 +1,4 @@
-// Samples in Redis: a hash a step whose fields are used again and again, so it never grows beyond its ring.
+// Samples in Redis: one hash for each step. Its fields are reused, so its size is bounded.
 import {
   type HistorySample,
   type HistoryStep,

@@ -1,6 +1,6 @@
-// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the counts
-// as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas between.
-// Written by stats-record.lua, read by stats.ts. A version that does not know the carriers passes over them.
+// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the
+// counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
+// between. Written by stats-record.lua, read by stats.ts. A version that does not know the carriers ignores them.
 import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
 import type { StatsDelta } from '../../ports/live/poll-stats.ts';
 import type { StatsSlot } from '../../ports/live/stats-reading.ts';

@@ -1,13 +1,13 @@
 -- Adds the counts of an instance to the statistics of a task type.
 -- KEYS: 1 statistics, 2 window, 3 flush numbers
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
--- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of the succeeded (ms),
--- 11 claims that found the limit used up, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers a slot
--- Returns: 1, or 0 when this flush was counted already.
+-- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
+-- 11 claims that found the limit reached, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers in a slot
+-- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
 local flush = tonumber(ARGV[2])
--- Number 1 after higher ones: a new life of an instance that reuses its id.
+-- Number 1 after higher numbers means that a restarted instance uses the same id.
 if flush == last or (flush < last and flush > 1) then
   return 0
 end
@@ -50,7 +50,7 @@ end
 local window = redis.call('HGETALL', KEYS[2])
 for i = 1, #window, 2 do
   local index = tonumber(window[i])
-  -- Slots to come were counted by a clock that was set back since.
+  -- Slots in the future were counted before the clock was set back.
   if index < oldest or index > slot then
     redis.call('HDEL', KEYS[2], window[i])
   else
@@ -64,7 +64,7 @@ for i = 1, #window, 2 do
     end
   end
 end
--- After the slot's own, which keep their places.
+-- Append new carriers; the slot's own keep their places.
 add_carriers(ARGV[13])
 local packed_counts, packed_carriers = {}, {}
 for key, value in pairs(counts) do

@@ -1,4 +1,4 @@
-// Statistics in Redis: totals in polling:stats:<type>, the rolling window in ten-second slots beside it.
+// Statistics in Redis: totals in polling:stats:<type>, and the rolling window, in ten-second slots, in another hash.
 import type { TaskType } from '../../../domain/task-type.ts';
 import {
   type PollStats,

@@ -1,11 +1,11 @@
-// Where one card stands in the work of a task type. Used by work-queue.ts; the script work-place.lua looks, this file
-// reads what it found. Changes nothing.
+// Finds one card in the work of a task type. Used by work-queue.ts. The script work-place.lua reads the keys; this file
+// interprets its answer. Changes nothing.
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { CardPlace } from '../../ports/live/work-queue.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
-/** LPOS walks the list: what triggers hand out is less by far, what others put in may be any number. */
+/** LPOS searches the list. Triggers hand out far fewer entries; other clients may put in any number. */
 const MANUAL_ENTRIES_SEARCHED = 100_000;
 
 type PlaceReply = [
@@ -39,7 +39,7 @@ export async function placeOf(
   const [now, queueScore, queueRank, slot, retryScore, retryRank, failures, manualBefore, manualRuns] =
     reply as PlaceReply;
   const score = queueScore === null ? null : Number(queueScore);
-  // Only tokens have a fraction, and one that has ended makes the card due again.
+  // Only tokens have a fraction, and a card whose token has ended is due again.
   const leased = score !== null && !Number.isInteger(score) && score > Number(now);
   return {
     queued: score === null || leased ? null : { dueAtMs: Math.floor(score), before: queueRank },

@@ -1,5 +1,5 @@
-// Why cards failed last, in Redis: a note a card, and when it was noted; the oldest make room. Whether a card fails still
-// is told by the failures in a row that the work queue counts.
+// Why cards last failed, in Redis: one note for each card, and its time; the oldest notes are removed. The failures in
+// a row, which the work queue counts, show whether a card still fails.
 import type { TaskType } from '../../../domain/task-type.ts';
 import {
   type FailureLog,
@@ -11,7 +11,7 @@ import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
 const NOTES_PER_CALL = 1_000;
-/** How many of the latest notes are looked through for cards that fail still. */
+/** This many of the latest notes are searched for cards that still fail. */
 const LATEST = 1_000;
 
 interface PackedNote {
@@ -48,13 +48,13 @@ export class RedisFailureLog implements FailureLog {
       this.client.command('ZREVRANGE', this.keys.failureTimes(taskType), 0, LATEST - 1),
     ])) as [number, string[]];
     const noted = await this.#noted(taskType, cardIds.map(Number));
-    return { total, latest: noted.filter(({ inARow }) => inARow > 0).slice(0, max) };
+    return { total, latest: noted.filter(({ failuresInARow }) => failuresInARow > 0).slice(0, max) };
   }
 
   async #noted(taskType: TaskType, cardIds: readonly number[]): Promise<NotedFailure[]> {
     if (cardIds.length === 0) return [];
     const { client, keys } = this;
-    const [notes, times, inARow] = (await Promise.all([
+    const [notes, times, failuresInARow] = (await Promise.all([
       client.command('HMGET', keys.failureNotes(taskType), ...cardIds),
       client.command('ZMSCORE', keys.failureTimes(taskType), ...cardIds),
       client.command('HMGET', keys.failures(taskType), ...cardIds),
@@ -69,7 +69,7 @@ export class RedisFailureLog implements FailureLog {
         message,
         durationMs: duration_ms,
         atMs: Number(atMs),
-        inARow: Number(inARow[i] ?? 0),
+        failuresInARow: Number(failuresInARow[i] ?? 0),
       };
     });
   }

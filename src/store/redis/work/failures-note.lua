@@ -1,7 +1,7 @@
--- Notes why cards failed, in place of what was noted of them before.
+-- Stores why cards failed, in place of earlier notes about these cards.
 -- KEYS: 1 notes, 2 times
--- ARGV: 1 most cards noted, then of every card: card id, note
--- Atomic so that every note has a time and none outgrows the bound.
+-- ARGV: 1 most cards noted, then for every card: card id, note
+-- Atomic so that every note has a time and the number of notes stays within the bound.
 local now = now_ms()
 for i = 2, #ARGV, 2 do
   redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])

@@ -1,5 +1,5 @@
-// The manual list of a task type in Redis beyond what claims and settlements do with it (scripts work-*.lua). Every call is
-// short, however long the list is.
+// Fills and searches the manual list of a task type in Redis; claims and settlements (scripts work-*.lua) use it too.
+// Every call is short, even for a long list.
 import type { TaskType } from '../../../domain/task-type.ts';
 import type { ManualList } from '../../ports/live/manual-list.ts';
 import type { RedisClient } from '../client/client.ts';
@@ -44,7 +44,9 @@ export class RedisManualList implements ManualList {
     return [...running];
   }
 
-  /** An entry that is claimed meanwhile moves from the list to the leases, so the list is searched first. */
+  /**
+   * Searches the list before the leases, because an entry that is claimed meanwhile moves from the list to the leases.
+   */
   async missing(taskType: TaskType, entries: readonly string[]): Promise<string[]> {
     const missing = new Set(entries);
     await this.#strikeWaiting(taskType, missing);
@@ -52,7 +54,7 @@ export class RedisManualList implements ManualList {
     return [...missing];
   }
 
-  /** Reads from the tail to the head: claims at the head do not shift positions counted from there. */
+  /** Reads from the tail to the head: claims at the head do not shift positions that are counted from the tail. */
   async #strikeWaiting(taskType: TaskType, missing: Set<string>): Promise<void> {
     const key = this.keys.manual(taskType);
     for (let end = -1; missing.size > 0; end -= ENTRIES_PER_CALL) {

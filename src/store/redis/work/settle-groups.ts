@@ -1,8 +1,8 @@
-// The arguments of work-settle.lua. Used by work-queue.ts.
+// Builds the arguments of work-settle.lua. Used by work-queue.ts.
 import type { Lane, Settlement } from '../../ports/live/work-queue.ts';
 import type { RedisArgument } from '../client/client.ts';
 
-/** The six groups of work-settle.lua. */
+/** @returns the settlements in the six groups that work-settle.lua reads. */
 export function settleGroups(settlements: readonly Settlement[]): RedisArgument[] {
   const groups: RedisArgument[][] = [[0], [0], [0], [0], [0], [0]];
   for (const { item, verdict, random, waitMs = 0 } of settlements) {

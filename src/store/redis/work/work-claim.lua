@@ -37,7 +37,7 @@ local function answer(token, entries, retries, cards, late)
   return { free_slots, paused_ms, token, manual_count, retry_count, members, late }
 end
 
--- The same claim again: what still carries its token.
+-- The same claim was sent again: return the entries that still have its token.
 if known[1] then
   local number, token = string.match(known[1], '^(%S+) (%S+)$')
   if number == ARGV[2] and tonumber(token) > now then
@@ -66,11 +66,11 @@ local due = redis.call('ZCOUNT', queue, '-inf', now)
 local retry_due = trickle and waiting + due > 0 and 0 or redis.call('ZCOUNT', retry, '-inf', now)
 local held = redis.call('ZCARD', retry_slots)
 
--- Other work is about when it is due or was claimed within the last second: slots that retries fill between two
--- buckets of a ring would be missed by the next one. Then retries may hold a tenth of the limit. What is left of a tenth
--- that is not whole is granted as one more slot for that part of the time: a credit, in slot-milliseconds, grows by
--- the part and is spent while the extra slot is held, so that slow calls get no more than quick ones.
--- Kept as "<as of> <credit> <1 while the extra slot is held>".
+-- "Other work" means work that is due or was claimed within the last second: if retries filled the slots between two
+-- buckets of a ring, the next bucket would not find them free. While there is other work, retries may hold a tenth of
+-- the limit. A fraction of a slot is granted as one more slot for that share of the time: a credit, in
+-- slot-milliseconds, grows by the fraction and is spent while the extra slot is held, so that slow calls get no more
+-- than quick ones. It is stored as "<as of> <credit> <1 while the extra slot is held>".
 local whole, credit = math.floor(limit / 10), nil
 local alone = waiting == 0 and due == 0 and now - tonumber(known[2] or 0) >= 1000
 local retry_take = math.min(take, retry_due)
@@ -85,7 +85,7 @@ if not alone and (retry_due > 0 or held > 0 or known[3]) then
   retry_take = math.max(0, math.min(retry_take, allowed - held))
 end
 
--- Nobody competes while there is no other work: the credit starts anew.
+-- Nothing competes with retries while there is no other work: the credit starts again.
 local function note_credit(held_now)
   if credit then
     local note = exact(now) .. ' ' .. exact(credit) .. ' ' .. (held_now > whole and 1 or 0)
@@ -103,7 +103,7 @@ end
 local sequence = redis.call('HINCRBY', KEYS[7], '#', 1)
 local token = exact(now + tonumber(ARGV[4]) + (1 + sequence % 4095) / 4096)
 
--- A card of the retry lane that stands in the queue as well (a failover may have lost one of two writes) stays there.
+-- A card that is in the retry lane and in the queue (a failover may have lost one of two writes) stays in the queue.
 local retries, retry_pairs = {}, {}
 if retry_take > 0 then
   local first = redis.call('ZRANGEBYSCORE', retry, '-inf', now, 'LIMIT', 0, retry_take)
@@ -120,7 +120,7 @@ call_chunked('ZADD', retry_slots, retry_pairs)
 call_chunked('ZADD', slots, retry_pairs)
 take = take - #retries
 
--- Half for each lane while both have work; the odd item goes to either in turn. What one lane leaves the other takes.
+-- Each lane gets half while both have work; they take turns with the odd item. One lane takes what the other leaves.
 local manual_take = math.min(waiting, math.max(math.floor((take + sequence % 2) / 2), take - due))
 local taken_entries, slot_pairs = {}, {}
 if manual_take > 0 then
@@ -132,7 +132,7 @@ if manual_take > 0 then
   end
   local leased = scores_of(leases, entries)
   for i, entry in ipairs(entries) do
-    -- An entry that is running already (triggered twice) waits at the tail for its turn.
+    -- An entry that is already running (triggered twice) waits for its turn at the tail.
     if leased[i] or taken[entry] then
       repeated[#repeated + 1] = entry
     else
@@ -157,8 +157,8 @@ for _, card in ipairs(cards) do
   slot_pairs[#slot_pairs + 1] = card
 end
 
--- Before the token takes the place of the due times. They come in order, and a bucket has one: asked for once each, since
--- WITHSCORES makes a text of a number for every card, which is dearer than moving it.
+-- Called before the token replaces the due times. The due times are in order, and a bucket has one: each is read once,
+-- because WITHSCORES writes a number as text for every card, which is more expensive than moving the card.
 local late, first = {}, 1
 while first <= #cards do
   local due_at = redis.call('ZSCORE', queue, cards[first])

@@ -1,19 +1,20 @@
--- Notices that Redis' clock was set back, or that a replica whose clock is behind took over, and moves what was dated by
--- the time before: without this it would wait until that time comes again.
+-- Notices that Redis' clock was set back, or that a replica with a slow clock took over, and adjusts due times and
+-- pauses that were set by the old time: otherwise they would wait until that time comes again.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 slots, 5 retry slots, 6 retry lane, 7 pauses, 8 claims
 -- ARGV: 1 lease (ms), 2 least step back that counts (ms), 3 most entries of the queue to move in this call
--- Returns: {by how much the clock was set back (ms), or 0; 1 when the queue takes further calls, else 0}
+-- Returns: {by how much the clock was set back (ms), or 0; 1 when the queue needs further calls, else 0}
 -- Atomic because nothing may be claimed between the moves.
 --
--- In the claims, `#seen_ms` is the time of the last call. `#set_back` is the time before a step and when it was noticed: a
--- token cannot be moved, because its holder knows it, so what is held from before is taken back one lease later.
+-- In the claims, `#seen_ms` is the time of the last call. `#set_back` is the time before a step and the time at which
+-- it was noticed. A token cannot be changed, because its holder knows it, so older leases are taken back one lease
+-- later.
 local queue, leases, slots, retry, pauses, claims = KEYS[1], KEYS[3], KEYS[4], KEYS[6], KEYS[7], KEYS[8]
 local now, lease = now_ms(), tonumber(ARGV[1])
 local known = redis.call('HMGET', claims, '#seen_ms', '#set_back')
 local seen = tonumber(known[1] or now)
 local back = seen - now
 
--- Tokens of a clock so little ahead end within two leases by themselves, and look like those of now.
+-- Tokens of a clock that was so little ahead end within two leases by themselves, and look like current ones.
 local function take_back_from(before)
   if before <= now + lease then
     return
@@ -43,7 +44,7 @@ if back < tonumber(ARGV[2]) then
   return { 0, 0 }
 end
 
--- What is due has whole milliseconds, a token has a fraction; an entry that is moved falls out of the range.
+-- A due time has whole milliseconds, a token has a fraction; an entry that is moved leaves the range.
 local moved, held = 0, 0
 repeat
   local page = redis.call('ZRANGEBYSCORE', queue, '(' .. exact(now), '+inf', 'WITHSCORES', 'LIMIT', held, CHUNK)

@@ -1,9 +1,10 @@
--- Makes cards due at once, each of them once.
+-- Makes cards due at once, each card once.
 -- KEYS: 1 queue, 2 retry lane, 3 failures
 -- ARGV: 1 most entries of the queue and of the retry lane, 2 channel of the type's work, 3.. cards
--- A card that runs may have been judged by what was known before: it is due again when its lease ends, in the retry lane,
--- since a claim takes out of that lane what still runs. While the queue is full the others wait in that lane too.
--- Atomic because a card that is claimed meanwhile would not be due again.
+-- A running poll may have judged its card by older data: the card is due again when its lease ends. It waits in the
+-- retry lane, since a claim removes cards that still run from that lane. While the queue is full, other cards wait in
+-- that lane too.
+-- Atomic because a card that is claimed in between would not be due again.
 local queue, retry, cap, now = KEYS[1], KEYS[2], tonumber(ARGV[1]), now_ms()
 local room, retry_room = cap - redis.call('ZCARD', queue), cap - redis.call('ZCARD', retry)
 local cards, waiting = { unpack(ARGV, 3) }, {}
@@ -22,6 +23,6 @@ for i, score in ipairs(scores_of(queue, cards)) do
 end
 local queued, retried = make_due(queue, retry, KEYS[3], waiting, now, cap)
 if queued + retried > 0 then
-  tell_of_work(ARGV[2])
+  signal_work(ARGV[2])
 end
 return 1

@@ -1,5 +1,5 @@
-// The work queue in Redis. Every method is one script call (or several short ones for long lists); the scripts
-// work-*.lua hold the rules. This file owns their KEYS and ARGV.
+// The work queue in Redis. Every method makes one script call (or several short ones for long lists). The scripts
+// work-*.lua contain the rules; this file builds their KEYS and ARGV.
 import { DEFAULT_MAX_CONCURRENCY, MAX_CONCURRENCY_BOUNDS } from '../../../domain/limits/max-concurrency.ts';
 import { cardIdOf } from '../../../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
@@ -30,7 +30,7 @@ import { WorkSignal } from './work-signal.ts';
 
 const ITEMS_PER_CALL = 1_000;
 const SLOTS_PER_RESET = 2_000;
-/** A tenth of a second of Redis' time; others have their turn in between. */
+/** A tenth of a second of Redis' time; other clients get their turn between two calls. */
 const MOVES_PER_CALL = 20_000;
 
 export class RedisWorkQueue implements WorkQueue {
@@ -134,7 +134,7 @@ export class RedisWorkQueue implements WorkQueue {
     return this.#signal.on(this.keys.workChannel(taskType), listener);
   }
 
-  /** Stops listening; the connection it works on is its caller's. */
+  /** Stops listening. Does not close the connection, which belongs to the caller. */
   close(): void {
     this.#signal.close();
   }
@@ -203,7 +203,7 @@ export class RedisWorkQueue implements WorkQueue {
     const clear = async (): Promise<[number, number]> =>
       (await this.client.script('workResetSlots', keys, [SLOTS_PER_RESET])) as [number, number];
     let [previous, current] = await clear();
-    // Bounded, because running workers claim new slots meanwhile.
+    // The number of calls is bounded, because running workers claim new slots meanwhile.
     for (let left = MAX_CONCURRENCY_BOUNDS.max / SLOTS_PER_RESET; current > 0 && left > 0; left -= 1) {
       [, current] = await clear();
     }
@@ -268,7 +268,7 @@ export class RedisWorkQueue implements WorkQueue {
   }
 }
 
-/** As work-claim.lua reads a limit: what is no number counts as none. */
+/** Reads a limit like work-claim.lua: a text that is not a number counts as no limit. */
 function limitOf(text: string | null): number | null {
   return text === null || Number.isNaN(Number(text)) ? null : Number(text);
 }

@@ -1,7 +1,7 @@
--- Takes back what expired and writes the running count anew.
+-- Takes back expired slots and manual entries, and corrects the running count.
 -- KEYS: 1 manual list, 2 manual leases, 3 running count, 4 slots, 5 retry slots
--- Returns: {expired slots, running count found before if it was not the slots held}
--- Atomic because the comparison only makes sense on one state.
+-- Returns: {expired slots, the previous running count if it differed from the slots held}
+-- Atomic because the count must be compared with the slots of the same instant.
 local found = redis.pcall('GET', KEYS[3])
 local held = redis.call('ZCARD', KEYS[4])
 local now = now_ms()

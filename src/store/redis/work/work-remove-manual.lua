@@ -1,8 +1,8 @@
--- Takes the entries of one trigger out of a part of the manual list: the entries at the head are looked at, and those
--- of others go to the tail. A pass over the whole length leaves the others in their order.
+-- Removes the entries of one trigger from a part of the manual list: takes entries from the head and puts the entries
+-- of other triggers back at the tail. A pass over the whole list keeps their order.
 -- KEYS: 1 manual list
--- ARGV: 1 what the trigger's entries end with, 2 entries to look at
--- Returns: the number of entries taken out.
+-- ARGV: 1 the end of the trigger's entries, 2 number of entries to look at
+-- Returns: the number of removed entries.
 -- Atomic because an entry must never be outside the list between two calls: a crash there would lose it.
 local ending = ARGV[1]
 local kept, removed = {}, 0

@@ -1,8 +1,8 @@
--- Clears slots, the earliest leases first, and makes their work due again: its holders are fenced.
+-- Clears slots, the earliest leases first, makes their work due again, and so fences its holders.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 retry slots
 -- ARGV: 1 most slots to clear in this call
 -- Returns: {running count found, running count now}
--- Atomic because a slot cleared while its work keeps the old token would leave that work to its holder.
+-- Atomic because the holder would keep work whose slot was cleared while the work still has the old token.
 local queue, manual, leases, slots = KEYS[1], KEYS[2], KEYS[3], KEYS[5]
 local now = now_ms()
 local found = redis.pcall('GET', KEYS[4])

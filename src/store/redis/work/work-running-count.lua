@@ -1,7 +1,7 @@
 -- Compares the running count with the slots held.
 -- KEYS: 1 running count, 2 slots
--- Returns: {running count as it stands or false, slots held, those whose lease has not ended}
--- Atomic so that the numbers belong together; writes nothing.
+-- Returns: {the stored running count or false, slots held, slots whose lease has not ended}
+-- Atomic so that the numbers are consistent; writes nothing.
 local shown = redis.pcall('GET', KEYS[1])
 if type(shown) == 'table' then
   shown = 'no number'

@@ -1,16 +1,17 @@
--- Ends claimed work whose result is durable, or that failed, or that was never started.
+-- Ends claimed work that has a durable result, that failed, or that was never started.
 -- KEYS: 1 queue, 2 manual list, 3 manual leases, 4 running count, 5 slots, 6 failures, 7 retry lane, 8 retry slots
 -- ARGV: 1 backoff base (ms), 2 backoff cap (ms), 3 most entries of the retry lane, then six groups, each a number of
 --       items and per item member and token: cards done, cards failed (per item also the random number and how long
 --       the card must wait at least, ms), schedule returned, retry returned, manual ended, manual returned
--- Returns: the number of items left alone because their lease was not theirs any more.
--- Atomic because only the holder of the token may end the work, and slot and running count go with it.
+-- Returns: the number of items left alone because they no longer owned their lease.
+-- Atomic because only the holder of the token may end the work, together with its slot and the running count.
 local queue, manual, leases, slots, failures, retry = KEYS[1], KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7]
 local now, base, cap = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
 local at, fenced = 4, 0
 local slot_members, slot_tokens = {}, {}
 
--- Reads the next group. Returns the members whose token in `key` is their own, with random number and wait of each.
+-- Reads the next group. Returns the members that still own their lease in `key`, with the random number and wait of
+-- each.
 local function read_group(key, slot_prefix, fields)
   local count = tonumber(ARGV[at])
   local members, tokens, own, randoms, waits = {}, {}, {}, {}, {}
@@ -42,8 +43,8 @@ if #done > 0 and redis.call('EXISTS', failures) == 1 then
   call_chunked('HDEL', failures, done)
 end
 
--- A failed card waits in the retry lane. One whose backoff reaches the cap, and any while the lane is full, is in
--- neither: its ring asks for it again.
+-- A failed card waits in the retry lane. When its backoff reaches the cap, or while the lane is full, it leaves the
+-- queue without a retry: its ring makes it due again.
 local failed, randoms, waits = read_group(queue, '', 4)
 call_chunked('ZREM', queue, failed)
 local room = #failed > 0 and tonumber(ARGV[3]) - redis.call('ZCARD', retry) or 0

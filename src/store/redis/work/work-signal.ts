@@ -1,8 +1,8 @@
-// Hears that work was added: one subscriber connection an instance, opened when somebody listens. Used by work-queue.ts.
-// It reconnects and subscribes again by itself; what is published meanwhile is lost, which its listeners allow for. Its
-// errors are the main connection's too, which reports them.
+// Signals that work was added: each instance has one subscriber connection, opened for the first listener. Used by
+// work-queue.ts. It reconnects and subscribes again by itself. Messages published meanwhile are lost; the listeners
+// allow for that. The main connection has the same errors and reports them.
 import type { Cluster, Redis } from 'ioredis';
-import { reconnectForEver } from '../client/client.ts';
+import { keepReconnecting } from '../client/client.ts';
 
 const SUBSCRIBE_AGAIN_MS = 1_000;
 
@@ -13,7 +13,7 @@ export class WorkSignal {
 
   constructor(private readonly connection: Redis | Cluster) {}
 
-  /** @returns ends the listening. */
+  /** @returns a function that ends the listening. */
   on(channel: string, listener: () => void): () => void {
     let listeners = this.#listeners.get(channel);
     if (listeners === undefined) {
@@ -37,7 +37,7 @@ export class WorkSignal {
     });
   }
 
-  /** A cluster's client keeps a connection for subscriptions already. */
+  /** The client of a cluster already has a connection for subscriptions. */
   #open(): Redis | Cluster {
     const subscriber = this.connection.isCluster ? (this.connection as Cluster) : this.#duplicate();
     subscriber.on('message', (channel: string) => {
@@ -49,7 +49,7 @@ export class WorkSignal {
   #duplicate(): Redis {
     const subscriber = (this.connection as Redis).duplicate({ maxRetriesPerRequest: null });
     subscriber.on('error', () => {});
-    reconnectForEver(subscriber, () => this.#closed);
+    keepReconnecting(subscriber, () => this.#closed);
     return subscriber;
   }
 }

@@ -95,7 +95,7 @@ beforeAll(async () => {
       ...{ live, records, log, ...means },
       gateway: new FlowControlledGateway({ ...means, gateway, onChange: () => {} }),
       probeAddress: () => null,
-      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), tell: () => {} },
+      audit: { change: () => Promise.reject(new Error('nothing is scheduled')), log: () => {} },
       digest: { note: () => {} },
       guard: new SsrfGuard([]),
     },

@@ -107,7 +107,7 @@ async function cached(): Promise<Card> {
 
 /** Entries of the audit trail. */
 const told: AuditEntry[] = [];
-const audit = { tell: (entry: AuditEntry) => void told.push(entry) };
+const audit = { log: (entry: AuditEntry) => void told.push(entry) };
 
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
 async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = records.stops) {

@@ -87,7 +87,7 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
   const task = makeTask(taskType, {
     gateway,
     stops,
-    audit: { tell: (one) => void told.push(one) },
+    audit: { log: (one) => void told.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),
     leaseMs: LEASE_MS,
