@@ -42,7 +42,7 @@ export function reasonFinding(reason: {
     code,
     severity === 'alert' ? 'failed' : 'warning',
     minute === undefined ? text : `${text} (since ${minute}Z)`,
-    command === DOCTOR ? { hint: 'see what else was found' } : { command },
+    command === DOCTOR ? { hint: 'see the other findings' } : { command },
   );
 }
 

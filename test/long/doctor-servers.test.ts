@@ -85,7 +85,7 @@ it('a standby: the command promotes it', async () => {
   const item = await find('postgresql replication', env);
   expect([item.status, item.detail]).toEqual([
     'failed',
-    'it takes no writes: a standby, or set to read only',
+    'it accepts no writes: it is a standby, or read-only',
   ]);
   typeCommand(item.command, env);
   await waitFor(async () => (await find('postgresql replication', env)).status === 'ok');
@@ -161,7 +161,7 @@ it('a replica that is behind: the command shows it, until it has caught up', asy
       { what: `the replica to be ${status}` },
     );
   const item = await becomes('warning');
-  expect(item.detail).toMatch(/^1 of 1 replicas of 127\.0\.0\.1:\d+ are not in step/);
+  expect(item.detail).toMatch(/^1 of 1 replicas of 127\.0\.0\.1:\d+ are behind/);
   expect(typeCommand(item.command, env)).toMatch(/^slave0:.*state=wait_bgsave/m);
   typeCommand(`redis-cli -u ${master.url} CONFIG SET repl-diskless-sync-delay 0`, {});
   expect((await becomes('ok')).detail).toMatch(/^1 replicas/);
@@ -179,13 +179,13 @@ it('servers that are too old, as real ones report themselves but for the version
   expect(code).toBe(1);
   expect(found('redis version')).toMatchObject({
     status: 'failed',
-    detail: expect.stringMatching(/ runs 5\.\S+, which lacks commands that are used$/),
-    hint: 'update it to 6.2 or later',
+    detail: expect.stringMatching(/ runs 5\.\S+, which lacks commands that cardpoll needs$/),
+    hint: 'upgrade it to 6.2 or later',
   });
   expect(found('postgresql version')).toMatchObject({
     status: 'failed',
-    detail: '13 lacks what the statements use',
-    hint: 'update it to 14 or later',
+    detail: '13 lacks features that cardpoll needs',
+    hint: 'upgrade it to 14 or later',
   });
   const updated = { CARDPOLL_REDIS_URL: redis.url, CARDPOLL_DATABASE_URL: databaseUrl };
   const { statusOf } = await runDoctor(await surroundings(updated));

@@ -100,7 +100,7 @@ describe('a fleet that is well', () => {
       'version',
     ]);
     expect([code, report.status]).toEqual([0, 'ok']);
-    expect(found('cards in rings')?.detail).toMatch(/^200 cards looked up/);
+    expect(found('cards in rings')?.detail).toMatch(/^200 cards checked/);
     expect(await fleet.truth()).toMatchObject({ stops: {} });
   });
 
@@ -297,7 +297,7 @@ describe('a fleet that is not well', () => {
     const { code, found } = await examine();
     expect([code, found('instances')]).toMatchObject([
       0,
-      { status: 'warning', detail: expect.stringMatching(/^1 of \S+, 1 of \S+: the versions differ/) },
+      { status: 'warning', detail: expect.stringMatching(/^1 of \S+, 1 of \S+: mixed versions/) },
     ]);
     const listed = type(found('instances')?.command).split('\n');
     const behind = listed.filter((line) => line.includes('\t0.0.9\t'));
@@ -337,7 +337,7 @@ describe('a fleet that is not well', () => {
 
   it('an initialisation nobody goes on with: the command does', async () => {
     for (const { process } of fleet.daemons) process.signal('SIGKILL');
-    await waitFor(async () => (await examine()).found('instances')?.detail === 'none is alive', {
+    await waitFor(async () => (await examine()).found('instances')?.detail === 'no instance is alive', {
       what: 'the instances to be given up',
     });
     const longAgo = new Date(Date.now() - 600_000).toISOString();
@@ -388,7 +388,7 @@ describe('a gateway that fails many calls', () => {
       );
       expect(item).toMatchObject({
         status: 'failed',
-        detail: expect.stringMatching(/^\w+: [\d.]+ % of the polls succeed; others fail by http \d+/),
+        detail: expect.stringMatching(/^\w+: [\d.]+ % of polls succeed; failures: http \d+/),
         command: 'cardpoll stats failures',
       });
     } finally {

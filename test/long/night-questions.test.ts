@@ -93,7 +93,7 @@ it('what is overloaded, and what do I type', async () => {
     return items.find(({ check, detail }) => check === 'overloaded' && detail.startsWith('realname'));
   };
   const overloaded = await waitFor(overload, { what: 'the overload to be measured' });
-  expect(overloaded.detail).toMatch(/^realname: more is asked for than the limit lets through/);
+  expect(overloaded.detail).toMatch(/^realname: demand exceeds the limit/);
   expect(overloaded.command).toMatch(/^cardpoll concurrency set realname \d+$/);
   // Typed as often as it is said: the machine may have become slower since. What is so is what was called: every card
   // within little more than an interval, which one call at a time could not do.

@@ -1,9 +1,9 @@
-// Whether a server's clock agrees with this machine's. Used by live-store.ts and record-store.ts of this folder.
+// Compares the clock of a server with that of this machine. Used by live-store.ts and record-store.ts of this folder.
 import { type Finding, failed, ok, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { failure } from './finding.ts';
 
-/** Differences up to here are harmless, and up to there bearable. */
+/** A difference up to the first is harmless, up to the second a warning. */
 const SKEW_OK_MS = 1_000;
 const SKEW_BEARABLE_MS = 10_000;
 

@@ -1,5 +1,5 @@
-// What `cardpoll doctor` finds out about a daemon's surroundings, and about the fleet in them. It opens its own connections
-// and changes nothing. The checks that are of no store come from outside (src/doctor.ts).
+// What `cardpoll doctor` finds out about a daemon's surroundings and its fleet. It opens its own connections and changes
+// nothing. src/doctor.ts adds the checks that need no store.
 import { type Finding, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -18,12 +18,12 @@ interface DoctorSurroundings {
   readonly openLive: () => Promise<LiveStore>;
   readonly openRecords: () => Promise<RecordStore>;
   readonly clock: Clock;
-  /** `redis-cli` and how to get to the server. */
+  /** `redis-cli` with the options that connect to the server. */
   readonly redisCli: string;
   readonly database: Omit<RecordStoreExpectations, 'instances'>;
-  /** Checks of no store; told the records where they answer, for a card to ask about. */
+  /** Checks outside the stores. @param records null when they do not answer; otherwise a source of a card to ask about */
   readonly elsewhere: (records: RecordStore | null) => Promise<Finding[]>;
-  /** Checks of the fleet, where both stores answer and the tables are there. */
+  /** Checks of the fleet; called when both stores answer and all migrations are applied. */
   readonly fleet: (stores: Stores) => Promise<Finding[]>;
 }
 
@@ -49,7 +49,7 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
       around.elsewhere(migrated ? records : null),
       live !== null && migrated
         ? answered('fleet', () => fleetOf({ live, records }, around))
-        : [skipped('fleet', 'it needs both stores, and the migrations')],
+        : [skipped('fleet', 'needs both stores and all migrations')],
     ]);
     return groups.flat();
   } finally {
@@ -60,13 +60,13 @@ export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
 async function fleetOf(stores: Stores, { fleet }: DoctorSurroundings): Promise<Finding[]> {
   const claim = await fleetClaimFinding(stores.live.coordination, stores.records);
   return claim.status === 'failed'
-    ? [claim, skipped('fleet', 'this Redis holds another one')]
+    ? [claim, skipped('fleet', 'this Redis belongs to another fleet')]
     : [claim, ...(await answered('fleet', () => fleet(stores)))];
 }
 
 /** For a daemon without Redis and PostgreSQL: its stores exist only inside it. */
 export async function examineEmbedded(elsewhere: () => Promise<Finding[]>): Promise<Finding[]> {
-  const detail = 'the embedded store is used, which is for trying out only';
+  const detail = 'the embedded store is in use; it is for trials only';
   const remedy = { hint: 'configure Redis and PostgreSQL for a fleet' };
   return [warning('redis', detail, remedy), warning('postgresql', detail, remedy), ...(await elsewhere())];
 }

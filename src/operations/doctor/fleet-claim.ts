@@ -1,5 +1,5 @@
-// Whether the live store belongs to the fleet of the database. Used by examine.ts, before it looks at the fleet: what it found
-// in the store of another one would be nonsense.
+// Checks that the live store belongs to the fleet of the database. Used by examine.ts before it looks at the fleet:
+// findings from the store of another fleet would be meaningless.
 import { type Finding, failed, ok } from '../../domain/finding.ts';
 import { fleetText } from '../../domain/fleet.ts';
 import type { Coordination } from '../../store/ports/live/coordination.ts';
@@ -13,13 +13,13 @@ export async function fleetClaimFinding(
 ): Promise<Finding> {
   const [holder, own] = [await coordination.fleet(), await records.fleet()];
   if (holder === null)
-    return ok(CHECK, `no fleet's yet; the first daemon makes it that of ${fleetText(own)}`);
+    return ok(CHECK, `belongs to no fleet yet; the first daemon claims it for ${fleetText(own)}`);
   if (holder.id === own.id) return ok(CHECK, fleetText(own));
   return failed(
     CHECK,
-    `it belongs to ${fleetText(holder)}, the database is ${fleetText(own)}: no daemon starts`,
+    `it belongs to ${fleetText(holder)}, but the database is ${fleetText(own)}: no daemon starts`,
     {
-      hint: 'give each fleet a Redis of its own; where this database takes the place of the other one',
+      hint: 'give each fleet its own Redis; if this database replaces the other one',
       command: 'cardpoll init adopt',
     },
   );

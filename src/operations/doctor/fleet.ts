@@ -1,5 +1,4 @@
-// What the doctor looks at where both stores answer: the fleet they hold, whether or not an instance of it is alive. Used by
-// examine.ts.
+// The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -17,10 +16,10 @@ interface FleetFacts {
   readonly records: RecordStore;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Waits for as long as a changed card takes to its rings. */
+  /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
   readonly upkeep: UpkeepSettings;
-  /** null: the daemon tells how the fleet does. */
+  /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
@@ -39,12 +38,12 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
   return groups.flat();
 }
 
-/** How the fleet does, from its stores: asked for where no daemon answers. Before its first start there is none. */
+/** The health of the fleet, read from its stores when no daemon answers. Skipped before the first start. */
 async function aliveFindings({ overview, live }: FleetFacts, instances: number): Promise<Finding[]> {
   if (overview === null) return [];
   const { status, updatedAtMs } = await live.coordination.initProgress();
   if (instances === 0 && status === 'pending' && updatedAtMs === null) {
-    return [skipped('fleet', 'no instance ever polled')];
+    return [skipped('fleet', 'no instance has polled yet')];
   }
   const found = (await overview()).healthReasons.map(reasonFinding);
   return found.length === 0 ? [ok('fleet', `${instances} instances alive, health normal`)] : found;

@@ -1,4 +1,4 @@
-// What the doctor looks at in the live store: its servers, its clock. Used by examine.ts.
+// The checks of the live store: its servers and its clock. Used by examine.ts.
 import { type Finding, failed, ok, skipped, unknown, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
@@ -9,23 +9,24 @@ import { failure } from './finding.ts';
 const RIGHTS = 'redis rights';
 const POLICY = 'redis maxmemory-policy';
 const REPLICATION = 'redis replication';
-const HIDDEN = { hint: 'grant its user +info, or look at it as an administrator' };
-const SAVE_HINT = 'make room on its disk, then save anew';
-/** Lua scripts use commands of this version. */
+const HIDDEN = { hint: 'grant its user +info, or check it as an administrator' };
+const SAVE_HINT = 'free space on its disk, then save again';
+/** The Lua scripts use commands of this Redis version. */
 const LEAST_VERSION = [6, 2];
-/** What a fleet takes: rings (5.8 bytes a card and task at most), cache, queues at their fullest. */
+/** Memory of a fleet: rings (at most 5.8 bytes per card and task), cache, full queues. */
 const BYTES_A_CARD = 3 * 6 + 80;
 const MEMORY_PERCENT = { warningAbove: 80, failedAbove: 95 };
 const MIB = 1_048_576;
 
 /**
- * Opening refuses a server that evicts or refuses work for want of a disk: that is a finding, and the others cannot be made.
- * @param redisCliWords `redis-cli` and how to get to the server
+ * Opening refuses a server that evicts keys or cannot write to its disk: that becomes a finding, and the other checks are
+ * skipped.
+ * @param redisCliWords `redis-cli` with the options that connect to the server
  */
 export function liveStoreNotOpened(error: unknown, redisCliWords: string): Finding[] {
   const remedies: Readonly<Record<string, Finding>> = {
     redis_evicts: failed(POLICY, messageOf(error), {
-      hint: 'and set it in redis.conf, for the next restart',
+      hint: 'set it now, and in redis.conf for the next restart',
       command: `${redisCliWords} CONFIG SET maxmemory-policy noeviction`,
     }),
     redis_cannot_save: failed(REPLICATION, messageOf(error), {
@@ -40,7 +41,7 @@ export function liveStoreNotOpened(error: unknown, redisCliWords: string): Findi
   return [known === undefined ? failure('redis', error) : ok('redis', 'answers'), ...rest];
 }
 
-/** @param cards of the fleet; null: not known */
+/** @param cards number of cards in the fleet; null: unknown */
 export async function liveStoreFindings(
   live: LiveStore,
   clock: Clock,
@@ -61,11 +62,11 @@ export async function liveStoreFindings(
 
 function rightsFinding({ user, needed, useful }: MissingRights, address: string | undefined): Finding {
   const missing = [...needed, ...useful];
-  if (missing.length === 0) return ok(RIGHTS, 'its user may do what cardpoll does');
+  if (missing.length === 0) return ok(RIGHTS, 'its user has all rights that cardpoll needs');
   const without =
-    needed.length > 0 ? 'nothing is polled' : 'waiting workers hear of new work up to a second late';
+    needed.length > 0 ? 'nothing is polled' : 'waiting workers notice new work up to a second late';
   const judge = needed.length > 0 ? failed : warning;
-  return judge(RIGHTS, `its user lacks ${missing.join(' ')}: without, ${without}`, {
+  return judge(RIGHTS, `its user lacks ${missing.join(' ')}: without them, ${without}`, {
     hint: 'grant them to the user in the Redis URL, on every server and in its ACL file (docs/security.md)',
     ...(address === undefined
       ? {}
@@ -75,29 +76,33 @@ function rightsFinding({ user, needed, useful }: MissingRights, address: string 
   });
 }
 
-/** Of several servers the worst one is shown. */
+/** Of several servers, the worst finding is shown. */
 function worst(findings: readonly Finding[]): Finding {
   const order: readonly Finding['status'][] = ['failed', 'unknown', 'warning', 'ok', 'skipped'];
   const [first] = [...findings].sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
-  return first ?? unknown('redis', 'no server takes writes');
+  return first ?? unknown('redis', 'no server accepts writes');
 }
 
-/** Opening refuses a server that says that it evicts. */
+/** Only `ok` or `unknown`: opening refuses a server that reports that it evicts keys. */
 function policyFinding({ address, version }: LiveServer): Finding {
   return version === null
-    ? unknown(POLICY, `${address} does not tell it: what evicts would forget scheduled cards`, HIDDEN)
+    ? unknown(
+        POLICY,
+        `${address} does not report it; a Redis that evicts keys would lose scheduled cards`,
+        HIDDEN,
+      )
     : ok(POLICY, 'noeviction');
 }
 
 function versionFinding({ address, version }: LiveServer): Finding {
   const check = 'redis version';
-  if (version === null) return unknown(check, `${address} does not tell its version`, HIDDEN);
+  if (version === null) return unknown(check, `${address} does not report its version`, HIDDEN);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [leastMajor = 0, leastMinor = 0] = LEAST_VERSION;
   const old = major < leastMajor || (major === leastMajor && minor < leastMinor);
   return old
-    ? failed(check, `${address} runs ${version}, which lacks commands that are used`, {
-        hint: `update it to ${LEAST_VERSION.join('.')} or later`,
+    ? failed(check, `${address} runs ${version}, which lacks commands that cardpoll needs`, {
+        hint: `upgrade it to ${LEAST_VERSION.join('.')} or later`,
       })
     : ok(check, version);
 }
@@ -105,17 +110,17 @@ function versionFinding({ address, version }: LiveServer): Finding {
 function memoryFinding({ address, usedBytes, limitBytes }: LiveServer, cards: number | null): Finding {
   const check = 'redis memory';
   if (usedBytes === null || limitBytes === null || limitBytes === 0) {
-    return unknown(check, `${address} does not tell its memory`, {
+    return unknown(check, `${address} does not report its memory`, {
       command: redisCli(address, 'INFO memory'),
     });
   }
   const neededBytes = Math.max(usedBytes, BYTES_A_CARD * (cards ?? 0));
   const percent = (100 * neededBytes) / limitBytes;
-  const fleet = cards === null ? '' : `; this fleet takes up to ${mib(BYTES_A_CARD * cards)}`;
-  const detail = `${mib(usedBytes)} of ${mib(limitBytes)} are used${fleet}`;
+  const fleet = cards === null ? '' : `; this fleet needs up to ${mib(BYTES_A_CARD * cards)}`;
+  const detail = `${mib(usedBytes)} of ${mib(limitBytes)} used${fleet}`;
   if (percent <= MEMORY_PERCENT.warningAbove) return ok(check, detail);
   const command = redisCli(address, `CONFIG SET maxmemory ${Math.ceil((2 * neededBytes) / MIB)}mb`);
-  const remedy = { hint: 'a full Redis refuses writes: polling stands still then; give it more', command };
+  const remedy = { hint: 'a full Redis refuses writes, and polling stops; give it more memory', command };
   const judge = percent > MEMORY_PERCENT.failedAbove ? failed : warning;
   return judge(check, `${address}: ${detail}`, remedy);
 }
@@ -124,28 +129,28 @@ function replicationFinding(server: LiveServer): Finding {
   const check = REPLICATION;
   const { address, writable, replicas, replicasInStep, persistent, savesFail } = server;
   if (writable === null || replicas === null)
-    return unknown(check, `${address} does not tell its role`, HIDDEN);
+    return unknown(check, `${address} does not report its role`, HIDDEN);
   if (!writable) {
-    return failed(check, `${address} is a replica and takes no writes`, {
-      hint: 'point redis_url to the master, or make this one the master',
+    return failed(check, `${address} is a replica and accepts no writes`, {
+      hint: 'point redis_url to the master, or promote this server',
       command: redisCli(address, 'REPLICAOF NO ONE'),
     });
   }
   if (savesFail) {
-    return failed(check, `${address} could not write to its disk, and refuses writes by default then`, {
+    return failed(check, `${address} could not write to its disk, and refuses writes by default`, {
       hint: SAVE_HINT,
       command: redisCli(address, 'BGSAVE'),
     });
   }
   if (replicasInStep < replicas) {
-    const behind = `${replicas - replicasInStep} of ${replicas} replicas of ${address} are not in step`;
-    return warning(check, `${behind}: what they lack is lost if one becomes the master`, {
-      hint: 'they load, or cannot keep up; the state of each shows',
+    const behind = `${replicas - replicasInStep} of ${replicas} replicas of ${address} are behind`;
+    return warning(check, `${behind}: the writes they lack are lost if one becomes the master`, {
+      hint: 'they are loading or cannot keep up; to see the state of each',
       command: redisCli(address, 'INFO replication'),
     });
   }
-  const kept = persistent === true ? 'writes are kept in a file' : 'not kept in a file';
-  return ok(check, `${replicas} replicas, ${kept}; what is lost is built anew from the cards`);
+  const kept = persistent === true ? 'persistence is on' : 'persistence is off';
+  return ok(check, `${replicas} replicas, ${kept}; lost state is rebuilt from the cards`);
 }
 
 function redisCli(address: string, words: string): string {

@@ -1,4 +1,4 @@
-// What the doctor looks at in the record store: the server, its schema, its clock. Used by examine.ts.
+// The checks of the record store: the server, its schema and its clock. Used by examine.ts.
 
 import { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import { type Finding, failed, ok, skipped, warning } from '../../domain/finding.ts';
@@ -10,7 +10,7 @@ import { failure } from './finding.ts';
 
 const LEAST_MAJOR_VERSION = 14;
 const MONTHS_AHEAD = 3;
-/** A batch of results takes a moment, an import of a chunk of cards seconds. */
+/** Normal writes are far shorter: a batch of results takes milliseconds, a chunk of an import seconds. */
 const WRITING_LONG_MS = 300_000;
 const CHECKS = [
   'postgresql version',
@@ -24,10 +24,10 @@ const CHECKS = [
 
 export interface RecordStoreExpectations {
   readonly connectionsPerInstance: number;
-  /** Live instances; at least the one that is to be started. */
+  /** Live instances; at least 1, the one about to start. */
   readonly instances: number;
   readonly timeZone: string;
-  /** `psql` and how to get to this database, without the password. */
+  /** `psql` with the options that connect to this database, without the password. */
   readonly psql: string;
 }
 
@@ -60,8 +60,8 @@ function versionFinding({ majorVersion }: RecordServer): Finding {
   const check = 'postgresql version';
   return majorVersion >= LEAST_MAJOR_VERSION
     ? ok(check, String(majorVersion))
-    : failed(check, `${majorVersion} lacks what the statements use`, {
-        hint: `update it to ${LEAST_MAJOR_VERSION} or later`,
+    : failed(check, `${majorVersion} lacks features that cardpoll needs`, {
+        hint: `upgrade it to ${LEAST_MAJOR_VERSION} or later`,
       });
 }
 
@@ -78,7 +78,7 @@ function connectionFinding(
   if (wanted + others <= maxConnections) return ok(check, detail);
   const needed = Math.ceil((wanted + others) * 1.2);
   return failed(check, `${detail}: instances would be refused connections`, {
-    hint: 'lower database_max_connections, or restart PostgreSQL after',
+    hint: 'lower database_max_connections, or raise the limit and restart PostgreSQL',
     command: `${psql} -c 'ALTER SYSTEM SET max_connections = ${needed}'`,
   });
 }
@@ -86,35 +86,35 @@ function connectionFinding(
 function replicationFinding({ readOnly, waitsForStandby, standbys }: RecordServer, psql: string): Finding {
   const check = 'postgresql replication';
   if (readOnly) {
-    return failed(check, 'it takes no writes: a standby, or set to read only', {
-      hint: 'point database_url to the primary, or promote this one',
+    return failed(check, 'it accepts no writes: it is a standby, or read-only', {
+      hint: 'point database_url to the primary, or promote this server',
       command: `${psql} -c 'SELECT pg_promote()'`,
     });
   }
   if (waitsForStandby && standbys === 0) {
     return failed(check, 'commits wait for a standby, and none is connected: nothing can be written', {
-      hint: 'bring the standby back, or go on without it',
+      hint: 'bring the standby back, or continue without it',
       command: `${psql} -c "ALTER SYSTEM SET synchronous_standby_names = ''" -c 'SELECT pg_reload_conf()'`,
     });
   }
   return ok(check, `${standbys} standbys${waitsForStandby ? ', commits wait for them' : ''}`);
 }
 
-/** Changes of cards are followed from the oldest writer on, so every pass reads again what changed since it began. */
+/** Card changes are read from the start of the oldest writer on, so each pass reads again all changes since then. */
 function transactionFinding({ oldestWriter }: RecordServer, psql: string): Finding {
   const check = 'postgresql transactions';
   if (oldestWriter === null || oldestWriter.openMs < WRITING_LONG_MS)
-    return ok(check, 'none writes for long');
+    return ok(check, 'no write transaction is long');
   const { database, openMs, remedy } = oldestWriter;
   const minutes = Math.floor(openMs / 60_000);
-  const detail = `one in database ${database} has been writing for ${minutes} min; every pass over changed cards reads again what changed since`;
+  const detail = `one in database ${database} has been writing for ${minutes} min; every pass over changed cards reads all changes since then again`;
   return warning(check, detail, {
-    hint: 'end it, where it is forgotten (a prepared one in its own database)',
+    hint: 'end it if it was forgotten (a prepared one in its own database)',
     command: `${psql} -c "${remedy}"`,
   });
 }
 
-/** @returns also whether none is missing. */
+/** @returns the finding, and whether all migrations are applied. */
 async function migrationFinding(records: RecordStore): Promise<[Finding, boolean]> {
   const check = 'migrations';
   try {
@@ -131,8 +131,8 @@ async function migrationFinding(records: RecordStore): Promise<[Finding, boolean
       return [warning(check, detail, { command: 'cardpoll migrate up' }), false];
     }
     if (newer !== '') {
-      const hint = 'finish the upgrade here too; docs/upgrading.md says how to go back';
-      return [warning(check, `of a later version than this one: ${newer}`, { hint }), true];
+      const hint = 'finish the upgrade here too; docs/upgrading.md describes the way back';
+      return [warning(check, `applied by a later version: ${newer}`, { hint }), true];
     }
     return [ok(check, `all ${states.length} applied`), true];
   } catch (error) {
@@ -140,18 +140,18 @@ async function migrationFinding(records: RecordStore): Promise<[Finding, boolean
   }
 }
 
-/** Whoever leads makes them; a month without is one whose usage cannot be written. */
+/** The leader creates the partitions. The usage of a month without one cannot be written. */
 function partitionFinding({ usageMonths }: RecordServer, calendar: MonthCalendar, nowMs: number): Finding {
   const check = 'usage partitions';
   const present = calendar.monthOf(nowMs);
   const ahead = usageMonths.filter((month) => month > present).length;
   const covered = usageMonths.includes(present);
   if (covered && ahead >= MONTHS_AHEAD) return ok(check, `${present} and ${ahead} months ahead`);
-  if (usageMonths.length === 0) return ok(check, 'none yet; the first daemon makes them');
+  if (usageMonths.length === 0) return ok(check, 'none yet; the first daemon creates them');
   const missing = covered ? `only ${ahead} months ahead of ${present}` : `none for ${present}`;
   const judge = covered ? warning : failed;
-  return judge(check, `${missing}: the leader makes them, and no leader did`, {
-    hint: 'a daemon with the role scheduler makes them when it leads',
+  return judge(check, `${missing}: the leader creates them, and none did`, {
+    hint: 'a daemon with the role scheduler creates them when it leads',
     command: 'cardpoll daemon --roles scheduler',
   });
 }

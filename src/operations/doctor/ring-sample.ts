@@ -1,6 +1,5 @@
-// Whether cards are in the rings that poll them: looked at for a sample, drawn anew every time, so that it takes as long
-// for ten million cards as for a thousand. Used by fleet.ts. The whole comparison is the leader's
-// (docs/decisions/0012-reconciliation.md).
+// Checks that cards are in the rings that poll them. It checks a new random sample each time, so that ten million cards take
+// as long as a thousand. Used by fleet.ts. The leader compares all cards (docs/decisions/0012-reconciliation.md).
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { type Finding, failed, ok, skipped } from '../../domain/finding.ts';
@@ -17,9 +16,9 @@ const PLACES = 20;
 const CARDS_A_PLACE = 50;
 
 /**
- * @param isLed whether an instance leads, which puts cards into their rings
+ * @param isLed whether an instance leads; the leader adds cards to their rings
  * @param random uniform in [0, 1)
- * @param settle waits for as long as a changed card takes to its rings
+ * @param settle waits as long as a changed card needs to reach its rings
  */
 export async function ringSampleFindings(
   {
@@ -31,7 +30,7 @@ export async function ringSampleFindings(
   random: () => number,
   settle: () => Promise<void>,
 ): Promise<Finding[]> {
-  if (progress.status !== 'completed') return [skipped(CHECK, 'they are being loaded, or are to be')];
+  if (progress.status !== 'completed') return [skipped(CHECK, 'the initialisation is not completed')];
   const cards = await sample(records, random);
   let { places, missing } = await lookUp(live, records, cards);
   if (missing.size > 0) {
@@ -39,10 +38,10 @@ export async function ringSampleFindings(
     ({ missing } = await lookUp(live, records, await sampleAgain(records, missing)));
   }
   if (missing.size === 0)
-    return [ok(CHECK, `${countWords(cards.length, 'card')} looked up, all in their rings`)];
-  const detail = `${countWords(missing.size, 'card')} of ${cards.length} looked up (${places} memberships) are in no ring that polls them`;
+    return [ok(CHECK, `${countWords(cards.length, 'card')} checked, all in their rings`)];
+  const detail = `${countWords(missing.size, 'card')} of ${cards.length} checked (${places} memberships) are missing from the rings that poll them`;
   const remedy = isLed
-    ? { hint: 'have all cards compared with the rings', command: 'cardpoll init rebuild --yes' }
+    ? { hint: 'compare all cards with the rings', command: 'cardpoll init rebuild --yes' }
     : { hint: 'no instance leads; the next leader adds them', command: 'cardpoll stats instances' };
   return [failed(CHECK, detail, remedy)];
 }
@@ -78,7 +77,7 @@ async function sample(records: RecordStore, random: () => number): Promise<CardM
   return [...new Map(pages.flat().map((card) => [card.cardId, card])).values()];
 }
 
-/** As they are by now: some may be gone. */
+/** Reads the cards again: some may be deleted by now. */
 async function sampleAgain(records: RecordStore, cardIds: ReadonlySet<number>): Promise<CardMembership[]> {
   return records.cards.byIds([...cardIds]);
 }

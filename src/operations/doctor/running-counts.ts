@@ -1,6 +1,5 @@
-// Whether the running counts operators see are those of the slots held (operations interface, section 7: leaked
-// counters). Used by fleet.ts. A live leader writes them anew every few seconds: one that stays wrong has nobody to
-// heal it.
+// Compares the running counts that operators see with the slots held (operations interface, section 7: leaked
+// counters). Used by fleet.ts. A live leader rewrites them every few seconds, so a count stays wrong only without one.
 import { type Finding, failed, ok } from '../../domain/finding.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -15,10 +14,10 @@ export async function runningCountFindings({ work }: LiveStore): Promise<Finding
     .map(([taskType, count]) => wrongCount(taskType, count));
   if (wrong.length > 0) return wrong;
   const running = counted.map(([taskType, { live }]) => `${taskType} ${live}`).join(', ');
-  return [ok('running counts', `those of the calls that run: ${running}`)];
+  return [ok('running counts', `match the running calls: ${running}`)];
 }
 
-/** It expires with the last slot, and counts ended leases until somebody takes them back. */
+/** A count expires with the last slot, and includes ended leases until they are taken back. */
 function isRight({ shown, held, live }: RunningCount): boolean {
   return shown === null || shown === String(held) || shown === String(live);
 }
@@ -26,9 +25,9 @@ function isRight({ shown, held, live }: RunningCount): boolean {
 function wrongCount(taskType: TaskType, { shown, live }: RunningCount): Finding {
   return failed(
     `running count of ${taskType}`,
-    `shows ${shown} and ${live} calls run: leaked, or somebody else's`,
+    `shows ${shown}, but ${live} calls run: it leaked, or another program wrote it`,
     {
-      hint: 'claims count slots and are not held back by it; to have it right at once',
+      hint: 'claims count slots and do not depend on it; to correct it now',
       command: `cardpoll concurrency reset ${taskType} --yes`,
     },
   );

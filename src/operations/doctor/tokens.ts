@@ -1,4 +1,4 @@
-// Whether the admin tokens of the configuration still let their owners in. Used by src/doctor.ts.
+// Finds admin tokens of the configuration that have expired or expire soon. Used by src/doctor.ts.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ interface ExpiringToken {
   readonly expiresAtMs: number | null;
 }
 
-/** One finding a token that has expired or soon will; none where there are no tokens. */
+/** One finding for each token that has expired or expires soon; none without tokens. */
 export function tokenFindings(tokens: readonly ExpiringToken[], nowMs: number): Finding[] {
   if (tokens.length === 0) return [];
   const ending = tokens.filter(({ expiresAtMs }) => (expiresAtMs ?? Infinity) - nowMs < SOON_DAYS * DAY_MS);
@@ -23,7 +23,7 @@ export function tokenFindings(tokens: readonly ExpiringToken[], nowMs: number): 
     const is =
       endsMs <= nowMs ? `expired: ${lastDay} was its last day` : `expires: ${lastDay} is its last day`;
     return warning('admin tokens', `the token of ${name} ${is}`, {
-      hint: 'add the line of a new one beside it, reload, and take the old line out when the new token is in use',
+      hint: 'add the line of a new token, reload, and remove the old line when the new token is in use',
       command: `cardpoll token new --name ${name} --role ${role}`,
     });
   });

@@ -1,9 +1,9 @@
-// What nobody misses until it is needed: alert rules, and the cleanup. Used by fleet.ts.
+// Checks of alert rules and of the cleanup, whose absence is noticed only when they are needed. Used by fleet.ts.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
-/** A schedule had its turn by then. */
+/** Every usual schedule has come up once by then. */
 const CLEANUP_EXPECTED_AFTER_MS = 2 * 86_400_000;
 const RULES_LOOKED_AT = 1_000;
 
@@ -23,13 +23,16 @@ export async function upkeepFindings(
 async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
   const check = 'alert rules';
   const { items, total } = await alerts.rules({ offset: 0, limit: RULES_LOOKED_AT });
-  const enabled = items.filter(({ isEnabled }) => isEnabled).length;
-  if (enabled > 0) return ok(check, `${enabled} of ${total} watch`);
+  const enabled = items.filter(({ isEnabled }) => isEnabled);
+  const notifying = enabled.filter(({ notifyChannels }) => notifyChannels.length > 0).length;
+  if (enabled.length > 0) {
+    return ok(check, `${enabled.length} of ${total} rules enabled, ${notifying} with a webhook`);
+  }
   return total === 0
-    ? warning(check, 'there are none: nobody is told when polling fails', {
+    ? warning(check, 'there are none: no one is notified when polling fails', {
         command: 'cardpoll alerts recommended --apply',
       })
-    : warning(check, `all ${total} are disabled: nobody is told when polling fails`, {
+    : warning(check, `all ${total} are disabled: no one is notified when polling fails`, {
         command: `cardpoll alerts rules update ${items[0]?.id} --enable`,
       });
 }
@@ -48,10 +51,10 @@ async function cleanupFinding(
   }
   if (last !== null) {
     const when = new Date(last.finishedAtMs ?? last.startedAtMs).toISOString();
-    return ok(check, last.status === 'running' ? `is running since ${when}` : `ran last at ${when}`);
+    return ok(check, last.status === 'running' ? `running since ${when}` : `last run at ${when}`);
   }
   if (cleanupSchedule === 'off') {
-    return warning(check, 'it never ran and has no schedule: expired data stays', {
+    return warning(check, 'it has never run and has no schedule: expired data is never removed', {
       hint: 'set cleanup.schedule, or run it from cron',
       command,
     });
@@ -62,7 +65,7 @@ async function cleanupFinding(
   }
   return warning(
     check,
-    `it never ran, although its schedule is ${cleanupSchedule}: no leader was alive then`,
+    `it has never run, although its schedule is ${cleanupSchedule}: no leader was alive at these times`,
     {
       command,
     },

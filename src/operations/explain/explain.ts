@@ -7,33 +7,34 @@ export type PollingState =
   | 'scheduled' // in its ring, not due yet
   | 'due' // queued, or overdue in its ring
   | 'running'
-  | 'backoff' // failed, waits for its next try
-  | 'paused' // the task type is
+  | 'backoff' // failed, waits for its next attempt
+  | 'paused' // the task type is paused
   | 'held' // a breaker holds its interface back
-  | 'disabled' // its config is
-  | 'unmatched' // no config takes it
-  | 'not_loaded'; // its config does, and its ring does not have it yet
+  | 'disabled' // its config is disabled
+  | 'unmatched' // no config matches it
+  | 'not_loaded'; // a config matches it, but its ring does not contain it yet
 
 export interface TaskExplanation {
   readonly taskType: TaskType;
   readonly state: PollingState;
   /** One sentence without a full stop: what happens to the card, and why. */
   readonly text: string;
-  /** What helps, or shows more; null where nothing needs to be typed. */
+  /** The command that helps or shows more; null: none is needed. */
   readonly command: string | null;
-  /** The config that takes it; null: none does. */
+  /** The config that polls the card; null: none matches it. */
   readonly config: { readonly id: number; readonly name: string; readonly intervalSeconds: number } | null;
   readonly otherConfigs: ReadonlyArray<{
     readonly id: number;
     readonly name: string;
     readonly reason: string;
   }>;
-  /** The card's bucket, counted from 0 in the order in which the ring comes to them. */
+  /** The card's bucket, counted from 0 in the order in which the ring reaches the buckets. */
   readonly ring: { readonly bucket: number; readonly buckets: number; readonly member: boolean } | null;
   readonly nextDueAt: Date | null;
   readonly overdueSeconds: number | null;
-  /** Cards that are polled before it, and how long they take at the present rate. */
+  /** Number of cards that are polled before it. */
   readonly cardsBefore: number | null;
+  /** Seconds until it is polled, at the present rate. */
   readonly expectedInSeconds: number | null;
   readonly lastSucceededAt: Date | null;
   readonly lastFailure: {
@@ -50,7 +51,7 @@ export interface CardExplanation {
   readonly generatedAt: Date;
   readonly card: CardReport;
   readonly tasks: readonly TaskExplanation[];
-  /** By month, the latest first. */
+  /** One entry per month, the latest first. */
   readonly usage: ReadonlyArray<{ readonly month: string; readonly usedMb: number }>;
   /** The latest first. */
   readonly stops: ReadonlyArray<{ readonly at: Date; readonly action: string; readonly detail: string }>;
@@ -60,6 +61,6 @@ export interface CardExplanation {
     readonly taskType: TaskType;
     readonly createdAt: Date;
   }>;
-  /** Shows the card's log lines. */
+  /** The command that shows the card's log lines. */
   readonly logsCommand: string;
 }

@@ -1,5 +1,5 @@
-// Looks up why a card is or is not polled. Used by the admin API. A fixed number of look-ups by key, however many cards
-// there are; what they mean is task-explanation.ts.
+// Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however many
+// cards there are; task-explanation.ts interprets them.
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -29,7 +29,7 @@ interface ExplainerDependencies {
   readonly clock: Clock;
 }
 
-/** What all task types share. */
+/** Facts that all task types share. */
 interface Surroundings {
   readonly nowMs: number;
   readonly configs: readonly PollingConfig[];
@@ -146,7 +146,7 @@ function failureOf({ atMs, reason, message, durationMs, failuresInARow }: NotedF
   return { at: new Date(atMs), reason, message, durationMs, attempts: failuresInARow };
 }
 
-/** Breakers that no instance which polls is without: while another has its own closed, the card may be polled there. */
+/** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */
 function holdingAll(taskType: TaskType, polling: readonly InstanceInfo[]): InterfaceReport[] {
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return gatewayReportOf(polling).interfaces.filter(

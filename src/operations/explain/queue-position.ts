@@ -3,7 +3,7 @@ import { dueAt } from '../../domain/schedule/phase.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 
-/** Cards of the rings whose time came before `dueMs` and which the late schedule has not queued yet. */
+/** Number of cards due before `dueMs` that the late schedule has not queued yet. */
 export function overdueBefore(rings: readonly RingState[], dueMs: number): number {
   const owed = rings
     .filter((ring) => ring.enabled && ring.generation > 0)
@@ -14,13 +14,13 @@ export function overdueBefore(rings: readonly RingState[], dueMs: number): numbe
   return Math.round(owed.reduce((sum, cards) => sum + cards, 0));
 }
 
-/** Polls a second as they go at present; 0 when none ended lately. */
+/** Polls per second at present; 0 when none ended lately. */
 export function presentRate({ recent }: StatsReading): number {
   return recent.polls / recent.seconds;
 }
 
 /**
- * Seconds until `cards` of the schedule are polled; null when nothing moves. Manual work takes half of the polls for as
+ * Seconds until `cards` scheduled cards are polled; null when nothing is polled. Manual work takes half of the polls as
  * long as there is any.
  */
 export function secondsToPoll(cards: number, manualLength: number, perSecond: number): number | null {

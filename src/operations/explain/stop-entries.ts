@@ -1,5 +1,5 @@
-// The stops of a card as what happened, one line each. Used by explainer.ts. Pure. When a card was found running again
-// is in the logs only (复机): of that, this knows no more than that it runs now.
+// The stops of a card as history entries. Used by explainer.ts. Pure. Only the logs say when a card was found running again
+// (复机); here it is only known that it runs now.
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import type { CardExplanation } from './explain.ts';
 

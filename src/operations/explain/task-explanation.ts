@@ -1,5 +1,5 @@
-// Why one card is or is not polled for one task type, from what was looked up about it. Used by explainer.ts. Pure; the
-// sentences stand here and nowhere else.
+// Why one card is or is not polled for one task type, from the facts looked up about it. Used by explainer.ts. Pure. All
+// sentences of an explanation are in this file.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
@@ -22,12 +22,13 @@ export interface TaskFacts {
   readonly taskType: TaskType;
   readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
   readonly nowMs: number;
-  /** All of the task type, the first to win first, and the one that takes the card. */
+  /** All configs of the task type, in the order in which they win. */
   readonly configs: readonly PollingConfig[];
+  /** The config that polls the card; null: none matches it. */
   readonly taking: PollingConfig | null;
-  /** All of the task type. */
+  /** All rings of the task type. */
   readonly rings: readonly RingState[];
-  /** Whether the ring of the config that takes the card has it. */
+  /** Whether the ring of `taking` contains the card. */
   readonly member: boolean;
   readonly place: CardPlace;
   readonly counts: QueueCounts;
@@ -48,7 +49,7 @@ interface Verdict {
   readonly wait?: Wait;
 }
 
-/** What a due card waits for. */
+/** The work before a due card. */
 interface Wait {
   readonly cardsBefore: number;
   readonly seconds: number | null;
@@ -83,7 +84,7 @@ function ringOf({ rings, taking }: TaskFacts): RingState | null {
   return rings.find(({ configId, generation }) => configId === taking?.id && generation > 0) ?? null;
 }
 
-/** When the card's time came or comes: as it is queued, as its retry is, or else by its ring. */
+/** When the card was or is due, epoch milliseconds: by its queue entry, by its retry, or else by its ring. */
 function dueMsOf(facts: TaskFacts): number | null {
   const { place, card, taking, member } = facts;
   const ring = ringOf(facts);
@@ -92,7 +93,7 @@ function dueMsOf(facts: TaskFacts): number | null {
   return taking?.status === 1 && ring?.enabled === true && member ? nextDueAt(ring, card.cardId) : null;
 }
 
-/** The first that says something is the reason. */
+/** The first check with a verdict gives the reason. */
 function verdictOf(facts: TaskFacts): Verdict {
   return running(facts) ?? unpolled(facts) ?? held(facts) ?? failing(facts) ?? onSchedule(facts);
 }
@@ -100,26 +101,26 @@ function verdictOf(facts: TaskFacts): Verdict {
 function running({ place }: TaskFacts): Verdict | null {
   if (place.running === null && !place.manual.running) return null;
   const calling = place.running?.calling ?? true;
-  const text = calling ? 'is being polled now' : 'was polled, its result is being written';
+  const text = calling ? 'is being polled now' : 'was polled; its result is being written';
   return { state: 'running', text, command: null };
 }
 
-/** No config polls it, or its ring does not have it. A card that waits in the queue all the same is polled. */
+/** No config polls it, or its ring does not contain it. A card that is queued nevertheless is polled. */
 function unpolled(facts: TaskFacts): Verdict | null {
   const { taking, taskType, place, member, card } = facts;
   const waits = place.queued !== null || place.retry !== null;
   if (waits) return null;
   if (taking === null) {
-    return { state: 'unmatched', text: `no ${taskType} config takes it`, command: 'cardpoll configs' };
+    return { state: 'unmatched', text: `no ${taskType} config matches it`, command: 'cardpoll configs' };
   }
   if (taking.status === 0) {
-    const text = `config ${taking.id} (${taking.name}) takes it and is disabled`;
+    const text = `config ${taking.id} (${taking.name}) matches it, but is disabled`;
     return { state: 'disabled', text, command: `cardpoll configs enable ${taking.id}` };
   }
   const ring = ringOf(facts);
   if (member && ring?.enabled === true) return null;
   if (member) {
-    const text = `config ${taking.id} (${taking.name}) was enabled, and its ring does not run yet`;
+    const text = `config ${taking.id} (${taking.name}) was enabled, but its ring is not running yet`;
     return { state: 'not_loaded', text, command: 'cardpoll doctor' };
   }
   return notLoaded(facts.init, card.cardId);
@@ -142,7 +143,7 @@ function notLoaded(init: InitReport, cardId: number): Verdict {
     case 'pending':
       return { state, text: 'is not loaded: the initialisation has not begun', command: 'cardpoll init' };
     case 'completed': {
-      const text = `is not in its ring: a new or changed card is within seconds, a lost one when the rings are compared`;
+      const text = `is not in its ring: a new or changed card is added within seconds, a lost one by the next comparison`;
       return { state, text: `card ${cardId} ${text}`, command: 'cardpoll init rebuild' };
     }
   }
@@ -153,7 +154,7 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
   if (pause !== undefined) {
     const left = spanWords((pause.until.getTime() - nowMs) / 1000);
     const why = pause.reason === '' ? '' : `: ${pause.reason}`;
-    const text = `${taskType} is paused for ${left} more by ${pause.by}${why}`;
+    const text = `is paused for ${left} more by ${pause.by}${why}`;
     return { state: 'paused', text, command: `cardpoll resume ${taskType}` };
   }
   const [breaker] = breakers;
@@ -177,7 +178,7 @@ function held({ pauses, breakers, workers, taskType, nowMs }: TaskFacts): Verdic
 function failing(facts: TaskFacts): Verdict | null {
   const { place, nowMs, lastFailure } = facts;
   const { failuresInARow: failures, retry } = place;
-  // One that does not fail waits in that lane where it was made due while it ran, or while the queue was full.
+  // Cards that do not fail may wait in this lane too: due while they ran, or while the queue was full.
   if (failures === 0) return null;
   const why = lastFailure === null ? '' : ` (${lastFailure.reason})`;
   const failed = `failed ${failures === 1 ? 'once' : `${failures} times in a row`}${why}`;
@@ -186,7 +187,7 @@ function failing(facts: TaskFacts): Verdict | null {
   if (retry === null) {
     const dueMs = dueMsOf(facts) ?? nowMs;
     const when = spanWords(Math.max(0, (dueMs - nowMs) / 1000));
-    const text = `${failed}: asked again when its ring comes to it in ${when}${carrier}`;
+    const text = `${failed}: polled again when its ring reaches it in ${when}${carrier}`;
     return { state: 'backoff', text, command };
   }
   if (retry.atMs > nowMs) {
@@ -194,11 +195,11 @@ function failing(facts: TaskFacts): Verdict | null {
     return { state: 'backoff', text, command };
   }
   const before = countWords(retry.before, 'failing card');
-  const text = `${failed}: its next try is due, ${before} before it, a tenth of the slots for them${carrier}`;
+  const text = `${failed}: its next try is due, with ${before} before it and a tenth of the slots for them${carrier}`;
   return { state: 'backoff', text, command };
 }
 
-/** That the card is not the only one of its carrier that fails. */
+/** Names the carrier if its cards fail far more often than others. */
 function carrierTail({ card, reading }: TaskFacts): string {
   const own = outlyingCarriersOf(reading.window).find(({ carrierId }) => carrierId === card.carrierId);
   return own === undefined ? '' : `; ${carrierWords(own)}`;
@@ -218,7 +219,7 @@ function onSchedule(facts: TaskFacts): Verdict {
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
   const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it`;
   if (seconds === null) {
-    const text = `${since}: ${before}, and none was polled for 10 s`;
+    const text = `${since}: ${before}, but none was polled for 10 s`;
     return { state: 'due', text, command: 'cardpoll doctor', wait };
   }
   const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;

@@ -3,7 +3,7 @@ import type { CardMembership } from '../../domain/cards/card.ts';
 import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { TaskExplanation } from './explain.ts';
 
-/** @param taking the config that takes the card; null: none does */
+/** @param taking the config that polls the card; null: none matches it */
 export function otherConfigsOf(
   configs: readonly PollingConfig[],
   taking: PollingConfig | null,
@@ -25,6 +25,6 @@ function reasonOf(config: PollingConfig, taking: PollingConfig | null, card: Car
     case null:
       return taking !== null && taking.priority > config.priority
         ? `has priority ${config.priority}, less than ${taking.priority}`
-        : `has priority ${config.priority} too, and of equals the one with the lower id takes the card`;
+        : `has the same priority ${config.priority}, and the config with the lower id wins`;
   }
 }

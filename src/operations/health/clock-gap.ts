@@ -1,5 +1,5 @@
-// By how much Redis' clock and PostgreSQL's differ: the one dates schedule and leases, the other readings where they
-// differ. Used by operations.ts for the health of the fleet.
+// The difference between the clocks of Redis and PostgreSQL. Redis dates schedule and leases; PostgreSQL dates readings when
+// the clocks differ. Used by operations.ts for the health of the fleet.
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { spanWords } from '../span-words.ts';
@@ -7,7 +7,7 @@ import { spanWords } from '../span-words.ts';
 export interface ClockGap {
   readonly liveMs: number;
   readonly recordsMs: number;
-  /** The live store's clock less the record store's, at least; 0 while they may agree. */
+  /** The live store's clock minus the record store's, at least; 0 while they may agree. */
   readonly aheadMs: number;
 }
 
@@ -20,7 +20,7 @@ export async function clockGapOf(
   records: Pick<RecordStore, 'now'>,
 ): Promise<ClockGap | null> {
   if (live.kind === 'embedded') return null;
-  // One is asked before and after the other: a slow answer makes no gap.
+  // Redis is asked before and after PostgreSQL, so that a slow answer does not look like a gap.
   const liveMs = await live.now();
   const recordsMs = await records.now();
   const aheadMs = Math.max(0, liveMs - recordsMs) + Math.min(0, (await live.now()) - recordsMs);

@@ -1,13 +1,14 @@
-// Which instances cannot use the database, as they report it themselves. Used for the fleet's health and by the doctor. Pure.
+// Which instances report that they cannot use the database. Used for the fleet's health and by the doctor. Pure.
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 
 export interface DatabaseOutages {
-  /** Live instances, and the ids of those that cannot use the database. */
+  /** Number of live instances. */
   readonly instances: number;
+  /** Ids of the instances that cannot use the database. */
   readonly cutOff: readonly string[];
-  /** No instance leads: all that might are cut off. */
+  /** No instance leads: all candidates are cut off. */
   readonly leaderless: boolean;
-  /** Of the one that is cut off the longest. */
+  /** Start of the longest outage, epoch milliseconds; `reason` is of the same instance. */
   readonly sinceMs: number;
   readonly reason: string;
 }

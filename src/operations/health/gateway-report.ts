@@ -1,5 +1,5 @@
-// How the gateway looks to the fleet: each instance has breakers of its own and tells those that hold calls back with
-// its heartbeat; this puts them together. Used by stats.ts and, through it, by health-reasons.ts. Pure.
+// The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls back
+// with its heartbeat; this file combines them. Used by stats.ts and, through it, by health-reasons.ts. Pure.
 import { z } from 'zod';
 import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -11,9 +11,9 @@ import type { TaskHealthInputs } from './health-reasons.ts';
 const interfaceReport = z.object({
   interface: z
     .string()
-    .describe('gateway: the breaker for what concerns all interfaces (connecting, TLS, credentials)'),
+    .describe('gateway: the breaker for problems of all interfaces (connecting, TLS, credentials)'),
   breaker: z.enum(['closed', 'open', 'half_open']).describe('The worst state of any live instance'),
-  since: z.date().nullable().describe('Of the instance that holds calls back longest; null while closed'),
+  since: z.date().nullable().describe('Since when the first instance has held calls back; null while closed'),
   reason: z.string().nullable(),
   nextProbeAt: z.date().nullable(),
   instances: z.int().describe('Live instances that hold calls back'),
@@ -48,7 +48,7 @@ function interfaceReportOf(
   };
 }
 
-/** What holds this task type back, as the reasons of its health name it. */
+/** The breakers that hold this task type back, for the reasons of its health. */
 export function breakersOf(taskType: TaskType, { interfaces }: GatewayReport): TaskHealthInputs['breakers'] {
   // Only a card over its package is stopped: a breaker of `stop` holds no task type back.
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];

@@ -1,8 +1,8 @@
-// Why a task type is not normal, and what to type next. Used by stats.ts for one task type and for the fleet; API,
-// command line and doctor show these sentences and nothing of their own. Pure.
+// Why a task type is not normal, and which command to run next. Used by stats.ts for one task type and for the fleet. API,
+// command line and doctor show these sentences and add none. Pure.
 //
-// The four metrics are judged as operations interface, section 8, says (domain/health.ts). The rest is what they cannot
-// tell: polling that is held back, that does not happen, or that is slower than configured.
+// domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these metrics do
+// not show: polling that is held back, that does not happen, or that is slower than configured.
 
 import { z } from 'zod';
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
@@ -20,20 +20,20 @@ export const healthReason = z.object({
   taskType: taskType.nullable().describe('null: it concerns the whole fleet'),
   severity: z.enum(['warning', 'alert']),
   text: z.string().describe('One sentence without a full stop'),
-  command: z.string().nullable().describe('What helps, or shows more; null without such a command'),
+  command: z.string().nullable().describe('The command that helps or shows more; null: there is none'),
   since: z.date().nullable().describe('Since when it holds without a gap; null: unknown, or only just now'),
 });
 export type HealthReason = ReportOf<typeof healthReason>;
 
-/** A reason before it is known whose it is and since when. */
+/** A reason before its task type and its start are added. */
 type Cause = Omit<HealthReason, 'taskType' | 'since'> & { readonly code: HealthCode };
 
-/** What the health log calls a reason. */
+/** The name of a reason in the health log. */
 export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
   return taskType === null ? code : `${taskType} ${code}`;
 }
 
-/** By name; see reasonName. */
+/** Start of each reason by its name (see reasonName), epoch milliseconds. */
 export type ReasonsSince = ReadonlyMap<string, number>;
 
 export type HealthCode =
@@ -58,20 +58,20 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly recentPolls: number;
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
-  /** Why the limit in force is below the configured one, with figures; null while it is not, or not known. */
+  /** Why the limit in force is below the configured one, with figures; null: it is not, or the reason is unknown. */
   readonly limitReason: string | null;
-  /** Of the ring that is worst off; null without an enabled ring. */
+  /** Configured interval of the ring that is furthest behind; null without an enabled ring. */
   readonly intervalSeconds: number | null;
   readonly achievedIntervalSeconds: number | null;
-  /** Cards that run on although the gateway acknowledged their stop; 0 for other task types. */
+  /** Cards that still run although the gateway acknowledged their stop; 0 for other task types. */
   readonly unconfirmedStops: number;
-  /** Why polls of the last five minutes failed: kind of failure -> how many. */
+  /** Failed polls of the last five minutes: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
   readonly outlyingCarriers: readonly FailingCarrier[];
-  /** Until nothing is owed any more; null: never, or not known yet. */
+  /** Seconds until the backlog is gone; null: never, or not known yet. */
   readonly drainSeconds: number | null;
-  /** What capacity.ts advises; null while the limit meets the demand. */
+  /** The advice of capacity.ts; null while the limit meets the demand. */
   readonly remedy: Remedy | null;
   readonly pauses: ReadonlyArray<{
     readonly source: string;
@@ -79,7 +79,7 @@ export interface TaskHealthInputs extends HealthInputs {
     readonly reason: string;
     readonly secondsLeft: number;
   }>;
-  /** Of the interfaces this task type calls, and of the gateway as a whole; only those that hold calls back. */
+  /** Breakers that hold calls back, of the interfaces this task type calls and of the whole gateway. */
   readonly breakers: ReadonlyArray<{
     readonly name: string;
     /** false: calls succeed again, and their number grows. */
@@ -90,11 +90,11 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly since: ReasonsSince;
 }
 
-/** Rings are behind for moments all the time; this much slower than configured they do not do what was asked for. */
+/** Rings are often behind for moments. Above these ratios they miss the configured interval. */
 const INTERVAL_RATIO = { warningAbove: 1.5, alertAbove: 3 };
 const FAILURES_NAMED = 3;
 const CARRIERS_NAMED = 2;
-/** Short intervals are allowed the moments too. */
+/** The same tolerance for short intervals. */
 const INTERVAL_SLACK_SECONDS = 5;
 
 /** Why the task type is not normal, the worst reasons first; empty when it is. */
@@ -120,7 +120,7 @@ interface FleetHealthInputs {
   readonly tasks: ReadonlyArray<{ readonly taskType: TaskType; readonly reasons: readonly HealthReason[] }>;
   /** Live instances that poll. */
   readonly workers: number;
-  /** Live instances that may lead, and so initialise. */
+  /** Live instances that may lead, and therefore initialise. */
   readonly schedulers: number;
   readonly initStuck: boolean;
   /** null: all live instances can use the database. */
@@ -130,7 +130,7 @@ interface FleetHealthInputs {
   readonly since: ReasonsSince;
 }
 
-/** Why the fleet is not normal: what concerns all of it, then what concerns its task types. */
+/** Why the fleet is not normal: first reasons of the whole fleet, then those of its task types. */
 export function fleetReasons(inputs: FleetHealthInputs): HealthReason[] {
   const { tasks, workers, schedulers, initStuck, databaseOutages, clockGap, since } = inputs;
   const causes: Cause[] = [];
@@ -162,7 +162,7 @@ function outageReason(outages: DatabaseOutages): HealthReason {
   return { ...cause, taskType: null, command: 'cardpoll doctor', since: dateOf(outages.sinceMs) };
 }
 
-/** Its beginning was noted by the clock of Redis: shown as PostgreSQL's had it. */
+/** The clock of Redis dated its start, so the gap is subtracted to show the time of PostgreSQL. */
 function clockReasons(gap: ClockGap | null, since: ReasonsSince): HealthReason[] {
   const gapMs = Math.abs(gap?.aheadMs ?? 0);
   if (gap === null || gapMs <= CLOCK_GAP_MS.warningAbove) return [];
@@ -181,7 +181,7 @@ export function healthOfReasons(reasons: readonly HealthReason[]): Health {
 function pauseReasons({ taskType, pauses }: TaskHealthInputs): Cause[] {
   return pauses.map(({ source, by, reason, secondsLeft }) => ({
     code: 'paused',
-    // The operators know what they did; that the gateway silences a task type is news.
+    // Operators know what they paused; a pause that the gateway asked for is news.
     severity: source === 'operator' ? 'warning' : 'alert',
     text: `paused for ${Math.ceil(secondsLeft)} s more by ${by}${reason === '' ? '' : `: ${reason}`}`,
     command: `cardpoll resume ${taskType}`,
@@ -203,7 +203,7 @@ function idleReasons(inputs: TaskHealthInputs): Cause[] {
   const { due, inFlight, recentPolls, pauses, breakers } = inputs;
   const held = pauses.length > 0 || breakers.length > 0;
   if (due === 0 || inFlight > 0 || recentPolls > 0 || held) return [];
-  const text = `${due} cards are due and none was polled for 10 s`;
+  const text = `${due} cards are due, and none was polled for 10 s`;
   return [{ code: 'nothing_polled', severity: 'alert', text, command: 'cardpoll doctor' }];
 }
 
@@ -212,10 +212,10 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
   const said: Record<Metric, readonly [text: string, command: string]> = {
     queue_backlog: [`${queueLength} cards in the queue${drainWords(inputs)}`, 'cardpoll concurrency advise'],
     success_rate: [
-      `${tenths(successRate)} % of the polls succeed${failureWords(inputs)}`,
+      `${tenths(successRate)} % of polls succeed${failureWords(inputs)}`,
       'cardpoll stats failures',
     ],
-    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms`, 'cardpoll concurrency advise'],
+    avg_duration: [`a poll takes ${tenths(avgDurationMs)} ms on average`, 'cardpoll concurrency advise'],
     concurrency_usage: [
       `${tenths(concurrencyPercent)} % of the limit is in use`,
       'cardpoll concurrency advise',
@@ -228,22 +228,22 @@ function metricReasons(inputs: TaskHealthInputs): Cause[] {
 }
 
 function drainWords({ drainSeconds, remedy }: TaskHealthInputs): string {
-  if (remedy !== null) return ', never gone at this rate';
-  return drainSeconds === null ? '' : `, gone in about ${spanWords(drainSeconds)}`;
+  if (remedy !== null) return ', which never drains at this rate';
+  return drainSeconds === null ? '' : `, drained in about ${spanWords(drainSeconds)}`;
 }
 
 function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string {
   const most = Object.entries(failedBy)
     .sort(([, a], [, b]) => b - a)
     .slice(0, FAILURES_NAMED);
-  const by = most.length === 0 ? '' : `; others fail by ${most.map((one) => one.join(' ')).join(', ')}`;
+  const by = most.length === 0 ? '' : `; failures: ${most.map((one) => one.join(' ')).join(', ')}`;
   const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
   return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
 }
 
 function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): Cause[] {
   if (cards === 0) return [];
-  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} and did not stop ${cards === 1 ? 'it' : 'them'}`;
+  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
   return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
@@ -270,7 +270,7 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
     reasons.push({
       code: 'limit_reduced',
       severity: 'warning',
-      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway takes no more'}`,
+      text: `the limit is reduced to ${effectiveConcurrency} of ${maxConcurrency}: ${limitReason ?? 'the gateway is refusing or slowing down'}`,
       command: 'cardpoll concurrency advise',
     });
   }
@@ -279,7 +279,7 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
     reasons.push({
       code: 'overloaded',
       severity: 'warning',
-      text: `more is asked for than the limit lets through: ${adviceOf(remedy)}`,
+      text: `demand exceeds the limit: ${adviceOf(remedy)}`,
       command: raiseTo === null ? 'cardpoll configs' : `cardpoll concurrency set ${taskType} ${raiseTo}`,
     });
   }

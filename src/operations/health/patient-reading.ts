@@ -1,5 +1,5 @@
-// A number that the stores know and that the health of the fleet wants: asked for every few seconds at most, and nobody waits
-// for it while a store is away: then it is not known. Used by stats.ts.
+// A number from the stores for the health of the fleet. It is read every few seconds at most. While a store is away, callers
+// get null at once instead of waiting. Used by stats.ts.
 import type { Clock } from '../../platform/clock.ts';
 import { withTimeout } from '../../platform/with-timeout.ts';
 
@@ -16,7 +16,7 @@ export class PatientReading<T> {
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {}
 
-  /** null: not known. */
+  /** @returns null: unknown. */
   async read(): Promise<T | null> {
     if (this.#asking === null && this.clock.monotonic() >= this.#askedAtMs + ASK_EVERY_MS) {
       this.#asking = this.#ask();
@@ -29,7 +29,7 @@ export class PatientReading<T> {
     try {
       this.#known = await this.ask();
     } catch {
-      // Readiness, not this number, tells that a store is gone.
+      // Readiness reports that a store is away; this number need not.
       this.#known = null;
     } finally {
       this.#askedAtMs = this.clock.monotonic();

@@ -120,8 +120,9 @@ describe('tables', () => {
     };
     const { env } = await daemonThatSays(json(down));
     const { stdout } = await cli(['stats'], { env: { ...env, NO_COLOR: '1' }, tty: true });
-    expect(stdout.split('\n').slice(0, 5)).toEqual([
-      `✖ alert: gateway: open since ${clock(breaker.since)}, connect ECONNREFUSED, next probe in 53s`,
+    expect(stdout.split('\n').slice(0, 6)).toEqual([
+      `✖ alert: gateway DOWN since ${clock(breaker.since)} (breaker open): connect ECONNREFUSED, next`,
+      '  probe in 53s',
       '  cardpoll doctor',
       `✖ package: paused for 60 s more by gateway: HTTP 429 (since ${clock(PAUSED_SINCE)})`,
       '  cardpoll resume package',
@@ -284,7 +285,7 @@ it('concurrency advise applies the recommended limits and explains it with what 
   );
   const { stdout } = await cli(['concurrency', 'advise'], { env });
   expect(stdout.trimEnd().split('\n')).toEqual([
-    'realname\t99\t50\t100-200\traise\tthe limit was never reached: no curve yet',
+    'realname\t99\t50\t100-200\traise\tno curve yet: the limit was never reached',
     'carddata\t500\t100\t50-100\tkeep\tmore than 60 gains nothing: 1180/s in 50 ms at 60, ' +
       '1190/s in 81 ms at 96, 0.4 % refused; reduced to 84: 12 % of 340 calls were refused (429 or 503)',
     'package\t501\t51\t20-50\tlower\tmeasured at one level: 1180/s in 50 ms at 60',

@@ -39,7 +39,7 @@ export const TROUBLED: Bodies['overview'] = {
     ...['paused', 'breaker_open', 'interval_missed', 'overloaded'].map((code) => ({
       code: code as 'paused',
       severity: 'alert' as const,
-      text: `carddata: ${HOSTILE} more is asked for than the limit lets through: raise carddata to 100000, or poll it 1.8 times less often`,
+      text: `carddata: ${HOSTILE} demand exceeds the limit: raise carddata to 100000, or poll it 1.8 times less often`,
       command: 'cardpoll concurrency set carddata 100000',
       task_type: 'carddata' as const,
       since: at(7_200),

@@ -25,7 +25,7 @@ it('a reason of the health keeps its words and its command, and tells since whic
 
 it('never sends whoever reads the doctor to the doctor', () => {
   expect(reasonFinding({ ...REASON, command: 'cardpoll doctor' })).toMatchObject({
-    hint: 'see what else was found',
+    hint: 'see the other findings',
     command: null,
   });
 });

@@ -71,7 +71,7 @@ function statusCell({ is_enabled }: AlertRuleBody, style: Style): Cell {
   return is_enabled ? style.text('enabled', 'green') : style.text('disabled', 'yellow');
 }
 
-/** One word an event, with the attempts where it took more than one. */
+/** One status per event, with the number of attempts if there were several. */
 function notificationsCell({ notifications }: AlertBody, style: Style): Cell {
   const words = notifications.map(({ event, status, attempts }) => {
     const tries = attempts > 1 ? ` after ${attempts}` : '';

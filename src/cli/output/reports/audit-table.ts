@@ -18,7 +18,7 @@ export function auditTable(items: readonly AuditBody[], style: Style): string {
   return renderTable(items, columns, style);
 }
 
-/** `max_concurrency 100 -> 150`: the fields that differ, or all of what came or went. */
+/** `max_concurrency 100 -> 150`: the fields that differ, or all fields of a created or deleted object. */
 export function changeText({ before, after }: Pick<AuditBody, 'before' | 'after'>): string {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];

@@ -1,4 +1,4 @@
-// One card as fields: all that is known, and what a single poll has found out. Used by the cards and trigger commands.
+// One card as fields: all its data, and the result of a single poll. Used by the cards and trigger commands.
 import type { CardBody, ExplanationBody } from '../../../api/client/client-bodies.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import type { Cell, Style } from '../style.ts';
@@ -25,7 +25,7 @@ export function cardFields(card: CardBody, style: Style): string {
   );
 }
 
-/** What a poll of this task type asks the gateway. */
+/** The fields that a poll of this task type reads from the gateway. */
 export function answerFields(taskType: TaskType, card: CardBody, style: Style): Field[] {
   switch (taskType) {
     case 'realname':
@@ -39,7 +39,7 @@ export function answerFields(taskType: TaskType, card: CardBody, style: Style): 
 
 type Failure = NonNullable<ExplanationBody['tasks'][number]['last_failure']>;
 
-/** @param failure null: nothing more is known of it. */
+/** @param failure null: no details are known. */
 export function failureFields(failure: Failure | null, style: Style): Field[] {
   if (failure === null) return [];
   return [

@@ -1,5 +1,5 @@
 // What `cardpoll concurrency advise` says: the limit recommended (operations interface, section 8) for the measured
-// response time, explained by the curve the daemon measured. The rules are the domain's; this puts them into words.
+// response time, with the curve the daemon measured. The rules are in the domain; this file words them.
 import type { ConcurrencyBody, TaskBody } from '../../../api/client/client-bodies.ts';
 import { recommendedConcurrency } from '../../../domain/limits/max-concurrency.ts';
 import { type Style, sentenceLines } from '../style.ts';
@@ -13,7 +13,7 @@ interface Advice {
   /** null while nothing was measured. */
   readonly recommended: { readonly min: number; readonly max: number } | null;
   readonly verdict: 'raise' | 'lower' | 'keep' | 'unknown';
-  /** What the measured curve says to it. */
+  /** What the measured curve shows. */
   readonly explanation: string;
   readonly curve: ConcurrencyBody['curve'];
 }
@@ -50,7 +50,7 @@ function explain(limit: ConcurrencyBody | undefined): string {
 
 function measured({ curve, knee }: ConcurrencyBody): string {
   const top = curve.at(-1);
-  if (top === undefined) return 'the limit was never reached: no curve yet';
+  if (top === undefined) return 'no curve yet: the limit was never reached';
   if (knee === null) return `measured at one level: ${point(top)}`;
   if (top.concurrency <= knee.concurrency) return `measured up to ${point(top)}: the rate still grew`;
   return `more than ${knee.concurrency} gains nothing: ${point(knee)}, ${point(top)}`;
@@ -61,17 +61,17 @@ function point(level: ConcurrencyBody['curve'][number]): string {
   return `${round(level.rate_per_second)}/s in ${round(level.avg_duration_ms)} ms at ${level.concurrency}${refused}`;
 }
 
-/** Two digits tell enough of what is small. */
+/** Two digits are enough for small values. */
 function round(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
-/** On a terminal the explanations stand under the table, whole. */
+/** On a terminal the full explanations follow the table. */
 export function adviceText(items: readonly Advice[], style: Style): string {
   const table = renderTable(items, adviceColumns(style), style);
   if (!style.forPeople) return table;
-  const told = items.filter(({ explanation }) => explanation !== '');
-  const lines = told.flatMap(({ task_type, explanation }) =>
+  const explained = items.filter(({ explanation }) => explanation !== '');
+  const lines = explained.flatMap(({ task_type, explanation }) =>
     sentenceLines(`${task_type}: ${explanation}`, style),
   );
   return `${table}${lines.length === 0 ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`;

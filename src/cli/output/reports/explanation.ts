@@ -18,7 +18,7 @@ const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colou
   held: ['✖', 'red'],
 };
 
-/** Behind a pipe one line a task type; -o json has the rest. */
+/** Behind a pipe one line per task type; -o json has the rest. */
 export function explanationText(body: ExplanationBody, style: Style): string {
   if (!style.forPeople) return body.tasks.map((task) => pipedLine(task, style)).join('');
   const parts = [
@@ -96,7 +96,7 @@ function historyLines(body: ExplanationBody, style: Style): string {
   ]);
 }
 
-/** Whole on one line: it is there to be copied. */
+/** On one line, so that it can be copied. */
 function commandText(command: string, style: Style): string {
   return style.paint(style.text(command).text, 'bold');
 }

@@ -1,5 +1,5 @@
-// What the doctor found, as text. Used by the doctor command. Behind a pipe one line a finding: check, status, detail, what
-// to do, what to type.
+// The doctor's findings as text. Used by the doctor command. Behind a pipe one line per finding: check, status, detail, hint,
+// command.
 import type { Finding } from '../../../domain/finding.ts';
 import { type Colour, type Style, sentenceLines } from '../style.ts';
 
@@ -31,7 +31,7 @@ function findingLines({ check, status, detail, hint, command }: Finding, style: 
     index === 0 ? `${style.paint(label, colour)}${line.slice(label.length)}` : line,
   );
   const advice = hint === null ? [] : sentenceLines(hint, style, INDENT);
-  // Whole on one line: it is there to be copied.
+  // On one line, so that it can be copied.
   const typed = command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'bold')}`];
   return [...painted, ...advice, ...typed];
 }

@@ -1,4 +1,4 @@
-// The fleet at a glance: health with its causes and what to type, the gateway's first, then capacity and the task
+// The fleet at a glance: health with its causes and the commands that help, the gateway first, then capacity and the task
 // types. Used by the stats command. Shows what the API says; computes nothing.
 import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
 import { flow } from '../line.ts';
@@ -34,7 +34,7 @@ function causeLines(overview: OverviewBody, style: Style): string[] {
   return [...first, ...commandLine(worst, style), ...others.flatMap((cause) => linesOf(cause, style))];
 }
 
-/** What the gateway does is said once, not for each task type that suffers from it. */
+/** A gateway outage is shown once, not for each task type that it affects. */
 function causesOf({ gateway, health_reasons: reasons }: OverviewBody, style: Style): Cause[] {
   const down = gateway.interfaces.filter(({ breaker }) => breaker !== 'closed');
   const rest = down.length === 0 ? reasons : reasons.filter(({ code }) => code !== 'breaker_open');
@@ -52,14 +52,19 @@ function reasonCause({ severity, text, command, since }: HealthReasonBody, style
 function gatewayCause(one: InterfaceBody, style: Style): Cause {
   const { breaker, since, reason, next_probe_at: next, instances } = one;
   const name = one.interface === 'gateway' ? 'gateway' : `gateway interface ${one.interface}`;
+  const [state, word] = breaker === 'open' ? ['DOWN', 'open'] : ['recovering', 'half open'];
+  const began = since === null ? '' : ` since ${style.clockTime(since)}`;
   const parts = [
-    `${breaker === 'open' ? 'open' : 'half open'}${since === null ? '' : ` since ${style.clockTime(since)}`}`,
     ...(reason === null ? [] : [reason]),
     ...(next === null ? [] : [`next probe ${style.time(next).text}`]),
     ...(instances > 1 ? [`on ${instances} instances`] : []),
   ];
   const severity = breaker === 'open' ? 'alert' : 'warning';
-  return { severity, text: `${name}: ${parts.join(', ')}`, command: 'cardpoll doctor' };
+  return {
+    severity,
+    text: `${name} ${state}${began} (breaker ${word})${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`,
+    command: 'cardpoll doctor',
+  };
 }
 
 function linesOf(cause: Cause, style: Style): string[] {
@@ -72,7 +77,7 @@ function linesOf(cause: Cause, style: Style): string[] {
   return [...painted, ...commandLine(cause, style)];
 }
 
-/** Whole on one line: it is there to be copied. */
+/** On one line, so that it can be copied. */
 function commandLine({ command }: Cause, style: Style): string[] {
   return command === null ? [] : [`${INDENT}${style.paint(style.text(command).text, 'dim')}`];
 }

@@ -24,7 +24,7 @@ export function initStateFields(init: InitStateBody, style: Style): string {
     ...initCells(init, style),
     [
       'comparison',
-      style.text(state.requested_at === null ? state.reason : 'requested, waits for the leader'),
+      style.text(state.requested_at === null ? state.reason : 'requested, waiting for the leader'),
     ],
     ['last whole pass', style.time(state.swept_at)],
     ['missing cards repaired', style.number(state.healed_missing)],
@@ -66,12 +66,12 @@ function queueColumns(style: Style): Column<QueueBody>[] {
   ];
 }
 
-/** Behind a pipe columns keep their places: new ones stand last. */
+/** Behind a pipe columns keep their places: new ones are added at the end. */
 function taskColumns(style: Style): Column<TaskBody>[] {
-  return style.forPeople ? peoplesTaskColumns(style) : recordTaskColumns(style);
+  return style.forPeople ? terminalTaskColumns(style) : recordTaskColumns(style);
 }
 
-function peoplesTaskColumns(style: Style): Column<TaskBody>[] {
+function terminalTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },
     { header: 'HEALTH', cell: (task) => style.health(task.health) },
@@ -115,7 +115,7 @@ function percentilesCell({ p50_ms: half, p95_ms: nearly }: TaskBody, style: Styl
   return { text: [half, nearly].map((ms) => style.number(ms).text).join('/'), align: 'right' };
 }
 
-/** `60/84 of 100`: what runs, the limit in force, and the configured one where that is another. */
+/** `60/84 of 100`: running tasks, the limit in force, and the configured limit if it differs. */
 function runningCell({ concurrency, effective_concurrency: effective }: TaskBody, style: Style): Cell {
   const [running, limit] = [concurrency.current, effective].map((value) => style.number(value).text);
   const configured = effective === concurrency.max ? '' : ` of ${style.number(concurrency.max).text}`;

@@ -21,7 +21,7 @@ export function triggerTable(items: readonly TriggerBody[], style: Style): strin
   return renderTable(items, columns, style);
 }
 
-/** @param outcome what came of it, once that is known. */
+/** @param outcome the result of the poll, once it is known. */
 export function triggerFields(trigger: TriggerBody, style: Style, outcome: readonly Field[] = []): string {
   return renderFields(
     [
@@ -45,7 +45,7 @@ export function triggerFields(trigger: TriggerBody, style: Style, outcome: reado
   );
 }
 
-/** What is selected by, in words. */
+/** The selection in words. */
 export function selectionText(selection: NonNullable<TriggerBody['selection']>): string {
   const parts = [
     ...(selection.carrier_id === null ? [] : [`carrier ${selection.carrier_id}`]),

@@ -92,7 +92,7 @@ function look(over: Partial<Parameters<typeof examine>[0]> = {}) {
 type Findings = Awaited<ReturnType<typeof look>>;
 const checksOf = (findings: Findings) => findings.map(({ check }) => check);
 const found = (findings: Findings, check: string) => findings.find((one) => one.check === check);
-const SKIPPED = { check: 'fleet', status: 'skipped', detail: 'it needs both stores, and the migrations' };
+const SKIPPED = { check: 'fleet', status: 'skipped', detail: 'needs both stores and all migrations' };
 const AWAY = new CardpollError('unavailable', 'x', 'away');
 const away = () => Promise.reject(AWAY);
 
@@ -110,7 +110,7 @@ describe('where both stores answer', () => {
 
   it('the room for the cards of the fleet is looked at', async () => {
     expect(found(await look(), 'redis memory')?.detail).toBe(
-      '1 MiB of 7,630 MiB are used; this fleet takes up to 1 MiB',
+      '1 MiB of 7,630 MiB used; this fleet needs up to 1 MiB',
     );
   });
 
@@ -134,7 +134,7 @@ describe('where both stores answer', () => {
     const findings = await look();
     expect(found(findings, 'redis fleet')).toMatchObject({
       status: 'failed',
-      detail: expect.stringContaining('belongs to "another" (01234567), the database is '),
+      detail: expect.stringContaining('belongs to "another" (01234567), but the database is '),
       command: 'cardpoll init adopt',
     });
     expect(findings.at(-1)).toMatchObject({ check: 'fleet', status: 'skipped' });
@@ -150,7 +150,7 @@ describe('where both stores answer', () => {
       { check: 'redis', ...unknown },
       { check: 'postgresql', ...unknown },
       { check: 'elsewhere', status: 'ok' },
-      { check: 'redis fleet', status: 'ok', detail: expect.stringContaining("no fleet's yet") },
+      { check: 'redis fleet', status: 'ok', detail: expect.stringContaining('belongs to no fleet yet') },
       { check: 'fleet', ...unknown },
     ]);
     expect(closed.sort()).toEqual(['live', 'records']);
@@ -164,7 +164,7 @@ describe('where the tables are not there', () => {
     expect(elsewhere).toEqual([null]);
     expect(found(findings, 'postgresql')?.status).toBe('ok');
     expect(found(findings, 'redis memory')?.detail, 'nothing is known of cards').toBe(
-      '1 MiB of 7,630 MiB are used',
+      '1 MiB of 7,630 MiB used',
     );
   }
 

@@ -78,9 +78,9 @@ describe('a fleet', () => {
     await rule('backlog', true);
     expect(briefly(await look())).toEqual([
       'instances: ok: 1 of 1.2.3',
-      'running counts: ok: those of the calls that run: realname 0, carddata 0, package 0',
-      'cards in rings: ok: 3 cards looked up, all in their rings',
-      'alert rules: ok: 1 of 1 watch',
+      'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
+      'cards in rings: ok: 3 cards checked, all in their rings',
+      'alert rules: ok: 1 of 1 rules enabled, 0 with a webhook',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
       'fleet: ok: 1 instances alive, health normal',
     ]);
@@ -99,9 +99,9 @@ describe('a fleet', () => {
 
   it('that was never started is no reason to worry', async () => {
     expect(briefly(await look()).filter((line) => line.includes('skipped'))).toEqual([
-      'instances: skipped: none is alive',
-      'cards in rings: skipped: they are being loaded, or are to be',
-      'fleet: skipped: no instance ever polled',
+      'instances: skipped: no instance is alive',
+      'cards in rings: skipped: the initialisation is not completed',
+      'fleet: skipped: no instance has polled yet',
     ]);
   });
 
@@ -134,7 +134,10 @@ describe('a fleet', () => {
       waited += 1;
     };
     expect(await found('cards in rings', { settle })).toMatchObject([
-      { status: 'failed', detail: '1 card of 3 looked up (9 memberships) are in no ring that polls them' },
+      {
+        status: 'failed',
+        detail: '1 card of 3 checked (9 memberships) are missing from the rings that poll them',
+      },
     ]);
     expect(waited).toBe(1);
   });
@@ -165,7 +168,7 @@ describe('alert rules', () => {
     expect(await found('alert rules')).toMatchObject([
       {
         status: 'warning',
-        detail: 'there are none: nobody is told when polling fails',
+        detail: 'there are none: no one is notified when polling fails',
         command: 'cardpoll alerts recommended --apply',
       },
     ]);
@@ -177,12 +180,14 @@ describe('alert rules', () => {
     expect(await found('alert rules')).toMatchObject([
       {
         status: 'warning',
-        detail: 'all 2 are disabled: nobody is told when polling fails',
+        detail: 'all 2 are disabled: no one is notified when polling fails',
         command: `cardpoll alerts rules update ${first} --enable`,
       },
     ]);
     await rule('c', true);
-    expect(await found('alert rules')).toMatchObject([{ status: 'ok', detail: '1 of 3 watch' }]);
+    expect(await found('alert rules')).toMatchObject([
+      { status: 'ok', detail: '1 of 3 rules enabled, 0 with a webhook' },
+    ]);
   });
 });
 
@@ -200,7 +205,7 @@ describe('the cleanup', () => {
     expect(await found('cleanup', { upkeep })).toMatchObject([
       {
         status: 'warning',
-        detail: 'it never ran and has no schedule: expired data stays',
+        detail: 'it has never run and has no schedule: expired data is never removed',
         hint: expect.stringContaining('cleanup.schedule'),
         command,
       },
@@ -216,7 +221,7 @@ describe('the cleanup', () => {
     expect(await found('cleanup')).toMatchObject([
       {
         status: 'warning',
-        detail: 'it never ran, although its schedule is 0 3 * * *: no leader was alive then',
+        detail: 'it has never run, although its schedule is 0 3 * * *: no leader was alive at these times',
         command,
       },
     ]);
@@ -225,11 +230,11 @@ describe('the cleanup', () => {
   it('is told by its last run', async () => {
     await run('completed', '2026-11-13T03:00:00Z', '2026-11-13T03:05:00Z');
     expect(await found('cleanup')).toMatchObject([
-      { status: 'ok', detail: 'ran last at 2026-11-13T03:05:00.000Z' },
+      { status: 'ok', detail: 'last run at 2026-11-13T03:05:00.000Z' },
     ]);
     await run('running', '2026-11-14T03:00:00Z', null);
     expect(await found('cleanup')).toMatchObject([
-      { status: 'ok', detail: 'is running since 2026-11-14T03:00:00.000Z' },
+      { status: 'ok', detail: 'running since 2026-11-14T03:00:00.000Z' },
     ]);
   });
 

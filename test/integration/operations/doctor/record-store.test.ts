@@ -30,7 +30,7 @@ it('migrations that are missing, and partitions that nobody can make before', as
   expect((await found('usage partitions'))?.status).toBe('skipped');
   await records.migrations.up();
   expect((await found('migrations'))?.status).toBe('ok');
-  expect((await found('usage partitions'))?.detail).toMatch(/the first daemon makes them/);
+  expect((await found('usage partitions'))?.detail).toMatch(/the first daemon creates them/);
 });
 
 it('migrations of a later version', async () => {
@@ -40,7 +40,7 @@ it('migrations of a later version', async () => {
     await client.query(`INSERT INTO cardpoll_migrations (id, checksum) VALUES ('9999_later', 'x')`);
     expect(await found('migrations')).toMatchObject({
       status: 'warning',
-      detail: 'of a later version than this one: 9999_later',
+      detail: 'applied by a later version: 9999_later',
     });
     expect((await found('usage partitions'))?.status, 'all that this version needs is there').toBe('ok');
   } finally {

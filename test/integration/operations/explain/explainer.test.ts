@@ -179,7 +179,7 @@ describe('the queue', () => {
     const [item] = await fleet.claim('carddata', 1);
     expect((await explain()).carddata).toMatchObject({ state: 'running', text: 'is being polled now' });
     if (item !== undefined) await stores.live.work.release('carddata', [item]);
-    expect((await explain()).carddata.text).toBe('was polled, its result is being written');
+    expect((await explain()).carddata.text).toBe('was polled; its result is being written');
   });
 
   it('has cards before it, and polls as fast as its own task type does at present', async () => {
@@ -231,7 +231,7 @@ describe('what holds it back', () => {
     await stores.live.work.pause('carddata', { source: 'operator', ms: 90_000, reason: 'x', by: 'anna' });
     const told = await explain();
     expect(statesOf(told)).toEqual(['scheduled', 'paused', 'scheduled']);
-    expect(told.carddata.text).toBe('carddata is paused for 90 s more by anna: x');
+    expect(told.carddata.text).toBe('is paused for 90 s more by anna: x');
   });
 
   it('may be a breaker that every instance has which polls', async () => {

@@ -174,9 +174,7 @@ describe('a task type', () => {
     const delta = { succeeded: 402, failed: 98, durationMs: 500, reasons: { http: 98 }, carriers };
     await stores.live.stats.record('carddata', 'w', 1, delta);
     const texts = async () => (await stats.tasks())[1]?.healthReasons.map(({ text }) => text);
-    expect(await texts()).toEqual([
-      '80.4 % of the polls succeed; others fail by http 98; carrier 7: 96 % fail',
-    ]);
+    expect(await texts()).toEqual(['80.4 % of polls succeed; failures: http 98; carrier 7: 96 % fail']);
     clock.advance(300_000);
     expect(await texts()).toEqual([]);
   });

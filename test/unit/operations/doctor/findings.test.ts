@@ -68,7 +68,7 @@ describe('the sample of cards in rings', () => {
       await stores.live.rings.add({ configId: 1, taskType: 'realname' }, [3, 4]);
     };
     expect(await ringSampleFindings(stores, loaded, Math.random, settle)).toMatchObject([
-      { status: 'ok', detail: '4 cards looked up, all in their rings' },
+      { status: 'ok', detail: '4 cards checked, all in their rings' },
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('the sample of cards in rings', () => {
     stores.records.configs.list = async () => [CONFIG, ...others.map((one) => ({ ...CONFIG, ...one }))];
     await stores.live.rings.configure({ configId: 2, taskType: 'package' }, { intervalMs: 1, enabled: true });
     expect(await ringSampleFindings(stores, loaded, Math.random, async () => {})).toMatchObject([
-      { detail: '3 cards of 3 looked up (9 memberships) are in no ring that polls them' },
+      { detail: '3 cards of 3 checked (9 memberships) are missing from the rings that poll them' },
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('the sample of cards in rings', () => {
     };
     const settle = () => Promise.reject(new Error('waited'));
     expect(await ringSampleFindings(stores, loaded, random, settle)).toMatchObject([
-      { status: 'ok', detail: '150 cards looked up, all in their rings' },
+      { status: 'ok', detail: '150 cards checked, all in their rings' },
     ]);
     expect(drawn).toBe(19);
   });

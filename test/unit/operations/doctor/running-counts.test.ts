@@ -22,21 +22,21 @@ it.each([
   expect(await found(count)).toEqual([
     expect.objectContaining({
       status: 'ok',
-      detail: `those of the calls that run: ${RUNNING.join(', ')}`,
+      detail: `match the running calls: ${RUNNING.join(', ')}`,
     }),
   ]);
 });
 
 it.each([
-  ['17', 'shows 17 and 2 calls run'],
-  ['nonsense', 'shows nonsense and 2 calls run'],
+  ['17', 'shows 17, but 2 calls run'],
+  ['nonsense', 'shows nonsense, but 2 calls run'],
 ])('is wrong where it shows %s, with what to type', async (shown, detail) => {
   expect(await found({ shown, held: 2, live: 2 })).toEqual([
     {
       check: 'running count of realname',
       status: 'failed',
       detail: expect.stringContaining(detail),
-      hint: expect.stringContaining('at once'),
+      hint: expect.stringContaining('to correct it now'),
       command: 'cardpoll concurrency reset realname --yes',
     },
   ]);

@@ -41,17 +41,17 @@ describe('a Redis', () => {
   it('that is well', async () => {
     expect(briefly(await look([{}]))).toEqual([
       'redis: ok: answers',
-      'redis rights: ok: its user may do what cardpoll does',
+      'redis rights: ok: its user has all rights that cardpoll needs',
       'redis maxmemory-policy: ok: noeviction',
       'redis version: ok: 7.0.15',
-      'redis memory: ok: 2 MiB of 100 MiB are used',
-      'redis replication: ok: 0 replicas, writes are kept in a file; what is lost is built anew from the cards',
+      'redis memory: ok: 2 MiB of 100 MiB used',
+      'redis replication: ok: 0 replicas, persistence is on; lost state is rebuilt from the cards',
       'redis clock: ok: +0 ms against this machine',
     ]);
   });
 
   it('that nobody may write to is none', async () => {
-    const nothing = (check: string) => `${check}: unknown: no server takes writes`;
+    const nothing = (check: string) => `${check}: unknown: no server accepts writes`;
     expect(briefly(await look([])).slice(2, 6)).toEqual(Array(4).fill(nothing('redis')));
   });
 
@@ -89,11 +89,11 @@ describe('a Redis', () => {
 
   it('that is too old is to be updated, and one that tells no version is named', async () => {
     expect(await found('redis version', { version: '6.1.9' })).toMatchObject({
-      detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that are used',
-      hint: 'update it to 6.2 or later',
+      detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that cardpoll needs',
+      hint: 'upgrade it to 6.2 or later',
     });
     expect((await found('redis version', { version: null }))?.detail).toBe(
-      '[fd00::1]:6379 does not tell its version',
+      '[fd00::1]:6379 does not report its version',
     );
   });
 
@@ -115,8 +115,8 @@ describe('a Redis', () => {
     expect(await found('redis memory', tight, 10_000_000)).toEqual({
       check: 'redis memory',
       status: 'failed',
-      detail: '[fd00::1]:6379: 2 MiB of 900 MiB are used; this fleet takes up to 935 MiB',
-      hint: expect.stringContaining('polling stands still'),
+      detail: '[fd00::1]:6379: 2 MiB of 900 MiB used; this fleet needs up to 935 MiB',
+      hint: expect.stringContaining('polling stops'),
       command: cli('CONFIG SET maxmemory 1870mb'),
     });
     const [, , , , shared] = await look([tight, tight], 10_000_000);
@@ -124,21 +124,21 @@ describe('a Redis', () => {
   });
 
   it.each<[Partial<LiveServer>, string, string, string | null]>([
-    [{ replicas: 2, replicasInStep: 2, persistent: false }, 'ok', '2 replicas, not kept in a file', null],
-    [{ persistent: null }, 'ok', '0 replicas, not kept in a file', null],
-    [{ writable: null }, 'unknown', '[fd00::1]:6379 does not tell its role', null],
-    [{ replicas: null }, 'unknown', '[fd00::1]:6379 does not tell its role', null],
+    [{ replicas: 2, replicasInStep: 2, persistent: false }, 'ok', '2 replicas, persistence is off', null],
+    [{ persistent: null }, 'ok', '0 replicas, persistence is off', null],
+    [{ writable: null }, 'unknown', '[fd00::1]:6379 does not report its role', null],
+    [{ replicas: null }, 'unknown', '[fd00::1]:6379 does not report its role', null],
     [
       { writable: false, savesFail: true },
       'failed',
-      '[fd00::1]:6379 is a replica and takes no writes',
+      '[fd00::1]:6379 is a replica and accepts no writes',
       cli('REPLICAOF NO ONE'),
     ],
     [{ savesFail: true }, 'failed', '[fd00::1]:6379 could not write to its disk', cli('BGSAVE')],
     [
       { replicas: 3, replicasInStep: 1 },
       'warning',
-      '2 of 3 replicas of [fd00::1]:6379 are not in step: what they lack',
+      '2 of 3 replicas of [fd00::1]:6379 are behind: the writes they lack',
       cli('INFO replication'),
     ],
   ])('that replicates and saves so: %j', async (server, status, detail, command) => {
@@ -237,7 +237,7 @@ describe('a PostgreSQL', () => {
       'postgresql version: ok: 15',
       'postgresql connections: ok: 10 for 1 instance and 2 of others, of 100',
       'postgresql replication: ok: 0 standbys',
-      'postgresql transactions: ok: none writes for long',
+      'postgresql transactions: ok: no write transaction is long',
       'migrations: ok: all 2 applied',
       'usage partitions: ok: 2026-11 and 3 months ahead',
       'postgresql clock: ok: +0 ms against this machine',
@@ -248,8 +248,8 @@ describe('a PostgreSQL', () => {
     expect((await found('postgresql version', { majorVersion: 14 }))?.status).toBe('ok');
     expect(await found('postgresql version', { majorVersion: 13 })).toMatchObject({
       status: 'failed',
-      detail: '13 lacks what the statements use',
-      hint: 'update it to 14 or later',
+      detail: '13 lacks features that cardpoll needs',
+      hint: 'upgrade it to 14 or later',
     });
   });
 
@@ -278,7 +278,7 @@ describe('a PostgreSQL', () => {
     [
       { readOnly: true },
       'failed',
-      'it takes no writes: a standby, or set to read only',
+      'it accepts no writes: it is a standby, or read-only',
       `psql -h db -c 'SELECT pg_promote()'`,
     ],
   ])('that replicates so: %j', async (server, status, detail, command) => {
@@ -286,11 +286,11 @@ describe('a PostgreSQL', () => {
   });
 
   it.each([
-    [299_999, 'ok', 'none writes for long', null],
+    [299_999, 'ok', 'no write transaction is long', null],
     [
       300_000,
       'warning',
-      'one in database other has been writing for 5 min; every pass over changed cards reads again what changed since',
+      'one in database other has been writing for 5 min; every pass over changed cards reads all changes since then again',
       'psql -h db -c "SELECT pg_terminate_backend(7)"',
     ],
   ])('in which a transaction has written for %i ms', async (openMs, status, detail, command) => {

@@ -178,7 +178,7 @@ describe('a card on schedule', () => {
     const queued = { dueAtMs: NOW - 60_000, before: 7 };
     const reading = { ...READING, recent: { polls: 0, seconds: 10, durations: {} } };
     expect(explain({ place: place({ queued }), reading })).toMatchObject({
-      text: 'is overdue 60 s: 7 cards are before it, and none was polled for 10 s',
+      text: 'is overdue 60 s: 7 cards are before it, but none was polled for 10 s',
       expectedInSeconds: null,
       command: 'cardpoll doctor',
     });
@@ -218,7 +218,7 @@ describe('a card nobody asks for', () => {
       {
         id: 3,
         name: 'config 3',
-        reason: 'has priority 20 too, and of equals the one with the lower id takes the card',
+        reason: 'has the same priority 20, and the config with the lower id wins',
       },
     ]);
   });
@@ -259,7 +259,7 @@ describe('a card held back', () => {
     } as const;
     expect(explain({ pauses: [pause] })).toMatchObject({
       state: 'paused',
-      text: 'realname is paused for 10 min more by ops: maintenance',
+      text: 'is paused for 10 min more by ops: maintenance',
       command: 'cardpoll resume realname',
     });
   });
@@ -309,14 +309,14 @@ describe('a failing card', () => {
   it('waits for its turn among the failing', () => {
     const retry = { atMs: NOW - 1_000, before: 1_500 };
     expect(explain({ place: place({ retry, failuresInARow: 1 }) }).text).toBe(
-      'failed once: its next try is due, 1,500 failing cards before it, a tenth of the slots for them',
+      'failed once: its next try is due, with 1,500 failing cards before it and a tenth of the slots for them',
     );
   });
 
   it.each<[CardPlace['retry'], RegExp]>([
     [{ atMs: NOW + 12_000, before: 5 }, /next try in 12 s; carrier 1: 96 % fail$/],
     [{ atMs: NOW - 1_000, before: 5 }, /a tenth of the slots for them; carrier 1: 96 % fail$/],
-    [null, /its ring comes to it in \d+ min; carrier 1: 96 % fail$/],
+    [null, /its ring reaches it in \d+ min; carrier 1: 96 % fail$/],
   ])('is of a carrier that fails far more than the others: %j', (retry, text) => {
     const carriers = new Map([
       [1, { polls: 100, failed: 96 }],
@@ -332,7 +332,7 @@ describe('a failing card', () => {
   it('is left to its ring', () => {
     const told = explain({ place: place({ failuresInARow: 9 }) });
     expect(told.state).toBe('backoff');
-    expect(told.text).toMatch(/^failed 9 times in a row: asked again when its ring comes to it in \d+ min$/);
+    expect(told.text).toMatch(/^failed 9 times in a row: polled again when its ring reaches it in \d+ min$/);
   });
 });
 
@@ -353,16 +353,19 @@ describe('what is told of a card', () => {
   it.each<[string, Partial<TaskFacts>]>([
     ['is being polled now', { place: place({ running: { leaseEndsAtMs: NOW, calling: true } }) }],
     ['is being polled now', { place: place({ manual: { waiting: null, running: true } }) }],
-    ['no realname config takes it', { taking: null }],
-    ['config 1 (config 1) takes it and is disabled', { taking: disabled }],
-    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [ring({ enabled: false })] }],
-    ['config 1 (config 1) was enabled, and its ring does not run yet', { rings: [] }],
+    ['no realname config matches it', { taking: null }],
+    ['config 1 (config 1) matches it, but is disabled', { taking: disabled }],
+    [
+      'config 1 (config 1) was enabled, but its ring is not running yet',
+      { rings: [ring({ enabled: false })] },
+    ],
+    ['config 1 (config 1) was enabled, but its ring is not running yet', { rings: [] }],
     [
       'is not loaded yet: initialisation is at 43 %',
       { member: false, init: { ...LOADED, status: 'running', percent: 43 } },
     ],
     [
-      'realname is paused for 9 s more by ops',
+      'is paused for 9 s more by ops',
       { pauses: [{ ...PAUSE, since: new Date(NOW), until: new Date(NOW + 9_000) }] },
     ],
     ['interface flow is held back', { breakers: [{ ...BREAKER, ...unsaid }] }],
@@ -372,7 +375,7 @@ describe('what is told of a card', () => {
       { place: place({ failuresInARow: 2, retry: { atMs: NOW + 1, before: 0 } }) },
     ],
     [
-      'failed 2 times in a row: its next try is due, 1 failing card before it, a tenth of the slots for them',
+      'failed 2 times in a row: its next try is due, with 1 failing card before it and a tenth of the slots for them',
       { place: place({ failuresInARow: 2, retry: { atMs: NOW, before: 1 } }) },
     ],
     ['is due now and next', { place: queued(0, 0) }],

@@ -5,7 +5,7 @@ import { otherConfigsOf } from '../../../../src/operations/explain/unmatched-con
 import { configOf } from '../../../support/card-table.ts';
 
 const CARD = { cardId: 1, carrierId: 1, realNameVerified: true };
-const TIE = 'has priority 4 too, and of equals the one with the lower id takes the card';
+const TIE = 'has the same priority 4, and the config with the lower id wins';
 
 it.each([
   [{ cardCondition: 'not_verified' } as const, 'is for cards not verified, the card is verified'],

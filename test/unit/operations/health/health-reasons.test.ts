@@ -68,7 +68,7 @@ describe('reasons of a task type', () => {
       {
         code: 'stop_unconfirmed',
         severity: 'warning',
-        text: 'the gateway acknowledged the stop of 2 cards and did not stop them',
+        text: 'the gateway acknowledged the stop of 2 cards but did not stop them',
         command: 'cardpoll stats failures',
       },
     ],
@@ -113,13 +113,13 @@ describe('reasons of a task type', () => {
     [
       'nothing is polled',
       { inFlight: 0, recentPolls: 0 },
-      { code: 'nothing_polled', severity: 'alert', text: '10 cards are due and none was polled for 10 s' },
+      { code: 'nothing_polled', severity: 'alert', text: '10 cards are due, and none was polled for 10 s' },
     ],
     ['the queue is long', { queueLength: 10_000 }, { code: 'queue_backlog', severity: 'warning' }],
     [
       'many fail',
       { successRate: 12.34 },
-      { code: 'success_rate', severity: 'alert', text: '12.3 % of the polls succeed' },
+      { code: 'success_rate', severity: 'alert', text: '12.3 % of polls succeed' },
     ],
     [
       'carriers fail',
@@ -134,7 +134,7 @@ describe('reasons of a task type', () => {
       },
       {
         code: 'success_rate',
-        text: '80 % of the polls succeed; others fail by http 1200; carrier 7: 95.6 % fail, carrier 8: 50 % fail',
+        text: '80 % of polls succeed; failures: http 1200; carrier 7: 95.6 % fail, carrier 8: 50 % fail',
       },
     ],
     ['polls are slow', { avgDurationMs: 700 }, { code: 'avg_duration', severity: 'warning' }],
@@ -154,7 +154,7 @@ describe('reasons of a task type', () => {
       { code: 'interval_missed', severity: 'alert' },
     ],
     [
-      'the gateway takes no more',
+      'the gateway is refusing or slowing down',
       { effectiveConcurrency: 33 },
       { code: 'limit_reduced', severity: 'warning' },
     ],
@@ -208,7 +208,7 @@ describe('reasons of the fleet', () => {
       {
         code: 'success_rate',
         severity: 'warning',
-        text: 'realname: 92 % of the polls succeed; others fail by timeout 812, connect 30, malformed 2',
+        text: 'realname: 92 % of polls succeed; failures: timeout 812, connect 30, malformed 2',
         command: 'cardpoll stats failures',
         taskType: 'realname',
         since: new Date(60_000),
@@ -295,11 +295,11 @@ describe('reasons of the fleet', () => {
   });
 
   it.each<[Partial<TaskHealthInputs>, string]>([
-    [{ drainSeconds: 250 }, '60000 cards in the queue, gone in about 5 min'],
+    [{ drainSeconds: 250 }, '60000 cards in the queue, drained in about 5 min'],
     [{ drainSeconds: null }, '60000 cards in the queue'],
     [
       { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
-      '60000 cards in the queue, never gone at this rate',
+      '60000 cards in the queue, which never drains at this rate',
     ],
   ])('tell when a backlog is gone: %j', (change, text) => {
     expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });

@@ -145,7 +145,7 @@ describe('taskStatsOf', () => {
     const { window, ...rest } = reading(800, 200, 60_000);
     const carriers = new Map([[7, { polls: 100, failed: 96 }]]);
     const [reason] = taskStatsOf(queue, { ...rest, window: { ...window, carriers } }, FREE).healthReasons;
-    expect(reason?.text).toBe('80 % of the polls succeed; carrier 7: 96 % fail');
+    expect(reason?.text).toBe('80 % of polls succeed; carrier 7: 96 % fail');
   });
 
   it('tells what holds the type back', () => {
