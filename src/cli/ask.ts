@@ -26,7 +26,7 @@ export async function ask<T>(
  * For commands that end something: what is over already cannot be ended, and trying again later would change nothing, so
  * the answer is no. Throws every other error again.
  */
-export function saidNo({ io }: CommandContext, error: unknown): number {
+export function conflictAsNegative({ io }: CommandContext, error: unknown): number {
   if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
   io.stderr.write(`cardpoll: ${error.message}\n`);
   return EXIT_NEGATIVE;

@@ -1,9 +1,11 @@
-// Finds polling configs, alert rules and cleanup configs by name or by number. Used by commands that show or change one.
+// Finds polling configs, alert rules and cleanup configs by name or by number, in lists read whole. Used by commands that
+// show or change one of them.
 import type { ApiClient } from '../api/client/client.ts';
-import type { AlertRuleBody, ConfigBody, RetentionBody } from '../api/client/client-bodies.ts';
+import type { AlertRuleBody, ConfigBody, PageBody, RetentionBody } from '../api/client/client-bodies.ts';
+import type { Answer } from '../api/client/client-calls.ts';
 import { didYouMean } from '../config/suggest.ts';
+import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { CardpollError } from '../platform/errors.ts';
-import { everyItem } from './every-page.ts';
 
 /** @param given digits are an id, anything else is a name. Throws `not_found`, and `usage` for an ambiguous name. */
 export async function findConfig(client: ApiClient, given: string): Promise<ConfigBody> {
@@ -26,6 +28,18 @@ export async function findRetention(client: ApiClient, given: string): Promise<R
   return (
     known ?? oneNamed(given, items, ({ target }) => target, 'cleanup config', 'cardpoll cleanup configs')
   );
+}
+
+/** All items of a list that is short enough to be held in memory, read page by page. */
+export async function everyItem<Item>(
+  read: (page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 1; ; page += 1) {
+    const { body } = await read(page, PAGE_SIZE_BOUNDS.max);
+    items.push(...body.items);
+    if (body.items.length < PAGE_SIZE_BOUNDS.max) return items;
+  }
 }
 
 function isId(given: string): boolean {

@@ -9,7 +9,7 @@ export type Change = readonly [name: string, before: unknown, after: unknown];
  * `realname: limit 100 -> 150, 1,000,000 cards`
  * @param cards how many it concerns; null: not known.
  */
-export function tellChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
+export function printChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
   const changed = changes.filter(([, before, after]) => before !== after);
   const said = changed.map(([name, before, after]) => `${name} ${shown(before)} -> ${shown(after)}`);
   const facts = said.length === 0 ? ['nothing changed'] : [...said, ...concerned(cards)];

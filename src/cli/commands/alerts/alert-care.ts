@@ -2,7 +2,7 @@
 import type { AlertBody, WebhookTrialBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { ALERT_ID_BOUNDS } from '../../../domain/page.ts';
-import { ask, saidNo } from '../../ask.ts';
+import { ask, conflictAsNegative } from '../../ask.ts';
 import { type ArgumentSpec, defineCommand } from '../../command.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
@@ -37,7 +37,7 @@ export const acknowledge = defineCommand<[number], { readonly reason: string }>(
       await printAnswer(context, answer, asTable);
       return EXIT_OK;
     } catch (error) {
-      return saidNo(context, error);
+      return conflictAsNegative(context, error);
     }
   },
 });
@@ -57,7 +57,7 @@ export const redeliver = defineCommand<[number], unknown>({
       await printAnswer(context, answer, asTable);
       return EXIT_OK;
     } catch (error) {
-      return saidNo(context, error);
+      return conflictAsNegative(context, error);
     }
   },
 });
@@ -78,7 +78,7 @@ export const test = defineCommand<[string], unknown>({
       await printAnswer(context, answer, trialFields);
       return answer.body.delivered ? EXIT_OK : EXIT_NEGATIVE;
     } catch (error) {
-      return saidNo(context, error);
+      return conflictAsNegative(context, error);
     }
   },
 });

@@ -18,7 +18,7 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
-import { type Change, tellChange } from '../../output/change.ts';
+import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer, printList } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
@@ -180,7 +180,7 @@ const update = defineCommand<[string], RuleOptions & Switches>({
     const answer = await ask(context, 'changing the alert rule', (client) =>
       client.updateAlertRule(before.id, patch),
     );
-    tellChange(
+    printChange(
       context.io,
       `alert rule ${before.id} "${before.name}"`,
       changesBetween(before, answer.body),

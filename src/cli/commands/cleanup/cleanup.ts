@@ -2,12 +2,12 @@
 import type { RetentionBody } from '../../../api/client/client-bodies.ts';
 import { integer, text } from '../../../config/kinds.ts';
 import { RETENTION_DAYS_BOUNDS } from '../../../domain/cleanup.ts';
-import { ask, saidNo } from '../../ask.ts';
+import { ask, conflictAsNegative } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findRetention } from '../../named.ts';
-import { type Change, tellChange } from '../../output/change.ts';
+import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer, printList } from '../../output/print.ts';
 import { configTable, progressTable } from '../../output/reports/cleanup-tables.ts';
 import { cleanupRun, preview } from './cleanup-run.ts';
@@ -62,7 +62,7 @@ async function update(
     ['days', before.retention_days, answer.body.retention_days],
     ['enabled', before.enabled, answer.body.enabled],
   ];
-  tellChange(context.io, before.target, changes, null);
+  printChange(context.io, before.target, changes, null);
   await printAnswer(context, answer, (body, style) => configTable([body], style));
   return 0;
 }
@@ -144,7 +144,7 @@ const cancel = defineCommand<[], unknown>({
       await printAnswer(context, answer, progressTable);
       return EXIT_OK;
     } catch (error) {
-      return saidNo(context, error);
+      return conflictAsNegative(context, error);
     }
   },
 });

@@ -6,7 +6,7 @@ import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
-import { tellChange } from '../../output/change.ts';
+import { printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import type { Style } from '../../output/style.ts';
@@ -49,7 +49,7 @@ const set = defineCommand<[TaskType, number], unknown>({
       client.setConcurrency(taskType, limit),
     );
     const change = ['limit', queue?.concurrency.max ?? null, answer.body.max_concurrency] as const;
-    tellChange(context.io, taskType, [change], queue?.scheduled_cards ?? null);
+    printChange(context.io, taskType, [change], queue?.scheduled_cards ?? null);
     await printAnswer(context, answer, (body, style) => limitTable([body], style));
     return 0;
   },

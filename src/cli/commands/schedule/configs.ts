@@ -16,7 +16,7 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
-import { type Change, cardCount, tellChange } from '../../output/change.ts';
+import { type Change, cardCount, printChange } from '../../output/change.ts';
 import { printAnswer, printList } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
@@ -63,7 +63,7 @@ async function update(
     client.updateConfig(before.id, patch),
   );
   const what = `config ${before.id} "${before.name}"`;
-  tellChange(context.io, what, changesBetween(before, answer.body), before.members);
+  printChange(context.io, what, changesBetween(before, answer.body), before.members);
   await printAnswer(context, answer, (body, style) => configTable([body], style));
   return EXIT_OK;
 }

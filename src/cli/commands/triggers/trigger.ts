@@ -1,7 +1,7 @@
 // `cardpoll trigger`: manual triggers. trigger-make.ts creates them; this file lists, follows and cancels them.
 import { text } from '../../../config/kinds.ts';
 import type { PageRequest } from '../../../domain/page.ts';
-import { ask, saidNo } from '../../ask.ts';
+import { ask, conflictAsNegative } from '../../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
@@ -38,7 +38,7 @@ const cancel = defineCommand<[string], unknown>({
       await printAnswer(context, answer, (body, style) => triggerFields(body, style));
       return EXIT_OK;
     } catch (error) {
-      return saidNo(context, error);
+      return conflictAsNegative(context, error);
     }
   },
 });
