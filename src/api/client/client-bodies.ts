@@ -1,12 +1,15 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
 // the client and whoever shows an answer.
 import type { TaskType } from '../../domain/task-type.ts';
-import type { AlertReport } from '../../operations/alerts/alert-history.ts';
-import type { AlertRuleReport, WebhookTrial } from '../../operations/alerts/alerts.ts';
-import type { SilenceReport } from '../../operations/alerts/silences.ts';
+import type {
+  AlertReport,
+  AlertRuleReport,
+  SilenceReport,
+  WebhookTrialReport,
+} from '../../operations/alerts/alert-reports.ts';
 import type { AuditItem } from '../../operations/audit.ts';
 import type { ImportReport } from '../../operations/cards/card-import.ts';
-import type { CardListReport, CardReport } from '../../operations/cards/cards.ts';
+import type { CardListReport, CardReport } from '../../operations/cards/card-report.ts';
 import type { CleanupPreview, CleanupProgress, Retention } from '../../operations/cleanup.ts';
 import type { CardExplanation } from '../../operations/explain/explain.ts';
 import type { HealthReason } from '../../operations/health/health-reasons.ts';
@@ -37,7 +40,7 @@ export type ConfigBody = Wire<ConfigReport>;
 export type AlertRuleBody = Wire<AlertRuleReport>;
 export type AlertBody = Wire<AlertReport>;
 export type SilenceBody = Wire<SilenceReport>;
-export type WebhookTrialBody = Wire<WebhookTrial>;
+export type WebhookTrialBody = Wire<WebhookTrialReport>;
 export type RetentionBody = Wire<Retention>;
 export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;

@@ -1,25 +1,9 @@
 // GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Audit } from '../../operations/audit.ts';
+import { type Audit, auditItem } from '../../operations/audit.ts';
 import { toWire } from '../client/wire.ts';
-import { instant } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
-
-const entry = z
-  .object({
-    id: z.int(),
-    at: instant,
-    actor: z.string(),
-    role: z.string(),
-    address: z.string().nullable(),
-    request_id: z.string().nullable(),
-    action: z.string(),
-    object: z.string(),
-    before: z.unknown(),
-    after: z.unknown(),
-  })
-  .meta({ id: 'AuditItem' });
 
 const notAnInstant = 'must be a time as in 2026-11-21T10:00:00Z';
 const queryInstant = z.iso.datetime({ offset: true, error: notAnInstant }).transform((at) => Date.parse(at));
@@ -45,7 +29,7 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
             actor: word.optional(),
             action: word.optional(),
           }),
-          response: { 200: pageOf(entry) },
+          response: { 200: pageOf(auditItem) },
         },
       },
       async ({ query: { page, page_size, since = null, until = null, actor = null, action = null } }) => {

@@ -5,25 +5,14 @@ import { PassThrough } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { ImportFormat } from '../../operations/cards/card-import.ts';
+import { type ImportFormat, importReport } from '../../operations/cards/card-import.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { toWire } from '../client/wire.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 const CONTENT_TYPES = Object.keys(FORMATS);
-
-const report = z
-  .object({
-    received: z.int(),
-    inserted: z.int(),
-    updated: z.int(),
-    unchanged: z.int(),
-    rejected: z.int(),
-    errors: z.array(z.object({ line: z.int(), message: z.string() })),
-    errors_truncated: z.boolean(),
-  })
-  .meta({ id: 'CardImportReport' });
 
 export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -42,7 +31,7 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           querystring: z.object({
             dry_run: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
           }),
-          response: { 200: report },
+          response: { 200: wireSchema(importReport) },
         },
       },
       async (request) => {

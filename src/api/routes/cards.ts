@@ -1,12 +1,13 @@
 // GET /api/admin/cards/{card_id or iccid}: one card in full; .../explain: why it is or is not polled.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { cardListReport, cardReport } from '../../operations/cards/card-report.ts';
 import type { CardOperations } from '../../operations/cards/cards.ts';
+import { cardExplanation } from '../../operations/explain/explain.ts';
 import type { Explainer } from '../../operations/explain/explainer.ts';
 import { toWire } from '../client/wire.ts';
-import { card } from '../schemas/card.ts';
-import { cardFilterOf, cardList, cardListQuery } from '../schemas/card-list.ts';
-import { cardExplanation } from '../schemas/explanation.ts';
+import { cardFilterOf, cardListQuery } from '../schemas/card-list.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const params = z.object({ card: z.string() });
 
@@ -20,7 +21,7 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
           summary:
             'List cards in id order, a stretch a call: fewer than limit, even none, unless next_after_id is null',
           querystring: cardListQuery,
-          response: { 200: cardList },
+          response: { 200: wireSchema(cardListReport) },
         },
       },
       async ({ query }) => toWire(await cards.list(cardFilterOf(query), query.after_id, query.limit)),
@@ -33,7 +34,7 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
           tags: ['cards'],
           summary: 'Show a card by card_id or iccid',
           params,
-          response: { 200: card },
+          response: { 200: wireSchema(cardReport) },
         },
       },
       async (request) => toWire(await cards.show(request.params.card)),
@@ -46,7 +47,7 @@ export function cardRoutes(cards: CardOperations, explainer: Explainer): Fastify
           tags: ['cards'],
           summary: 'Why a card is or is not polled, for each task type',
           params,
-          response: { 200: cardExplanation },
+          response: { 200: wireSchema(cardExplanation) },
         },
       },
       async (request) => toWire(await explainer.explain(request.params.card)),

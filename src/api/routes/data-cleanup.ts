@@ -3,53 +3,21 @@
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { CLEANUP_TARGETS, RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
-import { type CleanupOperations, type Retention, retentionVersion } from '../../operations/cleanup.ts';
+import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
+import {
+  type CleanupOperations,
+  cleanupPreview,
+  cleanupProgress,
+  type Retention,
+  retention,
+  retentionVersion,
+} from '../../operations/cleanup.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { body, instant, requiredOr, wholeNumber } from '../schemas/fields.ts';
+import { body, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-
-const target = z.enum(CLEANUP_TARGETS);
-
-const cleanupConfig = z
-  .object({
-    id: z.int(),
-    target,
-    retention_days: z.int(),
-    enabled: z.boolean(),
-    last_run_at: instant.nullable(),
-  })
-  .meta({ id: 'CleanupConfig' });
-
-const preview = z
-  .object({
-    items: z.array(
-      z.object({
-        id: z.int(),
-        target,
-        retention_days: z.int(),
-        cutoff: instant,
-        rows: z.int(),
-        estimated: z.boolean(),
-      }),
-    ),
-    total_rows: z.int(),
-  })
-  .meta({ id: 'CleanupPreview' });
-
-const progress = z
-  .object({
-    run_id: z.string().nullable(),
-    status: z.enum(['idle', 'running', 'completed', 'failed']),
-    items: z.array(z.object({ target, deleted: z.int(), total: z.int(), error: z.string().nullable() })),
-    deleted: z.int(),
-    batches: z.int(),
-    started_at: instant.nullable(),
-    finished_at: instant.nullable(),
-  })
-  .meta({ id: 'CleanupProgress' });
+import { wireSchema } from '../wire-schema.ts';
 
 const configPatch = body({
   retention_days: wholeNumber(RETENTION_DAYS_BOUNDS).optional(),
@@ -72,7 +40,13 @@ export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyn
     await app.register(configRoutes(cleanup));
     app.get(
       '/data-cleanup/preview',
-      { schema: { tags, summary: 'Preview what a cleanup would remove', response: { 200: preview } } },
+      {
+        schema: {
+          tags,
+          summary: 'Preview what a cleanup would remove',
+          response: { 200: wireSchema(cleanupPreview) },
+        },
+      },
       async () => toWire(await cleanup.preview()),
     );
     app.post(
@@ -88,12 +62,12 @@ export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyn
     );
     app.post(
       '/data-cleanup/cancel',
-      { schema: { tags, summary: 'End the cleanup run', response: { 200: progress } } },
+      { schema: { tags, summary: 'End the cleanup run', response: { 200: wireSchema(cleanupProgress) } } },
       async ({ actor }) => toWire(await cleanup.cancel(actor)),
     );
     app.get(
       '/data-cleanup/progress',
-      { schema: { tags, summary: 'Follow the cleanup run', response: { 200: progress } } },
+      { schema: { tags, summary: 'Follow the cleanup run', response: { 200: wireSchema(cleanupProgress) } } },
       async () => toWire(await cleanup.progress()),
     );
   };
@@ -108,7 +82,7 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'List cleanup configs',
           querystring: pageQuery,
-          response: { 200: pageOf(cleanupConfig) },
+          response: { 200: pageOf(retention) },
         },
       },
       async (request) => paginate(toWire(await cleanup.configs()), request.query),
@@ -120,7 +94,7 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'Show a cleanup config',
           params: z.object({ id: configId }),
-          response: { 200: cleanupConfig },
+          response: { 200: wireSchema(retention) },
         },
       },
       async ({ params }, reply) => withVersion(reply, await cleanup.config(params.id)),
@@ -135,7 +109,7 @@ function configRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
           params: z.object({ id: configId }),
           headers: ifMatchHeader,
           body: configPatch,
-          response: { 200: cleanupConfig },
+          response: { 200: wireSchema(retention) },
         },
       },
       async ({ actor, params, headers, body: { retention_days: retentionDays, enabled } }, reply) => {

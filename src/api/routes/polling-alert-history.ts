@@ -3,9 +3,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
+import { alertReport } from '../../operations/alerts/alert-reports.ts';
 import { toWire } from '../client/wire.ts';
-import { acknowledgement, alert, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
+import { acknowledgement, alertId, alertState, ruleIdQuery } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-alerts'];
 const HISTORY = '/polling-alert-history';
@@ -20,7 +22,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
           tags,
           summary: 'List fired alerts, newest first',
           querystring: pageQuery.extend({ rule_id: ruleIdQuery.optional(), state: alertState.optional() }),
-          response: { 200: pageOf(alert) },
+          response: { 200: pageOf(alertReport) },
         },
       },
       async ({ query }) => {
@@ -36,7 +38,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
           summary: 'Say that somebody is at an alert; the first one who says so stays',
           params,
           body: acknowledgement,
-          response: { 200: alert },
+          response: { 200: wireSchema(alertReport) },
         },
         // Nothing needs to be said.
         preValidation: async (request) => {
@@ -52,7 +54,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
           tags,
           summary: 'Have the notifications of an alert that were given up tried once more, at once',
           params,
-          response: { 202: alert },
+          response: { 202: wireSchema(alertReport) },
         },
       },
       async ({ actor, params: { id } }, reply) =>

@@ -1,9 +1,12 @@
 // /api/admin/polling-alert-silences: alerts nobody is told of for a time.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { silenceReport } from '../../operations/alerts/alert-reports.ts';
 import type { SilenceOperations } from '../../operations/alerts/silences.ts';
 import { toWire } from '../client/wire.ts';
-import { newSilence, silence, silenceId } from '../schemas/silences.ts';
+import { itemsOf } from '../schemas/page.ts';
+import { newSilence, silenceId } from '../schemas/silences.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-alerts'];
 const SILENCES = '/polling-alert-silences';
@@ -16,7 +19,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
         schema: {
           tags,
           summary: 'List the silences that last',
-          response: { 200: z.object({ items: z.array(silence) }) },
+          response: { 200: itemsOf(silenceReport) },
         },
       },
       async () => ({ items: toWire(await silences.list()) }),
@@ -28,7 +31,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
           tags,
           summary: 'Silence the alerts of a rule, a rule type or a task type for a time',
           body: newSilence,
-          response: { 201: silence },
+          response: { 201: wireSchema(silenceReport) },
         },
       },
       async ({ actor, body }, reply) => {
@@ -45,7 +48,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
           tags,
           summary: 'End a silence; answers what was ended',
           params: z.object({ id: silenceId }),
-          response: { 200: silence },
+          response: { 200: wireSchema(silenceReport) },
         },
       },
       async ({ actor, params }) => toWire(await silences.remove(actor, params.id)),

@@ -5,15 +5,17 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
 import {
-  type AlertOperations,
   type AlertRuleReport,
-  alertRuleVersion,
-} from '../../operations/alerts/alerts.ts';
+  alertRuleReport,
+  webhookTrialReport,
+} from '../../operations/alerts/alert-reports.ts';
+import { type AlertOperations, alertRuleVersion } from '../../operations/alerts/alerts.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
-import { alertRule, newAlertRule, ruleId, rulePatch, webhookTrial } from '../schemas/alerts.ts';
+import { newAlertRule, ruleId, rulePatch } from '../schemas/alerts.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-alerts'];
 const RULES = '/polling-alert-rules';
@@ -28,7 +30,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           tags,
           summary: 'List alert rules',
           querystring: pageQuery,
-          response: { 200: pageOf(alertRule) },
+          response: { 200: pageOf(alertRuleReport) },
         },
       },
       async (request) => {
@@ -44,7 +46,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           tags,
           summary: 'Create an alert rule',
           body: newAlertRule,
-          response: { 201: alertRule },
+          response: { 201: wireSchema(alertRuleReport) },
         },
       },
       async ({ actor, body }, reply) => reply.code(201).send(toWire(await alerts.create(actor, body))),
@@ -56,7 +58,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           tags,
           summary: 'Show an alert rule',
           params: z.object({ id: ruleId }),
-          response: { 200: alertRule },
+          response: { 200: wireSchema(alertRuleReport) },
         },
       },
       async (request, reply) => {
@@ -73,7 +75,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
           params: z.object({ id: ruleId }),
           headers: ifMatchHeader,
           body: rulePatch,
-          response: { 200: alertRule },
+          response: { 200: wireSchema(alertRuleReport) },
         },
       },
       async ({ actor, params, body, headers }, reply) => {
@@ -110,7 +112,7 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'Send the webhook of an alert rule once, now, and tell what came of it',
           params: z.object({ id: ruleId }),
-          response: { 200: webhookTrial },
+          response: { 200: wireSchema(webhookTrialReport) },
         },
       },
       async ({ actor, params }) => toWire(await alerts.test(actor, params.id)),

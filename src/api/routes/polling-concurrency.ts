@@ -7,34 +7,15 @@ import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import {
   type ConcurrencyLimit,
   type ConcurrencyOperations,
+  concurrencyLimit,
   limitVersion,
+  slotReset,
 } from '../../operations/limits/concurrency.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
-import { body, instant, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-
-const level = z.object({
-  concurrency: z.int(),
-  rate_per_second: z.number(),
-  avg_duration_ms: z.number(),
-  backpressure_percent: z.number(),
-  at: instant,
-});
-const limit = z
-  .object({
-    task_type: taskType,
-    max_concurrency: z.int(),
-    current: z.int(),
-    effective_concurrency: z.int(),
-    reason: z.string().nullable(),
-    curve: z.array(level),
-    knee: level.nullable(),
-  })
-  .meta({ id: 'ConcurrencyLimit' });
-const slotReset = z
-  .object({ task_type: taskType, previous: z.int(), current: z.int() })
-  .meta({ id: 'SlotReset' });
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-concurrency'];
 
@@ -42,7 +23,14 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
   return async (app) => {
     app.get(
       '/polling-concurrency',
-      { schema: { tags, summary: 'List limits', querystring: pageQuery, response: { 200: pageOf(limit) } } },
+      {
+        schema: {
+          tags,
+          summary: 'List limits',
+          querystring: pageQuery,
+          response: { 200: pageOf(concurrencyLimit) },
+        },
+      },
       async (request) => paginate(toWire(await concurrency.list()), request.query),
     );
     app.get(
@@ -52,7 +40,7 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           tags,
           summary: 'Show the limit of a task type',
           params: z.object({ task_type: taskType }),
-          response: { 200: limit },
+          response: { 200: wireSchema(concurrencyLimit) },
         },
       },
       async ({ params }, reply) => withVersion(reply, await concurrency.show(params.task_type)),
@@ -66,7 +54,7 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           params: z.object({ task_type: taskType }),
           headers: ifMatchHeader,
           body: body({ max_concurrency: wholeNumber(MAX_CONCURRENCY_BOUNDS) }),
-          response: { 200: limit },
+          response: { 200: wireSchema(concurrencyLimit) },
         },
       },
       async ({ actor, params: { task_type: type }, body, headers }, reply) => {
@@ -81,7 +69,7 @@ export function pollingConcurrencyRoutes(concurrency: ConcurrencyOperations): Fa
           tags,
           summary: 'Reset the running count of a task type',
           body: body({ task_type: taskType }),
-          response: { 200: slotReset },
+          response: { 200: wireSchema(slotReset) },
         },
       },
       async ({ actor, body }) => toWire(await concurrency.reset(actor, body.task_type)),

@@ -13,6 +13,7 @@ import {
   type ConfigOperations,
   type ConfigPatch,
   type ConfigReport,
+  configReport,
   configVersion,
 } from '../../operations/schedule/configs.ts';
 import { toWire } from '../client/wire.ts';
@@ -20,23 +21,7 @@ import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
 import { body, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
-
-const pollingConfig = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    task_type: taskType,
-    card_condition: z.enum(CARD_CONDITIONS),
-    carrier_id: z.int().nullable(),
-    interval_seconds: z.int(),
-    priority: z.int(),
-    status: z.literal([0, 1]),
-    members: z.int().nullable(),
-    achieved_interval_seconds: z.number().nullable(),
-    skipped_revolutions: z.int().nullable(),
-    problems: z.array(z.string()),
-  })
-  .meta({ id: 'PollingConfig' });
+import { wireSchema } from '../wire-schema.ts';
 
 const nameRule = `must have 1 to ${CONFIG_NAME_LENGTH} characters`;
 const fields = {
@@ -88,7 +73,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           tags,
           summary: 'List polling configs',
           querystring: pageQuery,
-          response: { 200: pageOf(pollingConfig) },
+          response: { 200: pageOf(configReport) },
         },
       },
       async (request) => paginate(toWire(await configs.list()), request.query),
@@ -103,7 +88,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           params: z.object({ id: configId }),
           headers: ifMatchHeader,
           body: configPatch,
-          response: { 200: pollingConfig },
+          response: { 200: wireSchema(configReport) },
         },
       },
       async ({ actor, params, body, headers }, reply) =>
@@ -117,7 +102,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           tags,
           summary: 'Create a polling config',
           body: newConfig,
-          response: { 201: pollingConfig },
+          response: { 201: wireSchema(configReport) },
         },
       },
       async ({ actor, body }, reply) => {
@@ -139,7 +124,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           tags,
           summary: 'Show a polling config',
           params: z.object({ id: configId }),
-          response: { 200: pollingConfig },
+          response: { 200: wireSchema(configReport) },
         },
       },
       async ({ params }, reply) => withVersion(reply, await configs.show(params.id)),
@@ -152,7 +137,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
           tags,
           summary: 'Delete a polling config; its cards go to the next one that matches them',
           params: z.object({ id: configId }),
-          response: { 200: pollingConfig },
+          response: { 200: wireSchema(configReport) },
         },
       },
       async ({ actor, params }) => toWire(await configs.remove(actor, params.id)),

@@ -3,11 +3,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import type { TriggerOperations } from '../../operations/triggers.ts';
+import {
+  batchReport,
+  selectionCount,
+  type TriggerOperations,
+  triggerReport,
+} from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
 import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
-import { batchTrigger, cardIds, selectionCount, trigger } from '../schemas/triggers.ts';
+import { cardIds } from '../schemas/triggers.ts';
+import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-manual-trigger'];
 const PATH = '/polling-manual-trigger';
@@ -22,7 +28,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
           tags,
           summary: 'List manual triggers, newest first',
           querystring: pageQuery,
-          response: { 200: pageOf(trigger) },
+          response: { 200: pageOf(triggerReport) },
         },
       },
       async ({ query: { page, page_size } }) => {
@@ -37,7 +43,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
           tags,
           summary: 'Follow a manual trigger',
           params: z.object({ trigger_id: z.string() }),
-          response: { 200: trigger },
+          response: { 200: wireSchema(triggerReport) },
         },
       },
       async ({ params }) => toWire(await triggers.show(params.trigger_id)),
@@ -49,7 +55,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
           tags,
           summary: 'Cancel a manual trigger; cards that are being polled are finished',
           body: body({ trigger_id: z.string({ error: requiredOr('must be a text') }).min(1) }),
-          response: { 200: trigger },
+          response: { 200: wireSchema(triggerReport) },
         },
       },
       async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
@@ -66,7 +72,7 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'Queue one card',
           body: body({ card_id: wholeNumber(CARD_ID_BOUNDS), task_type: taskType }),
-          response: { 202: trigger },
+          response: { 202: wireSchema(triggerReport) },
         },
       },
       async ({ actor, body }, reply) =>
@@ -79,7 +85,7 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           tags,
           summary: 'Queue several cards',
           body: body({ card_ids: cardIds, task_type: taskType }),
-          response: { 202: batchTrigger },
+          response: { 202: wireSchema(batchReport) },
         },
       },
       async ({ actor, body }, reply) =>
@@ -96,7 +102,7 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
             carrier_id: wholeNumber(SELECTION_BOUNDS).optional(),
             status: wholeNumber(SELECTION_BOUNDS).optional(),
           }),
-          response: { 202: trigger },
+          response: { 202: wireSchema(triggerReport) },
         },
       },
       async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) =>
@@ -112,7 +118,7 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
             carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
             status: queryNumber(SELECTION_BOUNDS).optional(),
           }),
-          response: { 200: selectionCount },
+          response: { 200: wireSchema(selectionCount) },
         },
       },
       async ({ query: { carrier_id: carrierId = null, status = null } }) =>

@@ -1,19 +1,16 @@
-// Alert rules and alerts as JSON (contract, "Fields"). Used by routes/polling-alerts.ts. What needs more than one field
+// What requests about alert rules and alerts may say. Used by routes/polling-alerts.ts and routes/polling-alert-history.ts. What needs more than one field
 // to be judged (threshold by rule type, webhook_url by channels) is checked in operations/alerts/alerts.ts.
 import { z } from 'zod';
 import {
   ALERT_STATES,
   COMPARISONS,
   COOLDOWN_SECONDS_BOUNDS,
-  NOTIFICATION_EVENTS,
-  NOTIFICATION_STATUSES,
   NOTIFY_CHANNELS,
   type NotifyChannel,
-  RESOLUTIONS,
   RULE_TYPES,
 } from '../../domain/alerts/alert-rule.ts';
 import { WEBHOOK_SECRET_FORM } from '../../domain/alerts/webhook-secret.ts';
-import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
+import { body, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: requiredOr(`must be one of ${words.join(', ')}`) });
@@ -70,57 +67,6 @@ export const rulePatch = body({
     error: 'must name at least one field to change',
   })
   .transform(toFields);
-
-export const alertRule = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    ...condition,
-    is_enabled: z.boolean(),
-    notify_channels: z.array(z.enum(NOTIFY_CHANNELS)),
-    webhook_url: z.string().nullable(),
-    has_webhook_secret: z.boolean(),
-    cooldown_seconds: z.int(),
-    created_at: instant,
-    updated_at: instant,
-  })
-  .meta({ id: 'AlertRule' });
-
-export const alert = z
-  .object({
-    id: z.int(),
-    rule_id: z.int(),
-    rule_name: z.string(),
-    ...condition,
-    value: z.number(),
-    fired_at: instant,
-    resolved_at: instant.nullable(),
-    resolution: z.enum(RESOLUTIONS).nullable(),
-    resolved_value: z.number().nullable(),
-    acknowledged_at: instant.nullable(),
-    acknowledged_by: z.string().nullable(),
-    acknowledged_reason: z.string().nullable(),
-    silenced: z.boolean(),
-    notifications: z.array(
-      z.object({
-        channel: z.enum(NOTIFY_CHANNELS),
-        event: z.enum(NOTIFICATION_EVENTS),
-        status: z.enum(NOTIFICATION_STATUSES),
-        attempts: z.int(),
-        last_error: z.string().nullable(),
-      }),
-    ),
-  })
-  .meta({ id: 'Alert' });
-
-export const webhookTrial = z
-  .object({
-    delivered: z.boolean(),
-    status: z.int().nullable(),
-    error: z.string().nullable(),
-    duration_ms: z.int(),
-  })
-  .meta({ id: 'WebhookTrial' });
 
 /** Who is at it says why, or how. */
 export const acknowledgement = body({ reason });

@@ -1,4 +1,4 @@
-// Lists of cards as JSON, and what they may be filtered by. Used by routes/cards.ts and routes/card-export.ts.
+// What lists of cards may be filtered by. Used by routes/cards.ts and routes/card-export.ts.
 import { z } from 'zod';
 import { SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { LIST_LIMIT_BOUNDS } from '../../domain/page.ts';
@@ -25,19 +25,4 @@ export function cardFilterOf(query: z.output<typeof cardFilter>): CardFilter {
 export const cardListQuery = cardFilter.extend({
   after_id: queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }).default(0),
   limit: queryNumber(LIST_LIMIT_BOUNDS).default(100),
-});
-
-export const cardList = z.object({
-  items: z.array(
-    z.object({
-      card_id: z.int(),
-      iccid: z.string(),
-      carrier_id: z.int(),
-      status: z.int(),
-      allowance_mb: z.number().nullable(),
-      real_name_verified: z.boolean(),
-      stopped: z.boolean(),
-    }),
-  ),
-  next_after_id: z.int().nullable(),
 });

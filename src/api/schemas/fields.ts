@@ -1,7 +1,7 @@
-// Fields that several resources share: whole numbers with bounds, task types, times, pages. Used by the schemas and
+// Fields of requests that several resources share: whole numbers with bounds, task types, reasons. Used by the schemas and
 // routes; the messages are what a 422 says about the field.
 import { z } from 'zod';
-import { perTaskType, TASK_TYPES } from '../../domain/task-type.ts';
+import { TASK_TYPES } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../../operations/bounds.ts';
 
 /** A required JSON integer within bounds, ends included. */
@@ -34,14 +34,6 @@ export const reason = z
   .max(MAX_REASON_CHARS, { error: reasonError })
   .regex(/^\P{Cc}*$/u, { error: reasonError })
   .default('');
-
-/** RFC 3339, UTC. */
-export const instant = z.iso.datetime();
-
-/** One value for each task type. */
-export function perTaskTypeOf<Schema extends z.ZodType>(schema: Schema) {
-  return z.object(perTaskType(() => schema));
-}
 
 /** A request body: a JSON object with these fields and no others. */
 export function body<Shape extends z.ZodRawShape>(shape: Shape) {

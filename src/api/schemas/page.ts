@@ -19,7 +19,7 @@ export function itemsOf<Item extends z.ZodType>(item: Item) {
 }
 
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), page: z.int(), page_size: z.int(), total: z.int() });
+  return z.object({ items: z.array(wireSchema(item)), page: z.int(), page_size: z.int(), total: z.int() });
 }
 
 /** One page of a list that is short enough to be read in full. */

@@ -1,27 +1,14 @@
-// Silences as JSON. Used by routes/polling-alert-silences.ts. That something is silenced at all, and either for so long or
+// What requests about silences may say. Used by routes/polling-alert-silences.ts. That something is silenced at all, and either for so long or
 // until an instant, is checked in operations/alerts/silences.ts.
 import { z } from 'zod';
 import { RULE_TYPES } from '../../domain/alerts/alert-rule.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
-import { body, instant, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
+import { body, reason, requiredOr, taskType, wholeNumber } from './fields.ts';
 
 const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
 const ruleId = wholeNumber(RECORD_ID_BOUNDS);
 const untilError = 'must be a time like 2026-11-22T08:00:00Z';
-
-export const silence = z
-  .object({
-    id: z.int(),
-    rule_id: z.int().nullable(),
-    rule_type: z.enum(RULE_TYPES).nullable(),
-    task_type: taskType.nullable(),
-    reason: z.string(),
-    by: z.string(),
-    since: instant,
-    until: instant,
-  })
-  .meta({ id: 'AlertSilence' });
 
 export const newSilence = body({
   rule_id: ruleId.nullable().default(null),

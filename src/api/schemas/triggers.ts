@@ -1,39 +1,8 @@
-// Manual triggers as JSON (contract, "Fields"). Used by routes/polling-manual-trigger.ts.
+// What requests about manual triggers may say. Used by routes/polling-manual-trigger.ts.
 import { z } from 'zod';
-import {
-  CARD_ID_BOUNDS,
-  MAX_BATCH_CARDS,
-  TRIGGER_KINDS,
-  TRIGGER_STATUSES,
-} from '../../domain/manual-trigger.ts';
+import { CARD_ID_BOUNDS, MAX_BATCH_CARDS } from '../../domain/manual-trigger.ts';
 import { wholeNumberWithin } from '../../operations/bounds.ts';
-import { instant, requiredOr, taskType } from './fields.ts';
-
-export const trigger = z
-  .object({
-    trigger_id: z.string(),
-    kind: z.enum(TRIGGER_KINDS),
-    task_type: taskType,
-    status: z.enum(TRIGGER_STATUSES),
-    selection: z.object({ carrier_id: z.int().nullable(), status: z.int().nullable() }).nullable(),
-    total: z.int(),
-    total_estimated: z.boolean(),
-    waiting: z.int(),
-    running: z.int(),
-    succeeded: z.int(),
-    failed: z.int(),
-    created_at: instant,
-    finished_at: instant.nullable(),
-  })
-  .meta({ id: 'Trigger' });
-
-export const batchTrigger = trigger
-  .extend({ unknown_card_ids: z.array(z.int()) })
-  .meta({ id: 'BatchTrigger' });
-
-export const selectionCount = z
-  .object({ matching: z.int(), estimated: z.boolean() })
-  .meta({ id: 'SelectionCount' });
+import { requiredOr } from './fields.ts';
 
 /** One problem for the whole list: ten thousand wrong ids are one mistake. */
 export const cardIds = z

@@ -1,12 +1,10 @@
 // What alert rules fired, and what an on-call does about it: say that he is at it, have a notification that was given up
 // tried again. Used by the admin API.
-import type { AlertCondition, Resolution } from '../../domain/alerts/alert-rule.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { ALERT_ID_BOUNDS, type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type {
   AlertHistoryItem,
-  AlertNotification,
   AlertRecords,
   FiringCount,
   HistoryFilter,
@@ -16,26 +14,7 @@ import type { Audit } from '../audit.ts';
 import { isWithin } from '../bounds.ts';
 import { dateOf } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
-
-/** One alert; condition and name are those of the moment it fired. */
-export interface AlertReport extends AlertCondition {
-  readonly id: number;
-  readonly ruleId: number;
-  readonly ruleName: string;
-  readonly value: number;
-  readonly firedAt: Date;
-  /** Null while it fires. */
-  readonly resolvedAt: Date | null;
-  readonly resolution: Resolution | null;
-  readonly resolvedValue: number | null;
-  /** Null before somebody says that he is at it, as the two below. */
-  readonly acknowledgedAt: Date | null;
-  readonly acknowledgedBy: string | null;
-  readonly acknowledgedReason: string | null;
-  /** Of one that fires: now; of one that is over: when it was resolved. */
-  readonly silenced: boolean;
-  readonly notifications: readonly AlertNotification[];
-}
+import type { AlertReport } from './alert-reports.ts';
 
 /** Kinds without any are left out. */
 export interface AlertCounts {

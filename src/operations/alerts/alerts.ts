@@ -7,7 +7,6 @@ import {
   type AlertRuleFields,
   COOLDOWN_SECONDS_BOUNDS,
   DEFAULT_COOLDOWN_SECONDS,
-  type NotifyChannel,
   RULE_NAME_MAX_LENGTH,
   RULE_TYPE_FACTS,
   ruleTypeFits,
@@ -16,7 +15,7 @@ import { receiverOf } from '../../domain/alerts/webhook-receiver.ts';
 import { WEBHOOK_SECRET_FORM, webhookSecretsIn } from '../../domain/alerts/webhook-secret.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
-import type { WebhookTester, WebhookTrial } from '../../engine/alerts/webhook-tester.ts';
+import type { WebhookTester } from '../../engine/alerts/webhook-tester.ts';
 import { CardpollError, type FieldProblem } from '../../platform/errors.ts';
 import type { SsrfGuard } from '../../platform/ssrf-guard.ts';
 import type { AlertRecords, SliceOf } from '../../store/ports/records/alert-records.ts';
@@ -24,22 +23,7 @@ import type { Audit } from '../audit.ts';
 import { isWithin, wholeNumberWithin } from '../bounds.ts';
 import { sliceOf } from '../page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-
-/** An alert rule as operators read it (contract, "Fields"). */
-export interface AlertRuleReport extends AlertCondition {
-  readonly id: number;
-  readonly name: string;
-  readonly isEnabled: boolean;
-  readonly notifyChannels: readonly NotifyChannel[];
-  readonly webhookUrl: string | null;
-  /** Its webhooks are signed with a key of its own; which one, nobody is told. */
-  readonly hasWebhookSecret: boolean;
-  readonly cooldownSeconds: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-export type { WebhookTrial } from '../../engine/alerts/webhook-tester.ts';
+import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
 /** What makes a new rule; the rest has defaults. */
 type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
@@ -146,7 +130,7 @@ export class AlertOperations {
   }
 
   /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
-  async test(actor: Actor, id: number): Promise<WebhookTrial> {
+  async test(actor: Actor, id: number): Promise<WebhookTrialReport> {
     const rule = await find(this.records, id);
     const { webhookUrl } = rule;
     if (webhookUrl === null) {

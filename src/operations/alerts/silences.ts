@@ -10,14 +10,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { AlertRecords, NewSilence } from '../../store/ports/records/alert-records.ts';
 import type { Audit } from '../audit.ts';
 import { isWithin, requireWithin } from '../bounds.ts';
-
-export interface SilenceReport extends SilenceScope {
-  readonly id: number;
-  readonly reason: string;
-  readonly by: string;
-  readonly since: Date;
-  readonly until: Date;
-}
+import type { SilenceReport } from './alert-reports.ts';
 
 /** What is to be silenced: at least one of the three, and either how long or until when. */
 interface SilenceFields extends SilenceScope {

@@ -4,33 +4,32 @@
 // Columns and defaults: card-import-row.ts. Bad rows are reported by line and the good ones kept; importing the same
 // file again changes nothing.
 import type { Readable } from 'node:stream';
+import { z } from 'zod';
 import type { CardImport } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
+import { REPORT_NAMES, type ReportOf } from '../report.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type ImportLine, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
 
-interface ImportError {
-  /** ImportLine of the file, from 1. */
-  readonly line: number;
-  readonly message: string;
-}
-
 /** Every row received is inserted, updated, unchanged or rejected. */
-export interface ImportReport {
-  readonly received: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  /** The first 1,000 rejected rows, by line. */
-  readonly errors: readonly ImportError[];
-  /** There were more. */
-  readonly errorsTruncated: boolean;
-}
+export const importReport = z
+  .object({
+    received: z.int(),
+    inserted: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    rejected: z.int(),
+    errors: z
+      .array(z.object({ line: z.int(), message: z.string() }))
+      .describe('The first 1,000 rejected rows, by line'),
+    errorsTruncated: z.boolean().describe('There were more'),
+  })
+  .register(REPORT_NAMES, { id: 'CardImportReport' });
+export type ImportReport = ReportOf<typeof importReport>;
 
 type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
 
@@ -75,7 +74,7 @@ export async function importCards(
 class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
   readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
-  readonly #errors: ImportError[] = [];
+  readonly #errors: ImportReport['errors'][number][] = [];
   /** Rows of the present chunk and the lines they stand on, by card id: of a card named twice the last row counts. */
   #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
   #anyLine = false;

@@ -12,43 +12,17 @@ import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
-import type { CardFilter, ListedCard } from '../../store/ports/records/card-records.ts';
+import type { CardFilter } from '../../store/ports/records/card-records.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
 import { exportCards } from './card-export.ts';
 import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
+import type { CardListReport, CardReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
 
-export interface CardReport {
-  readonly cardId: number;
-  readonly iccid: string;
-  readonly carrierId: number;
-  readonly status: number;
-  readonly realNameVerified: boolean;
-  readonly stopped: boolean;
-  /** MB a calendar month; null means unlimited. */
-  readonly allowanceMb: number | null;
-  /** MB used in `usageMonth`, the present month (YYYY-MM) of the configured time zone. */
-  readonly usedMbMonth: number;
-  readonly usageMonth: string;
-  /** null: never polled. */
-  readonly lastPolledAt: Record<TaskType, Date | null>;
-  /**
-   * When the card is due next; in the past while it waits in the queue, or its schedule lags. null: its config is disabled
-   * or it is not loaded yet.
-   */
-  readonly nextDueAt: Record<TaskType, Date | null>;
-}
-
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
-
-export interface CardListReport {
-  readonly items: readonly ListedCard[];
-  /** Hand this to the next call; null: there are no further cards. */
-  readonly nextAfterId: number | null;
-}
 
 interface CardDependencies {
   readonly audit: Audit;

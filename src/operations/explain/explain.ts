@@ -1,66 +1,74 @@
 // Why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the dashboard.
-import type { TriggerKind } from '../../domain/manual-trigger.ts';
-import type { TaskType } from '../../domain/task-type.ts';
-import type { CardReport } from '../cards/cards.ts';
+import { z } from 'zod';
+import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
+import { cardReport } from '../cards/card-report.ts';
+import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 
-export type PollingState =
-  | 'scheduled' // in its ring, not due yet
-  | 'due' // queued, or overdue in its ring
-  | 'running'
-  | 'backoff' // failed, waits for its next attempt
-  | 'paused' // the task type is paused
-  | 'held' // a breaker holds its interface back
-  | 'disabled' // its config is disabled
-  | 'unmatched' // no config matches it
-  | 'not_loaded'; // a config matches it, but its ring does not contain it yet
+const pollingState = z.enum([
+  'scheduled', // in its ring, not due yet
+  'due', // queued, or overdue in its ring
+  'running',
+  'backoff', // failed, waits for its next attempt
+  'paused', // the task type is paused
+  'held', // a breaker holds its interface back
+  'disabled', // its config is disabled
+  'unmatched', // no config matches it
+  'not_loaded', // a config matches it, but its ring does not contain it yet
+]);
+export type PollingState = z.output<typeof pollingState>;
 
-export interface TaskExplanation {
-  readonly taskType: TaskType;
-  readonly state: PollingState;
-  /** One sentence without a full stop: what happens to the card, and why. */
-  readonly text: string;
-  /** The command that helps or shows more; null: none is needed. */
-  readonly command: string | null;
-  /** The config that polls the card; null: none matches it. */
-  readonly config: { readonly id: number; readonly name: string; readonly intervalSeconds: number } | null;
-  readonly otherConfigs: ReadonlyArray<{
-    readonly id: number;
-    readonly name: string;
-    readonly reason: string;
-  }>;
-  /** The card's bucket, counted from 0 in the order in which the ring reaches the buckets. */
-  readonly ring: { readonly bucket: number; readonly buckets: number; readonly member: boolean } | null;
-  readonly nextDueAt: Date | null;
-  readonly overdueSeconds: number | null;
-  /** Number of cards that are polled before it. */
-  readonly cardsBefore: number | null;
-  /** Seconds until it is polled, at the present rate. */
-  readonly expectedInSeconds: number | null;
-  readonly lastSucceededAt: Date | null;
-  readonly lastFailure: {
-    readonly at: Date;
-    readonly reason: string;
-    readonly message: string;
-    readonly durationMs: number;
-    readonly attempts: number;
-    readonly nextTryAt: Date | null;
-  } | null;
-}
+const taskExplanation = z.object({
+  taskType,
+  state: pollingState,
+  text: z.string().describe('One sentence without a full stop: what happens to the card, and why'),
+  command: z.string().nullable().describe('The command that helps or shows more; null: none is needed'),
+  config: z
+    .object({ id: z.int(), name: z.string(), intervalSeconds: z.int() })
+    .nullable()
+    .describe('The config that polls the card; null: none matches it'),
+  otherConfigs: z.array(z.object({ id: z.int(), name: z.string(), reason: z.string() })),
+  ring: z
+    .object({
+      bucket: z
+        .int()
+        .describe("The card's bucket, counted from 0 in the order in which the ring reaches the buckets"),
+      buckets: z.int(),
+      member: z.boolean(),
+    })
+    .nullable(),
+  nextDueAt: z.date().nullable(),
+  overdueSeconds: z.number().nullable(),
+  cardsBefore: z.int().nullable().describe('Cards that are polled before it'),
+  expectedInSeconds: z.number().nullable().describe('Seconds until it is polled, at the present rate'),
+  lastSucceededAt: z.date().nullable(),
+  lastFailure: z
+    .object({
+      at: z.date(),
+      reason: z.string(),
+      message: z.string(),
+      durationMs: z.number(),
+      attempts: z.int().describe('Failures in a row'),
+      nextTryAt: z.date().nullable(),
+    })
+    .nullable(),
+});
+export type TaskExplanation = ReportOf<typeof taskExplanation>;
 
-export interface CardExplanation {
-  readonly generatedAt: Date;
-  readonly card: CardReport;
-  readonly tasks: readonly TaskExplanation[];
-  /** One entry per month, the latest first. */
-  readonly usage: ReadonlyArray<{ readonly month: string; readonly usedMb: number }>;
-  /** The latest first. */
-  readonly stops: ReadonlyArray<{ readonly at: Date; readonly action: string; readonly detail: string }>;
-  readonly openTriggers: ReadonlyArray<{
-    readonly triggerId: string;
-    readonly kind: TriggerKind;
-    readonly taskType: TaskType;
-    readonly createdAt: Date;
-  }>;
-  /** The command that shows the card's log lines. */
-  readonly logsCommand: string;
-}
+export const cardExplanation = z
+  .object({
+    generatedAt: z.date(),
+    card: cardReport,
+    tasks: z.array(taskExplanation),
+    usage: z
+      .array(z.object({ month: z.string(), usedMb: z.number() }))
+      .describe('One entry per month, the latest first'),
+    stops: z
+      .array(z.object({ at: z.date(), action: z.string(), detail: z.string() }))
+      .describe('The latest first'),
+    openTriggers: z.array(
+      z.object({ triggerId: z.string(), kind: z.enum(TRIGGER_KINDS), taskType, createdAt: z.date() }),
+    ),
+    logsCommand: z.string().describe("The command that shows the card's log lines"),
+  })
+  .register(REPORT_NAMES, { id: 'CardExplanation' });
+export type CardExplanation = ReportOf<typeof cardExplanation>;

@@ -1,0 +1,38 @@
+// The reports of cards: one in full, and a stretch of the list. Made by cards.ts.
+import { z } from 'zod';
+import { perTaskTypeOf, REPORT_NAMES, type ReportOf } from '../report.ts';
+
+export const cardReport = z
+  .object({
+    cardId: z.int(),
+    iccid: z.string(),
+    carrierId: z.int(),
+    status: z.int(),
+    realNameVerified: z.boolean(),
+    stopped: z.boolean(),
+    allowanceMb: z.number().nullable().describe('MB a calendar month; null: unlimited'),
+    usedMbMonth: z.number().describe('MB used in usage_month'),
+    usageMonth: z.string().describe('The present month (YYYY-MM) of the configured time zone'),
+    lastPolledAt: perTaskTypeOf(z.date().nullable()).describe('null: never polled'),
+    nextDueAt: perTaskTypeOf(z.date().nullable()).describe(
+      'In the past while the card waits in the queue, or its schedule lags; null: its config is disabled or it is not loaded yet',
+    ),
+  })
+  .register(REPORT_NAMES, { id: 'Card' });
+export type CardReport = ReportOf<typeof cardReport>;
+
+export const cardListReport = z.object({
+  items: z.array(
+    z.object({
+      cardId: z.int(),
+      iccid: z.string(),
+      carrierId: z.int(),
+      status: z.int(),
+      allowanceMb: z.number().nullable(),
+      realNameVerified: z.boolean(),
+      stopped: z.boolean(),
+    }),
+  ),
+  nextAfterId: z.int().nullable().describe('The after_id of the next call; null: there are no further cards'),
+});
+export type CardListReport = ReportOf<typeof cardListReport>;
