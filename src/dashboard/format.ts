@@ -1,7 +1,7 @@
-// Values as short texts for the views. Times are told relative to the moment the daemon made the data, so that what
-// is no longer fresh does not look as if it went on.
+// Values as short texts for the views. Times are relative to the moment the daemon made the data, so that stale data does
+// not look as if it went on.
 import type { OverviewBody } from '../api/client/client-bodies.ts';
-import { span as timeSpan } from '../cli/output/style.ts';
+import { relativeTime, span as timeSpan } from '../cli/output/style.ts';
 import type { Span, Tone } from './line.ts';
 
 export const NOTHING = '-';
@@ -38,7 +38,7 @@ export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
 }
 
-/** A rate or a duration: tenths only where they tell something. */
+/** A rate or a duration, with tenths only below ten. */
 export function measure(value: number | null): string {
   if (value === null) return NOTHING;
   return value < 9.95 && value > 0 ? value.toFixed(1) : count(value);
@@ -55,10 +55,7 @@ export function seconds(value: number | null): string {
 
 /** How far a time (RFC 3339) is from `nowMs`: `12s ago`, `in 5m`. */
 export function relative(time: string | null, nowMs: number): string {
-  if (time === null) return NOTHING;
-  const ahead = Math.round((Date.parse(time) - nowMs) / 1000);
-  if (ahead === 0) return 'now';
-  return ahead < 0 ? `${timeSpan(-ahead)} ago` : `in ${timeSpan(ahead)}`;
+  return time === null ? NOTHING : relativeTime(time, nowMs);
 }
 
 /** How long since a time. */

@@ -1,20 +1,31 @@
 // Lines as the text a terminal gets, made by Ink. Used by the session again and again, and by --once.
-import { renderToString } from 'ink';
-import type { Line } from './line.ts';
-import { Screen } from './screen.tsx';
+import { Box, renderToString, Text, type TextProps } from 'ink';
+import type { ReactElement } from 'react';
+import type { Line, Tone } from './line.ts';
+
+/** The sixteen colours of every terminal, and no black or white: they are read on light and dark backgrounds. */
+const TONES: Record<Tone, TextProps> = {
+  good: { color: 'green' },
+  warn: { color: 'yellow' },
+  bad: { color: 'red', bold: true },
+  accent: { color: 'cyan' },
+  dim: { dimColor: true },
+  bold: { bold: true },
+  picked: { color: 'cyan', bold: true },
+};
 
 /** @returns one text a line, colours included where chalk has them. */
 export function renderLines(lines: readonly Line[], columns: number): string[] {
   return lines.length === 0 ? [] : renderToString(<Screen lines={lines} />, { columns }).split('\n');
 }
 
-/** Lines of several views: who goes back to one finds it rendered. */
+/** Enough for several views, so that going back to one renders nothing. */
 const KEPT_LINES = 400;
 
-/** Renders frame after frame; what stood in one of the last is not rendered again, as most of it stays. */
+/** Renders frame after frame. Most lines stay the same, so those of the last frames are kept and not rendered again. */
 export class FrameRenderer {
   #columns = 0;
-  /** Line -> its text; what was shown last stands last. */
+  /** Line -> its text, the one shown last at the end. */
   readonly #known = new Map<string, string>();
 
   render(lines: readonly Line[], columns: number): string[] {
@@ -43,4 +54,27 @@ export class FrameRenderer {
       this.#known.delete(key);
     }
   }
+}
+
+function Screen({ lines }: { readonly lines: readonly Line[] }): ReactElement {
+  return (
+    <Box flexDirection="column">
+      {lines.map((line, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen
+        <Text key={row} wrap="truncate-end">
+          {line.length === 0 ? ' ' : line.map(({ text, tone }, i) => spanElement(text, tone, i))}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+function spanElement(text: string, tone: Tone | undefined, i: number) {
+  return tone === undefined ? (
+    text
+  ) : (
+    <Text key={i} {...TONES[tone]}>
+      {text}
+    </Text>
+  );
 }

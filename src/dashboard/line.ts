@@ -1,4 +1,4 @@
-// What a screen is made of: lines of spans, each a text in one tone. Views make them, screen.tsx paints them.
+// What a screen is made of: lines of spans, each a text in one tone. Views make them, frames.tsx renders them.
 import * as lines from '../cli/output/line.ts';
 import { widthOf } from '../cli/output/width.ts';
 

@@ -27,15 +27,15 @@ const UNITS = [
 
 /** What tables may take of the screen. */
 export interface Layout {
-  /** Columns of the terminal; null: as many as it takes. */
+  /** Columns of the terminal; null: as many as the table takes. */
   readonly columns: number | null;
-  /** Names the columns also behind a pipe. */
+  /** Whether the columns are named behind a pipe too. */
   readonly header: boolean;
   readonly widthOf: WidthOf;
 }
 
 const PLAIN: Layout = { columns: null, header: false, widthOf: ({ length }) => length };
-/** Of a terminal that does not tell its width. */
+/** For a terminal that does not know its width. */
 const USUAL_COLUMNS = 80;
 /** What follows the first line of a sentence is indented. */
 const INDENT = '  ';
@@ -62,7 +62,7 @@ export class Style {
     return { text, align: 'right' };
   }
 
-  /** A number that names something: digits are never grouped. */
+  /** A number that is a name. Its digits are never grouped. */
   id(value: number | string | null): Cell {
     return { ...this.text(value), align: 'right' };
   }
@@ -75,12 +75,10 @@ export class Style {
   time(value: string | null): Cell {
     if (value === null) return { text: NOTHING };
     if (!this.forPeople) return { text: value };
-    const seconds = Math.round((Date.parse(value) - this.nowMs) / 1000);
-    if (Math.abs(seconds) < 1) return { text: 'now' };
-    return { text: seconds < 0 ? `${span(-seconds)} ago` : `in ${span(seconds)}` };
+    return { text: relativeTime(value, this.nowMs) };
   }
 
-  /** The time of day on the clock of whoever reads, with the day when it was another one. @param value RFC 3339. */
+  /** The time of day on the reader's clock, with the date when it is more than half a day ago. @param value RFC 3339. */
   clockTime(value: string): string {
     const at = new Date(value);
     const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
@@ -125,6 +123,13 @@ export function sentenceLines(text: string, { layout }: Style, before = ''): str
   const room = layout.columns === null ? null : layout.columns - INDENT.length;
   const lines = wordWrap(`${before}${plainText(text)}`, room, layout.widthOf);
   return lines.map((line, index) => (index === 0 ? line : `${INDENT}${line}`));
+}
+
+/** `12s ago`, `in 5m`. @param time RFC 3339. */
+export function relativeTime(time: string, nowMs: number): string {
+  const ahead = Math.round((Date.parse(time) - nowMs) / 1000);
+  if (ahead === 0) return 'now';
+  return ahead < 0 ? `${span(-ahead)} ago` : `in ${span(ahead)}`;
 }
 
 /** The two largest units: `2h 5m`. */
