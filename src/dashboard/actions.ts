@@ -1,5 +1,5 @@
-// What an operator can change from the screen. Each action knows its plan (what it turns into what, for how many cards,
-// and the command that does the same) and how it is carried out. Used by model.ts and session.ts.
+// What an operator can change from the screen. Each action has a plan (old and new value, how many cards it affects, the
+// command that does the same), and this file carries it out. Used by model.ts and session.ts.
 import type { ApiClient } from '../api/client/client.ts';
 import type {
   AlertBody,
@@ -31,11 +31,9 @@ export type Action =
   | { readonly kind: 'silence'; readonly alert: AlertBody; readonly seconds: number };
 
 export interface ChangePlan {
-  /** What is done, old -> new. */
   readonly title: string;
-  /** Whom it concerns and what follows. */
+  /** Which cards it affects, and the consequences. */
   readonly effects: readonly string[];
-  /** The command line that does the same. */
   readonly command: string;
 }
 
@@ -85,7 +83,7 @@ export function planOf(action: Action): ChangePlan {
   }
 }
 
-/** Carries it out. @returns what came of it, in one sentence without a full stop. Throws CardpollError. */
+/** @returns the result, as one sentence without a full stop. Throws CardpollError. */
 export async function perform(client: ApiClient, action: Action): Promise<string> {
   switch (action.kind) {
     case 'limit': {

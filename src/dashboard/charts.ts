@@ -1,7 +1,7 @@
 // Charts out of characters: a line of bars, a chart of braille dots, a gauge. Gaps in the data stay gaps. Used by the
 // views. Knows numbers, not what they mean.
 
-/** null: nothing is known of that time. */
+/** null where there is no sample. */
 export type Series = readonly (number | null)[];
 
 const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -16,7 +16,7 @@ const DOT_BITS = [
   [0x40, 0x80],
 ] as const;
 
-/** What stands for several values: what they come to on average, or the one that would be missed. */
+/** How several values become one: their mean, or the extreme that matters. */
 export type Summary = 'mean' | 'max' | 'min';
 
 const SUMMARIES: Record<Summary, (known: readonly number[]) => number> = {
@@ -25,7 +25,7 @@ const SUMMARIES: Record<Summary, (known: readonly number[]) => number> = {
   min: (known) => Math.min(...known),
 };
 
-/** As many values as there are columns, each standing for its share; null where all of the share is unknown. */
+/** As many values as columns, each the summary of its share of the series; null where the share has no value. */
 export function resampled(series: Series, columns: number, summary: Summary = 'mean'): Series {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * series.length) / columns);
@@ -35,7 +35,7 @@ export function resampled(series: Series, columns: number, summary: Summary = 'm
   });
 }
 
-/** Bars of eight heights over zero, the highest value the highest bar. */
+/** Bars of eight heights from zero; the highest value has the highest bar. */
 export function sparkline(series: Series, columns: number): string {
   const values = resampled(series, columns);
   const max = Math.max(...values.map((value) => value ?? 0));
@@ -43,7 +43,7 @@ export function sparkline(series: Series, columns: number): string {
   return values.map((value) => (value === null ? ' ' : bar(value))).join('');
 }
 
-/** @param share 0 to 1; anything above nothing shows. */
+/** @param share 0 to 1. Any share above 0 fills at least one column. */
 export function gauge(share: number, columns: number): string {
   const whole = Math.min(1, Math.max(0, share));
   const filled = whole === 0 ? 0 : Math.max(1, Math.round(whole * columns));
@@ -57,7 +57,7 @@ interface Extent {
   readonly last: number | null;
 }
 
-/** null where nothing is known. */
+/** null where the series has no value. */
 export function extentOf(series: Series): Extent | null {
   const known = series.filter((value) => value !== null);
   if (known.length === 0) return null;
@@ -68,7 +68,7 @@ interface ChartOptions {
   readonly columns: number;
   readonly rows: number;
   readonly summary: Summary;
-  /** Of the lowest and the highest dot; without them nothing and the highest value drawn. */
+  /** The values of the lowest and the highest dot; null: 0 and the highest value drawn. */
   readonly scale: { readonly floor: number; readonly ceiling: number } | null;
 }
 
@@ -93,7 +93,7 @@ export function lineChart(all: readonly Series[], { columns, rows, summary, scal
     let before: number | null = null;
     for (const [x, value] of series.entries()) {
       const y = value === null ? null : rowOf(value);
-      // A line joins neighbours only: what is unknown between two values is not drawn as if it were known.
+      // A line joins neighbours only, so that a gap in the samples stays a gap on the chart.
       for (let at = y; at !== null; at = stepTowards(at, before)) dot(x, at);
       before = y;
     }
@@ -101,7 +101,7 @@ export function lineChart(all: readonly Series[], { columns, rows, summary, scal
   return cells.map((row) => String.fromCharCode(...Array.from(row, (bits) => BRAILLE_BLANK + bits)));
 }
 
-/** The next dot of the way to the neighbour's height; null when it is reached, or there is no neighbour. */
+/** The next dot on the way to the neighbour's height; null at its end, or without a neighbour. */
 function stepTowards(at: number, goal: number | null): number | null {
   if (goal === null || Math.abs(goal - at) <= 1) return null;
   return at + Math.sign(goal - at);

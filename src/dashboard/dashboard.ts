@@ -1,5 +1,5 @@
-// The dashboard: the screen for whoever is called at night. Opened by `cardpoll dashboard` and by the demo, which load it
-// when they need it; nothing else knows it. session.ts is how it lives, model.ts what it knows, views/ how it looks.
+// The dashboard, the screen for an operator on call. `cardpoll dashboard` and the demo open it, and load it only then.
+// session.ts runs it, model.ts holds its rules, views/ has what it shows.
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,17 +9,17 @@ import { Terminal } from './terminal.ts';
 
 interface DashboardOptions {
   readonly client: ApiClient;
-  /** Whose fleet this is, as it is shown. */
+  /** The name of the daemon, as the header shows it. */
   readonly daemon: string;
   readonly hasToken: boolean;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly clock: Clock;
-  /** Ends it; `run` then throws its reason. */
+  /** Ends the dashboard, which then throws the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** Shows the dashboard until the operator ends it. The terminal is as before when this resolves or rejects. */
+/** Shows the dashboard until the operator quits. The terminal is restored before this resolves or rejects. */
 export async function runDashboard(options: DashboardOptions): Promise<'quit' | 'interrupted'> {
   const { client, daemon, hasToken, stdin, stdout, clock, signal } = options;
   const terminal = new Terminal(stdin, stdout);

@@ -14,7 +14,7 @@ const HEALTH: Record<Health, { readonly symbol: string; readonly tone: Tone }> =
   alert: { symbol: '✖', tone: 'bad' },
 };
 
-/** Symbol and word in their colour. */
+/** Symbol and word, in the colour of the health. */
 export function healthSpan(health: Health): Span {
   const { symbol, tone } = HEALTH[health];
   return { text: `${symbol} ${health}`, tone };
@@ -33,7 +33,7 @@ export function count(value: number | null): string {
   return `${scaled < 9.95 ? scaled.toFixed(1).replace(/\.0$/, '') : Math.round(scaled)}${unit}`;
 }
 
-/** Every digit, in groups. */
+/** All digits, grouped: 1,234,567. */
 export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
 }
@@ -44,7 +44,7 @@ export function measure(value: number | null): string {
   return value < 9.95 && value > 0 ? value.toFixed(1) : count(value);
 }
 
-/** Rounded down, so that not quite all is never all. */
+/** Rounded down, so that 99.99 is not shown as 100. */
 export function percent(value: number | null): string {
   return value === null ? NOTHING : value === 100 ? '100' : (Math.floor(value * 10) / 10).toFixed(1);
 }

@@ -1,9 +1,9 @@
-// Lines as the text a terminal gets, made by Ink. Used by the session again and again, and by --once.
+// Renders lines with Ink to the text that a terminal gets. Used by the session for each frame, and by --once.
 import { Box, renderToString, Text, type TextProps } from 'ink';
 import type { ReactElement } from 'react';
 import type { Line, Tone } from './line.ts';
 
-/** The sixteen colours of every terminal, and no black or white: they are read on light and dark backgrounds. */
+/** Colours that every terminal has, without black and white, so that they can be read on light and dark backgrounds. */
 const TONES: Record<Tone, TextProps> = {
   good: { color: 'green' },
   warn: { color: 'yellow' },
@@ -14,7 +14,7 @@ const TONES: Record<Tone, TextProps> = {
   picked: { color: 'cyan', bold: true },
 };
 
-/** @returns one text a line, colours included where chalk has them. */
+/** @returns one text for each line, with colours where chalk has them on. */
 export function renderLines(lines: readonly Line[], columns: number): string[] {
   return lines.length === 0 ? [] : renderToString(<Screen lines={lines} />, { columns }).split('\n');
 }
@@ -33,18 +33,10 @@ export class FrameRenderer {
     this.#columns = columns;
     const keys = lines.map((line) => JSON.stringify(line));
     const fresh = new Map<string, Line>();
-    for (const [i, line] of lines.entries()) {
-      const key = keys[i] ?? '';
-      if (!this.#known.has(key)) fresh.set(key, line);
-    }
+    for (const [i, key] of keys.entries()) if (!this.#known.has(key)) fresh.set(key, lines[i] ?? []);
     const texts = renderLines([...fresh.values()], columns);
     for (const [i, key] of [...fresh.keys()].entries()) this.#known.set(key, texts[i] ?? '');
     const shown = keys.map((key) => this.#known.get(key) ?? '');
-    this.#keep(keys, shown);
-    return shown;
-  }
-
-  #keep(keys: readonly string[], shown: readonly string[]): void {
     for (const [i, key] of keys.entries()) {
       this.#known.delete(key);
       this.#known.set(key, shown[i] ?? '');
@@ -53,6 +45,7 @@ export class FrameRenderer {
       if (this.#known.size <= KEPT_LINES) break;
       this.#known.delete(key);
     }
+    return shown;
   }
 }
 

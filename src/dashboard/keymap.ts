@@ -1,4 +1,4 @@
-// The one table of keys. model.ts acts by it; the help line and the page under `?` are drawn from it.
+// The table of keys. model.ts carries out its commands, and the help line and the help page are drawn from it.
 import type { State, View } from './state.ts';
 import { failingCards, isStale } from './state.ts';
 
@@ -37,18 +37,17 @@ export type Command =
   | 'enter';
 
 export interface Binding {
-  /** As session.tsx names them: a character, or `up`, `return`, `ctrl-c` ... */
+  /** As keys.ts names them: a character, or `up`, `return`, `ctrl-c` ... */
   readonly keys: readonly string[];
-  /** How the keys are shown. */
   readonly shown: string;
   readonly label: string;
   readonly command: Command;
   readonly mode: Mode;
-  /** Where it does something; all views without it. */
+  /** The views where it works; all of them where it is missing. */
   readonly views?: readonly View[];
-  /** Changes the fleet: an uppercase key, greyed for a token that may only read and while the data is stale. */
+  /** It changes the fleet. It is grey for a token that may only read, and while the data is stale. */
   readonly changes?: true;
-  /** Whether it stands in the help line, where there is room; the others are on the page under `?` alone. */
+  /** Whether the help line shows it, where there is room. The help page shows all keys. */
   readonly inLine?: (state: State) => boolean;
 }
 
@@ -152,7 +151,7 @@ function isPaused({ data, taskType }: State): boolean {
   return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
 }
 
-/** In the view of a task type it is about its failing cards. */
+/** The view of a task type opens its failing cards. */
 function canOpen(state: State): boolean {
   return state.view !== 'task' || failingCards(state).length > 0;
 }
@@ -174,18 +173,18 @@ export function modeOf({ help, prompt, confirm }: Pick<State, 'help' | 'prompt' 
   return help ? 'help' : 'view';
 }
 
-/** What a key does now; null: nothing. */
+/** @returns null for a key that does nothing now. */
 export function bindingOf(state: State, key: string): Binding | null {
   return bindingsOf(state).find(({ keys }) => keys.includes(key)) ?? null;
 }
 
-/** Those that do something now, in order of the table. */
+/** The keys that do something now, in the order of the table. */
 export function bindingsOf(state: State): readonly Binding[] {
   const mode = modeOf(state);
   return KEYMAP.filter((one) => one.mode === mode && (one.views?.includes(state.view) ?? true));
 }
 
-/** Why nothing can be changed now; null when it can. */
+/** Why nothing can be changed now; null where it can. */
 export function refusalOf(state: State): string | null {
   if (state.readOnly) return 'this token may only read: changing needs an operator token';
   if (state.data.overview.body === null) return 'nothing is known of the fleet yet';

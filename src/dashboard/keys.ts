@@ -1,9 +1,9 @@
-// Bytes of a keyboard in raw mode -> names of keys. Used by the session. What is pasted comes as text of its own, so
-// that a clipboard never presses a key; what no key is known for is dropped whole, never taken for its characters.
+// Turns the bytes of a keyboard in raw mode into names of keys. Used by the session. A paste becomes a text, so that a
+// clipboard never presses a key. An unknown sequence is dropped as a whole and not read as characters.
 
 export interface Input {
   readonly keys: readonly ({ readonly key: string } | { readonly pasted: string })[];
-  /** The beginning of something that may go on in the next chunk. */
+  /** The beginning of a sequence or a paste that may continue in the next chunk. */
   readonly pending: string;
 }
 
@@ -26,11 +26,11 @@ const CONTROLS: Readonly<Record<string, string>> = {
 const ESCAPE = '\x1b';
 const PASTE_BEGINS = '\x1b[200~';
 const PASTE_ENDS = '\x1b[201~';
-/** Behind Esc: a whole control sequence at the start of a text (ECMA-48), or one that may still become whole. */
+/** What follows Esc: a complete control sequence (ECMA-48), or the beginning of one. */
 const SEQUENCE = /^(?:\[([0-?]*[ -/]*[@-~])|O([@-~]))/;
 const BEGUN = /^(?:\[[0-?]*[ -/]*|O)?$/;
 
-/** @param text what was pending, and the next chunk. */
+/** @param text what was pending, followed by the next chunk. */
 export function keysIn(text: string): Input {
   const keys: Input['keys'][number][] = [];
   let rest = text;
@@ -59,7 +59,7 @@ export function keysIn(text: string): Input {
   return { keys, pending: '' };
 }
 
-/** What a pending text was when nothing follows it: Esc, pressed alone. A paste that never ends is none. */
+/** The key that a pending text was when nothing followed it: only Esc can be one. */
 export function keyOfPending(pending: string): string | null {
   return pending === ESCAPE ? 'escape' : null;
 }

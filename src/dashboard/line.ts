@@ -13,7 +13,6 @@ export function span(text: string | number, tone?: Tone): Span {
   return { text: String(text), tone };
 }
 
-/** A line of one span. */
 export function plain(text: string, tone?: Tone): Line {
   return [span(text, tone)];
 }
@@ -34,7 +33,12 @@ export function spread(left: Line, right: Line, columns: number): Line {
 }
 
 /** Two blocks of lines next to each other, `gap` columns between them. */
-export function beside(left: readonly Line[], right: readonly Line[], leftColumns: number, gap = 2): Line[] {
+export function sideBySide(
+  left: readonly Line[],
+  right: readonly Line[],
+  leftColumns: number,
+  gap = 2,
+): Line[] {
   const height = Math.max(left.length, right.length);
   return Array.from({ length: height }, (_, i) => [
     ...lines.padded(left[i] ?? EMPTY, leftColumns + gap, 'left', widthOf),

@@ -1,5 +1,5 @@
-// The dashboard's one rule: state x event -> state. Pure; what a state asks to be done (`job`, `exit`) and which data it
-// needs (`sourcesOf`) the session reads off it.
+// Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
+// done (`job`, `exit`) and which data it needs (`sourcesOf`).
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
@@ -56,7 +56,7 @@ function received(state: State, { reading, atMs }: Extract<Event, { type: 'recei
   return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
 }
 
-/** The list of failing cards is another one every moment: the mark stays on its card while it is there. */
+/** Failing cards come and go. The mark stays on its card as long as the card is listed. */
 function samePicked(before: State, after: State): State {
   if (after.view !== 'task' || after.data.failures === before.data.failures) return after;
   const cards = failingCards(after);
@@ -70,7 +70,7 @@ function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, {
   return { ...state, data, nextTryAtMs: source === 'overview' ? nextTryAtMs : state.nextTryAtMs };
 }
 
-/** A plan that had to be asked for. It never slips under the fingers of somebody who types meanwhile. */
+/** Shows a plan that the daemon had to be asked for, unless the operator has begun to type something else. */
 function answeredPlan(state: State, { action, plan }: Extract<Event, { type: 'planned' }>): State {
   const idle = { ...state, job: null, notice: null };
   return modeOf(state) === 'view' ? { ...idle, confirm: { action, plan } } : idle;
@@ -174,7 +174,7 @@ function neighbour<T>(list: readonly T[], one: T, step: number): T {
   return list[(Math.max(0, at) + step + list.length) % list.length] as T;
 }
 
-/** In lists the picked row, elsewhere the task type; neither goes round. */
+/** Moves the picked row of a list, elsewhere the task type. It stops at both ends. */
 function moved(state: State, step: number): State {
   const length = rowsOf(state);
   if (length === null) {
@@ -188,7 +188,7 @@ function otherTask(state: State, step: number): State {
   return { ...state, taskType: neighbour(TASK_TYPES, state.taskType, step), picked: 0, notice: null };
 }
 
-/** Rows of the list that is open; null where none is. */
+/** The number of rows of the open list; null where the view has no list. */
 function rowsOf({ view, data, taskType }: State): number | null {
   switch (view) {
     case 'task':

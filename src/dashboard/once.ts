@@ -1,4 +1,4 @@
-// The screen once, as text or as its data: what `--once` prints. Reads what the overview needs, each source one time.
+// What `--once` prints: the overview as text or as data. Reads each source of the overview one time.
 import type { ApiClient } from '../api/client/client.ts';
 import { messageOf } from '../platform/errors.ts';
 import { renderLines } from './frames.tsx';
@@ -12,7 +12,7 @@ interface Once {
   readonly state: State;
 }
 
-/** null: the daemon did not answer that one; `problems` says why. */
+/** A part is null where the daemon did not answer; `problems` has the reasons. */
 interface OnceData {
   readonly overview: State['data']['overview']['body'];
   readonly history: State['data']['history']['body'];
@@ -23,7 +23,7 @@ interface OnceData {
 
 const MOST_ALERTS = 100;
 
-/** Throws when not even the overview is to be had. */
+/** Throws CardpollError when the daemon does not answer with an overview. */
 export async function readOnce(client: ApiClient, given: Parameters<typeof initialState>[0]): Promise<Once> {
   const problems: string[] = [];
   const parts: Promise<Received>[] = [

@@ -1,4 +1,5 @@
-// Lines typed at the bottom of the screen: what is asked, and what an answer becomes. Used by model.ts and the frame.
+// The prompts at the bottom of the screen: their questions, and the actions that answers become. Used by model.ts and
+// the frame.
 import type { AlertBody, ConfigBody, TaskBody } from '../api/client/client-bodies.ts';
 import { duration, integer, type Parsed } from '../config/kinds.ts';
 import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
@@ -9,7 +10,7 @@ import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';
 
-/** What the keys act on, and typed lines are about; null: not known, or not what the view shows. */
+/** What keys and prompts act on; null where it is not known, or the view does not show it. */
 interface Subject {
   readonly task: TaskBody | null;
   readonly config: ConfigBody | null;
@@ -33,7 +34,6 @@ export function subjectOf(state: State): Subject {
   };
 }
 
-/** The question, as it stands before the answer. */
 export function questionOf({ for: what }: Prompt, { task, config, alert }: Subject): string {
   switch (what) {
     case 'card':
@@ -49,7 +49,7 @@ export function questionOf({ for: what }: Prompt, { task, config, alert }: Subje
   }
 }
 
-/** What the text typed means. */
+/** The action that the typed text asks for, or why it is refused. */
 export function actionOf({ for: what, text }: Prompt, { task, config, alert }: Subject): Answer {
   const typed = text.trim();
   switch (what) {

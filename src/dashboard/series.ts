@@ -6,19 +6,18 @@ import type { Series } from './charts.ts';
 
 export type SampleBody = HistoryBody['items'][number]['tasks'][number];
 
-/** How far the charts go back at most. */
 export const CHART_MINUTES = 15;
-/** Of a fleet that has just begun the charts show less, rather than an empty stretch before its time. */
+/** Minutes that charts show. A fleet that has just started gets short charts instead of empty ones. */
 const STRETCHES = [1, 2, 5, CHART_MINUTES];
 
-/** How far the charts go back for what is known: the shortest stretch that holds all of it. */
+/** The minutes that charts show: the fewest that hold all samples. */
 export function minutesOf(history: HistoryBody | null): number {
   const times = history?.items ?? [];
   const knownMs = Date.parse(times.at(-1)?.at ?? '') - Date.parse(times[0]?.at ?? '');
   return STRETCHES.find((minutes) => knownMs <= minutes * 60_000) ?? CHART_MINUTES;
 }
 
-/** @param history null: nothing is known yet. */
+/** @param history null before the first answer. */
 export function seriesOf(
   history: HistoryBody | null,
   taskType: TaskType,
@@ -40,7 +39,7 @@ export function seriesOf(
 
 const TIMES = new WeakMap<HistoryBody, readonly number[]>();
 
-/** Read once for all charts and frames of the same history. */
+/** The times are parsed once for all charts and frames of a history. */
 function timesOf(history: HistoryBody): readonly number[] {
   const known = TIMES.get(history);
   if (known !== undefined) return known;
@@ -49,7 +48,7 @@ function timesOf(history: HistoryBody): readonly number[] {
   return times;
 }
 
-/** What is kept of the older samples together with newer ones; both oldest first. */
+/** The newer samples, after the older ones that charts still show. Both are in order of time. */
 export function merged(older: HistoryBody | null, newer: HistoryBody): HistoryBody {
   if (older === null || older.step_seconds !== newer.step_seconds) return newer;
   const [first] = newer.items;

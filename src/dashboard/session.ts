@@ -1,5 +1,5 @@
-// The dashboard on a terminal from opening to quitting: joins keys, feed, model, frames and terminal. Decides when a frame
-// is drawn and carries out what the model asks for; what the state becomes is the model's business.
+// Runs the dashboard on a terminal from opening to quitting: connects keys, feed, model, frames and terminal. Decides when
+// a frame is drawn, and carries out the jobs of the model.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -16,14 +16,14 @@ interface SessionDependencies {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly terminal: Terminal;
-  /** Whether the requests carry a token, which may be one that only reads. */
+  /** Whether requests carry a token. It may be one that only reads. */
   readonly hasToken: boolean;
 }
 
-/** What nobody pressed a key for: all of it that comes within a moment is drawn together. */
+/** Events without a key press. Those that come within LEISURE_MS are drawn as one frame. */
 const LEISURELY: ReadonlySet<Event['type']> = new Set(['tick', 'received', 'failed']);
 const LEISURE_MS = 80;
-/** A key that begins like a sequence is Esc when nothing follows for so long. */
+/** An Esc that nothing follows for so long is the key, not the beginning of a sequence. */
 const ESCAPE_MS = 25;
 
 export class Session {
@@ -50,7 +50,7 @@ export class Session {
     });
   }
 
-  /** Resolves when the operator ends it, rejects with the signal's reason or what went wrong. */
+  /** Resolves when the operator quits. Rejects with the signal's reason, or with the error that ended the session. */
   async run(signal: AbortSignal): Promise<'quit' | 'interrupted'> {
     const { terminal } = this.deps;
     const ended = new Promise<void>((resolve, reject) => {
@@ -145,7 +145,7 @@ export class Session {
       ({ body }) => {
         if (body.role === 'viewer') this.#guarded(() => this.#dispatch({ type: 'read-only' }));
       },
-      () => {}, // A key that may not be used says so when it is pressed.
+      () => {}, // Without an answer a key that is not allowed reports it when it is pressed.
     );
   }
 

@@ -1,5 +1,5 @@
-// Reads what the open view needs from the daemon, again and again, and says what came of it. Owns the dashboard's timer:
-// a tick a second. A source that fails is asked again after a growing pause; a slow one is never asked twice at a time.
+// Reads what the open view needs from the daemon at intervals, and emits answers and failures. Owns the dashboard's timer,
+// one tick a second. It retries a source that fails with growing pauses, and never asks a slow one twice at a time.
 import type { ApiClient } from '../api/client/client.ts';
 import type { Answer } from '../api/client/client-calls.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,7 +9,6 @@ import type { Bodies, Event, Received, Source } from './state.ts';
 
 export interface Wish {
   readonly sources: readonly Source[];
-  /** The card that is looked at. */
   readonly card: string | null;
 }
 
@@ -31,10 +30,10 @@ const EVERY_MS: Record<Source, number> = {
   cleanup: 3_000,
   card: 1_000,
 };
-/** A tick that comes a little early must not make a source wait for the next one. */
+/** A tick may come a little early. Then a source must not wait for the next one. */
 const SLACK_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Alerts and triggers are shown this far back. */
+/** How many alerts and triggers are listed. */
 const LATEST = 100;
 
 interface Attempt {
@@ -62,7 +61,7 @@ export class SnapshotFeed {
     this.#timer = null;
   }
 
-  /** What is wished for newly is asked for at once. */
+  /** Asks at once for sources that were not wanted before. */
   want(wish: Wish): void {
     const isNew = (source: Source) =>
       !this.#wish.sources.includes(source) || (source === 'card' && wish.card !== this.#wish.card);
@@ -74,7 +73,7 @@ export class SnapshotFeed {
     if (this.#timer !== null) this.#askDue();
   }
 
-  /** Asks for everything now: something was changed. */
+  /** Asks for all sources now, after a change. */
   refresh(): void {
     for (const attempt of this.#attempts.values()) if (attempt.failures === 0) attempt.nextAtMs = 0;
     this.#askDue();
@@ -109,7 +108,7 @@ export class SnapshotFeed {
     try {
       const reading = await this.#read(source);
       attempt.failures = 0;
-      // The answer may be about a card nobody looks at any more.
+      // The answer may be about a card that is no longer shown.
       if (source !== 'card' || card === this.#wish.card)
         emit({ type: 'received', reading, atMs: clock.monotonic() });
       else attempt.nextAtMs = 0;
@@ -148,7 +147,7 @@ export class SnapshotFeed {
     }
   }
 
-  /** All of it at first and after a pause; otherwise the last minute, put behind what is known. */
+  /** Reads all of it at first and after a break, then only the last minute, and appends that. */
   async #readHistory(): Promise<Received> {
     const nowMs = this.deps.clock.monotonic();
     const isRecent = nowMs - this.#historyAtMs < 50_000;

@@ -1,5 +1,4 @@
-// What the dashboard knows at one moment, and what can happen to it. model.ts makes the next state of it, the views
-// show it. Data only.
+// The state of the dashboard and its events. model.ts makes the next state, the views show it. Data only.
 import type {
   AlertBody,
   CleanupProgressBody,
@@ -15,18 +14,17 @@ import type {
 import type { TaskType } from '../domain/task-type.ts';
 import type { Action, ChangePlan } from './actions.ts';
 
-/** In the order of Tab; the last one is reached by naming a card only. */
+/** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = ['overview', 'task', 'alerts', 'triggers', 'instances', 'configs', 'card'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** What is read from the daemon, by name. */
+/** What the daemon answers, by source. */
 export interface Bodies {
   readonly overview: OverviewBody;
   readonly history: HistoryBody;
   readonly failures: ItemsBody<FailuresBody>;
-  /** Those that fire now. */
   readonly firing: PageBody<AlertBody>;
-  /** The latest, over or not. */
+  /** The latest alerts, firing or resolved. */
   readonly alerts: PageBody<AlertBody>;
   readonly triggers: PageBody<TriggerBody>;
   readonly configs: ItemsBody<ConfigBody>;
@@ -35,61 +33,59 @@ export interface Bodies {
 }
 export type Source = keyof Bodies;
 
-/** The last answer of a source is kept when later ones fail. */
+/** The last answer of a source. It is kept while later requests fail. */
 interface LastAnswer<Body> {
   readonly body: Body | null;
-  /** Monotonic; null: never received. */
+  /** Milliseconds of the monotonic clock; null before the first answer. */
   readonly atMs: number | null;
-  /** Why the last attempt gave nothing; null when it gave an answer. */
+  /** Why the last request failed; null when it was answered. */
   readonly problem: string | null;
 }
 export type Data = { readonly [S in Source]: LastAnswer<Bodies[S]> };
 
-/** A line to be typed. */
+/** A question, and the answer typed so far. */
 export interface Prompt {
   readonly for: 'card' | 'limit' | 'pause' | 'interval' | 'silence';
   readonly text: string;
   readonly problem: string | null;
 }
 
-/** What the session is to do besides showing: carried out once for each new object. */
+/** A request that the session sends, once for each new object. */
 export type Job =
   | { readonly kind: 'perform'; readonly action: Action }
   | { readonly kind: 'preview-cleanup' };
 
 export interface State {
-  /** Whose fleet this is: the base URL, and before it the name of its context where there is one. */
+  /** The base URL, after the name of its context where there is one. */
   readonly daemon: string;
   readonly columns: number;
   readonly rows: number;
   readonly view: View;
-  /** The one the keys act on, in the overview, in its own view and for a card. */
+  /** The task type that keys act on in the overview, in its own view and in the view of a card. */
   readonly taskType: TaskType;
-  /** Index of the picked row in the views that are lists. */
+  /** Index of the picked row, in views with a list. */
   readonly picked: number;
-  /** The card that is looked at, as it was typed. */
+  /** The card that its view shows, as it was typed. */
   readonly card: string | null;
   readonly help: boolean;
   readonly prompt: Prompt | null;
   readonly confirm: { readonly action: Action; readonly plan: ChangePlan } | null;
   readonly job: Job | null;
-  /** What came of the last thing done. */
   readonly notice: { readonly text: string; readonly tone: 'good' | 'bad' | 'dim' } | null;
-  /** The token in use may only read. */
   readonly readOnly: boolean;
   readonly data: Data;
-  /** Monotonic, of the last tick. */
+  /** Milliseconds of the monotonic clock, at the last tick. */
   readonly nowMs: number;
-  /** Monotonic; null while answers come. */
+  /** Milliseconds of the monotonic clock; null while the daemon answers. */
   readonly nextTryAtMs: number | null;
-  /** Grows when the screen is to be painted whole: something else wrote on it. */
+  /** Grows with every request to repaint the whole screen. */
   readonly redraws: number;
   readonly exit: 'quit' | 'interrupted' | null;
 }
 
 export type Event =
   | { readonly type: 'key'; readonly key: string }
-  /** Text from the clipboard: never taken for keys. */
+  /** Text from the clipboard, which is never read as keys. */
   | { readonly type: 'pasted'; readonly text: string }
   | { readonly type: 'resized'; readonly columns: number; readonly rows: number }
   | { readonly type: 'tick'; readonly nowMs: number }
@@ -105,10 +101,9 @@ export type Event =
   | { readonly type: 'done'; readonly text: string }
   | { readonly type: 'refused'; readonly problem: string; readonly readOnly: boolean };
 
-/** An answer with the source it came from. */
 export type Received = { [S in Source]: { readonly source: S; readonly body: Bodies[S] } }[Source];
 
-/** Data older than this is called stale, also while an answer may still come. */
+/** Older data is stale, even while a request is under way. */
 const STALE_AFTER_MS = 4_000;
 
 const UNREAD: LastAnswer<never> = { body: null, atMs: null, problem: null };
@@ -151,29 +146,29 @@ export function ageMsOf({ data, nowMs }: State): number | null {
   return data.overview.atMs === null ? null : Math.max(0, nowMs - data.overview.atMs);
 }
 
-/** Whether what is shown is no longer what is. */
+/** Whether the screen shows an older state of the fleet. */
 export function isStale(state: State): boolean {
   const ageMs = ageMsOf(state);
   return ageMs !== null && (state.nextTryAtMs !== null || ageMs >= STALE_AFTER_MS);
 }
 
-/** The moment the daemon made its numbers: what all other times are told against. */
+/** When the daemon made the overview. All times on the screen are relative to it. */
 export function dataTimeMs({ data }: State): number {
   return Date.parse(data.overview.body?.generated_at ?? '1970-01-01T00:00:00Z');
 }
 
-/** What the view of alerts lists: those that fire, then those that are over, each the newest first. */
+/** The alerts as their view lists them: firing, then resolved, each with the newest first. */
 export function listedAlerts({ data }: Pick<State, 'data'>): readonly AlertBody[] {
   const over = (data.alerts.body?.items ?? []).filter(({ resolved_at }) => resolved_at !== null);
   return [...(data.firing.body?.items ?? []), ...over];
 }
 
-/** The cards whose last poll of the task type failed, as its view lists them: the latest first. */
+/** The cards whose last poll of the task type failed, with the latest first. */
 export function failingCards({ data, taskType }: Pick<State, 'data' | 'taskType'>): FailuresBody['cards'] {
   return data.failures.body?.items.find(({ task_type }) => task_type === taskType)?.cards ?? [];
 }
 
-/** What the open view needs, the overview always. */
+/** The sources that the open view needs. The overview is always one of them. */
 export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
   switch (view) {
     case 'overview':

@@ -1,12 +1,13 @@
-// The terminal while the dashboard has it: another screen, no cursor, raw keys; and as it was before, however the
-// dashboard ends. Used by session.ts. Paints frames line by line; knows nothing of what they show.
+// The terminal of the dashboard: alternate screen, no cursor, raw keys. Restores it however the dashboard ends, and paints
+// frames line by line. Used by session.ts.
 //
-// Ink's own output is not used: it draws relative to the cursor, and wipes the scrollback when a terminal gets lower.
+// Ink's own output is not used (docs/decisions/0015-dashboard-paints-itself.md): it draws relative to the cursor, and wipes
+// the scrollback when a terminal gets lower.
 import type { ReadStream, WriteStream } from 'node:tty';
 
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[2J';
 const LEAVE = '\x1b[?2004l\x1b[?25h\x1b[?1049l';
-/** Terminals that know it show all of a frame at once; others ignore it. */
+/** Terminals that support it show a frame at once. Others ignore it. */
 const FRAME_BEGINS = '\x1b[?2026h';
 const FRAME_ENDS = '\x1b[?2026l';
 const CLEAR = '\x1b[2J';
@@ -24,7 +25,7 @@ export class Terminal {
   ) {}
 
   get size(): { readonly columns: number; readonly rows: number } {
-    // A terminal that does not know its size says 0 (script, expect, some containers).
+    // A terminal that does not know its size reports 0 (script, expect, some containers).
     return { columns: this.stdout.columns || USUAL.columns, rows: this.stdout.rows || USUAL.rows };
   }
 
@@ -37,14 +38,14 @@ export class Terminal {
     this.stdout.write(ENTER);
   }
 
-  /** After a stop: the shell has had the terminal meanwhile, and has set it as it likes. */
+  /** Takes the terminal back after a stop, when the shell has changed its settings. */
   reopen(): void {
     if (!this.#isOpen) return;
     this.stdin.setRawMode(false).setRawMode(true);
     this.stdout.write(ENTER);
   }
 
-  /** Paints the lines that changed. */
+  /** Writes the lines that differ from the last frame. */
   paint(lines: readonly string[]): void {
     if (!this.#isOpen) return;
     const changed = lines.flatMap((line, i) =>
@@ -54,13 +55,13 @@ export class Terminal {
     if (changed.length > 0) this.stdout.write(`${FRAME_BEGINS}${changed.join('')}${FRAME_ENDS}`);
   }
 
-  /** Forgets what is on the screen, so that the next frame is painted whole. */
+  /** Clears the screen, so that the next frame is painted as a whole. */
   clear(): void {
     this.#shown = [];
     if (this.#isOpen) this.stdout.write(CLEAR);
   }
 
-  /** Gives the terminal back. May be called again, also when the process is on its way out. */
+  /** Restores the terminal. May be called more than once, also while the process exits. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -71,7 +72,7 @@ export class Terminal {
       this.stdin.setRawMode(false);
       this.stdout.write(LEAVE);
     } catch {
-      // The terminal is gone: nobody is left to see it.
+      // The terminal is gone, so there is nothing to restore.
     }
   }
 }

@@ -1,4 +1,4 @@
-// What a command has changed, old -> new, on stderr: the answer itself shows the new values only.
+// Reports on stderr what a command has changed, old -> new. The answer itself has the new values only.
 import type { Io } from '../io.ts';
 import { plainText } from './line.ts';
 
@@ -7,7 +7,7 @@ export type Change = readonly [name: string, before: unknown, after: unknown];
 
 /**
  * `realname: limit 100 -> 150, 1,000,000 cards`
- * @param cards how many it concerns; null: not known.
+ * @param cards how many cards it affects; null where that is not known.
  */
 export function printChange(io: Io, what: string, changes: readonly Change[], cards: number | null): void {
   const changed = changes.filter(([, before, after]) => before !== after);

@@ -4,16 +4,18 @@ import { fitted, lineWidth, padded, type Toned, type WidthOf } from './line.ts';
 
 export interface ColumnRules {
   readonly align?: 'right' | undefined;
-  /** Where there is too little room the lowest number is left out first, the right one of two equals. Without it a column stays. */
+  /**
+   * Where there is too little room, the column with the lowest number is left out first; of equal ones the right one.
+   * A column without a number stays.
+   */
   readonly drop?: number | undefined;
   /** Its values may be cut to this width, in columns of the terminal. Without it they are never cut. */
   readonly least?: number | undefined;
 }
 
 interface LaidTable<Tone> {
-  /** One for each row, never wider than the room: where not even the columns that stay have room, it is cut at the end. */
+  /** One for each row. Where the columns that stay have too little room, the line is cut at its end. */
   readonly lines: ReadonlyArray<readonly Toned<Tone>[]>;
-  /** Whether each column was left out. */
   readonly isHidden: readonly boolean[];
 }
 
@@ -31,13 +33,13 @@ interface Need {
 
 const GAP = 2;
 
-/** @param cells by row. The first row is the header, which no column is made narrower than. */
+/** @param cells by row. The first row is the header, and a column is never narrower than its header. */
 export function layTable<Tone>(
   rules: readonly ColumnRules[],
   cells: ReadonlyArray<ReadonlyArray<readonly Toned<Tone>[]>>,
   { columns, widthOf }: Room,
 ): LaidTable<Tone> {
-  // Measured as they are shown: a sequence that steers the terminal has no width as long as it is whole.
+  // Cells are measured as they are shown: string-width counts a control sequence as nothing as long as it is complete.
   const rows = cells.map((row) => row.map((cell) => fitted(cell, Number.POSITIVE_INFINITY, widthOf)));
   const needs = rules.map(({ least, drop }, at): Need => {
     const [header = 0, ...values] = rows.map((row) => lineWidth(row[at] ?? [], widthOf));
@@ -78,7 +80,7 @@ function leftOutFirst(needs: readonly Need[]): [at: number, drop: number][] {
     .sort(([a, dropA], [b, dropB]) => (dropA === dropB ? b - a : dropA - dropB));
 }
 
-/** Hands the spare room to the columns that are cut, to the one that is cut least first. */
+/** Gives spare room to the columns that are cut, beginning with the one that is cut least. */
 function widened(needs: readonly Need[], widths: readonly number[], spare: number): number[] {
   const wider = [...widths];
   const cut = [...needs.entries()]

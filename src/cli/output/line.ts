@@ -1,6 +1,6 @@
 // Text in the columns of a terminal: made harmless, cut to fit, filled up with blanks, and broken into lines at its
 // words. Used by tables and sentences here, and by the dashboard. Callers pass in how text is measured, because
-// string-width is too expensive to load for output that nobody lays out.
+// string-width is too expensive to load for output that is not laid out.
 
 /** Text in one tone. What a tone looks like is up to the printer. */
 export interface Toned<Tone> {

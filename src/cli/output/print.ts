@@ -18,11 +18,11 @@ interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
   /** `rules`: what is listed. */
   readonly noun: string;
-  /** Said on a terminal instead of an empty table: that there are none, and what to type. */
+  /** Printed on a terminal instead of an empty table: that there are none, and what to type. */
   readonly empty: string;
 }
 
-/** A list, or one page of it; on a terminal with what is beyond the page. */
+/** Prints a list, or one page of it. A terminal also gets the number of pages. */
 export function printList<Item>(
   context: CommandContext,
   answer: Answer<ItemsBody<Item>>,
@@ -58,7 +58,7 @@ function footer(page: Page | null, noun: string, style: Style): string {
   return `${style.paint(`page ${number} of ${shownPages}, ${count} ${noun}${next}`, 'dim')}\n`;
 }
 
-/** As it would be printed. */
+/** @returns the text that printAnswer prints. */
 export async function rendered<Body>(
   { io, format, wide, header }: CommandContext,
   { body, text }: Answer<Body>,
@@ -71,7 +71,7 @@ export async function rendered<Body>(
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** One item of a list a line; of what is no list, everything in one. */
+/** One line for each item of a list. A body that is not a list is one line. */
 function jsonLines(body: unknown): string {
   const { items } = body as Partial<ItemsBody<unknown>>;
   return (Array.isArray(items) ? items : [body]).map((item) => `${JSON.stringify(item)}\n`).join('');

@@ -1,17 +1,17 @@
-// Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. Never goes
-// back, and never wraps, because a line that did could not be drawn over.
+// Progress of long work on stderr, only on a terminal: a bar with percent and time left, drawn over itself. It never goes
+// back, and it never wraps, because a wrapped line cannot be drawn over.
 import type { Io } from '../io.ts';
 import { span } from './style.ts';
 
 const WIDTH = 30;
-/** Of a terminal that does not tell. */
+/** For a terminal that does not report its width. */
 const COLUMNS = 80;
-/** What stands around the bar besides the label, at its longest. */
+/** The longest text around the bar, without the label. */
 const AROUND = '  100 %  59m 59s left ';
 const REDRAW_MS = 100;
 
 export class ProgressBar {
-  /** Where it stood when it was first told: work that was under way before is no measure of the pace. */
+  /** The first update. Work done before it does not count for the pace. */
   #first: { readonly done: number; readonly atMs: number } | null = null;
   #most = 0;
   #drawnMs = Number.NEGATIVE_INFINITY;
@@ -23,7 +23,7 @@ export class ProgressBar {
     private readonly total: number | null,
   ) {}
 
-  /** @param note stands behind the bar. */
+  /** @param note is printed after the bar. */
   update(soFar: number, note = ''): void {
     const done = Math.max(soFar, this.#most);
     this.#most = done;
@@ -50,7 +50,6 @@ export class ProgressBar {
     return `${this.label} ${bar} ${Math.floor(share * 100)} %${eta}`;
   }
 
-  /** Takes the bar off the screen. */
   clear(): void {
     if (this.io.stderr.isTTY === true) this.io.stderr.write('\r\x1b[K');
   }

@@ -1,5 +1,5 @@
-// Draws a text over the one drawn before, where it stands on the screen: what is above it and the scrollback stay as
-// they are. Used by --watch. Only for a terminal.
+// Draws a text over the one drawn before, in its place on the screen, so that the lines above it and the scrollback stay.
+// Used by --watch. Only for a terminal.
 import type { Io } from '../io.ts';
 
 const USUAL = { columns: 80, rows: 24 };
@@ -23,13 +23,13 @@ export class Repaint {
     this.#columns = columns;
   }
 
-  /** To where the last text began. A terminal that changed its width has broken its lines anew: nobody knows where. */
+  /** Moves to the beginning of the last text. It is unknown after a change of width, which wraps the lines again. */
   #back(columns: number): string {
     if (this.#height === 0) return '';
     return columns === this.#columns ? `\x1b[${this.#height}A\r` : '\x1b[H';
   }
 
-  /** A text higher than the screen could not be drawn over: its top would have left it. */
+  /** A text must not be higher than the screen: its top would scroll away and could not be drawn over. */
   #fitting(lines: readonly string[], columns: number, rows: number): string[] {
     const shown = [...lines];
     while (

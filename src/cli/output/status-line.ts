@@ -1,13 +1,13 @@
 // The state of the fleet in one line of at most 80 columns. Used by the demo, which prints one every two seconds:
 //   ● normal  10k cards  realname 165/s q12  carddata 12/s q0 97%  package 9/s q0
-// A task type shows polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal,
-// a further line has the worst cause whole, and what to type.
+// A task type has polls a second, queue length, and its success rate when that is below 100 %. Where not all is normal, a
+// second line has the worst cause and the command to type.
 import type { OverviewBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { Style } from './style.ts';
 
 const WIDTH = 80;
 
-/** What a line shows; the first that fits is taken. */
+/** What a line shows. The first layout that fits is used. */
 const LAYOUTS = [
   { cards: true, queue: true, success: true, gap: '  ' },
   { cards: false, queue: true, success: true, gap: '  ' },
@@ -46,7 +46,7 @@ function taskFacts({ task_type, rate_per_second, queue_length, success_rate }: T
   const rate =
     rate_per_second > 0 && rate_per_second < 9.95 ? rate_per_second.toFixed(1) : short(rate_per_second);
   const queue = layout.queue ? ` q${short(queue_length)}` : '';
-  // Rounded down, so that not quite all is never all.
+  // Rounded down, so that 99.9 is not shown as 100.
   const shown = layout.success && success_rate !== null && success_rate < 100;
   const success = shown ? ` ${Math.floor(success_rate)}%` : '';
   return `${task_type} ${rate}/s${queue}${success}`;

@@ -1,5 +1,4 @@
-// How values look: for people on a terminal, plain for programs behind a pipe. Colours go through the one shared
-// chalk instance. Knows single values and the room there is for them, not tables.
+// How values look: formatted on a terminal, plain behind a pipe. Colours go through the one shared chalk instance.
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import type { Io } from '../io.ts';
@@ -7,7 +6,6 @@ import { plainText, type Toned, type WidthOf, wordWrap } from './line.ts';
 
 export type Colour = 'green' | 'yellow' | 'red' | 'dim' | 'bold';
 
-/** A value ready to be shown. */
 export interface Cell extends Toned<Colour> {
   readonly align?: 'right';
 }
@@ -25,7 +23,7 @@ const UNITS = [
   { seconds: 1, letter: 's' },
 ] as const;
 
-/** What tables may take of the screen. */
+/** How much room tables have, and how it is measured. */
 export interface Layout {
   /** Columns of the terminal; null: as many as the table takes. */
   readonly columns: number | null;
@@ -37,7 +35,7 @@ export interface Layout {
 const PLAIN: Layout = { columns: null, header: false, widthOf: ({ length }) => length };
 /** For a terminal that does not know its width. */
 const USUAL_COLUMNS = 80;
-/** What follows the first line of a sentence is indented. */
+/** In front of all lines of a sentence but the first. */
 const INDENT = '  ';
 
 export class Style {
@@ -106,7 +104,7 @@ interface StyleOptions {
   readonly header?: boolean;
 }
 
-/** The style for what goes to stdout. Colours only on a terminal, and not with NO_COLOR. */
+/** The style for stdout. It has colours only on a terminal, and not with NO_COLOR. */
 export async function styleFor(io: Io, { wide = false, header = false }: StyleOptions = {}): Promise<Style> {
   const forPeople = io.stdout.isTTY === true;
   const { default: chalk } = await import('chalk');
@@ -118,7 +116,7 @@ export async function styleFor(io: Io, { wide = false, header = false }: StyleOp
   return new Style(true, io.clock.now(), chalk, { columns, header, widthOf });
 }
 
-/** A sentence broken at its words. @param before printed before it, unchanged. */
+/** A sentence broken at its words. @param before is printed in front of it, unchanged. */
 export function sentenceLines(text: string, { layout }: Style, before = ''): string[] {
   const room = layout.columns === null ? null : layout.columns - INDENT.length;
   const lines = wordWrap(`${before}${plainText(text)}`, room, layout.widthOf);

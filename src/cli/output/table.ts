@@ -1,5 +1,5 @@
-// Tables as text: aligned columns under a header for people, as many as the terminal has room for; behind a pipe one
-// record a line, all its values separated by tabs. No borders either way.
+// Tables as text. A terminal gets aligned columns under a header, as many as it has room for. A pipe gets one record a
+// line, with all values, separated by tabs. Neither has borders.
 import { type ColumnRules, layTable } from './columns.ts';
 import { type Cell, type Style, sentenceLines } from './style.ts';
 
@@ -9,7 +9,7 @@ export interface Column<Row> extends Pick<ColumnRules, 'drop' | 'least'> {
   readonly cell: (row: Row) => Cell;
 }
 
-/** Where a column says nothing else, texts may be cut to a word. Numbers are not cut: they would be other numbers. */
+/** Texts of a column without `least` may be cut to this. Numbers are not cut, because that makes other numbers of them. */
 const A_WORD = 12;
 const LAST = Number.POSITIVE_INFINITY;
 
@@ -43,7 +43,7 @@ export function renderTable<Row>(
   return lines([...shown, ...hiddenNote(hidden, style)]);
 }
 
-/** Names the columns that were left out, so that the table is not taken for all there is. */
+/** Names the columns that were left out, so that the reader knows of them. */
 function hiddenNote(hidden: readonly string[], style: Style): string[] {
   if (hidden.length === 0) return [];
   const note = sentenceLines(`-o wide also shows ${hidden.join(', ')}`, style);
@@ -53,7 +53,7 @@ function hiddenNote(hidden: readonly string[], style: Style): string[] {
 export type Field = readonly [name: string, value: Cell];
 export type FieldsOf = (style: Style) => readonly Field[];
 
-/** One record with many fields: a name and its value a line. */
+/** One record, with the name and the value of one field on each line. */
 export function renderFields(fields: readonly Field[], style: Style): string {
   if (!style.forPeople) return lines(fields.map(([name, { text }]) => `${name}\t${text}`));
   const { widthOf } = style.layout;

@@ -1,11 +1,11 @@
-// Writes more than a pipe holds without holding it all: waits for the reader. Used by commands with endless output.
+// Writes output of any size without holding all of it in memory: waits for the reader. Used by commands with long output.
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Io } from '../io.ts';
 
 const BATCH_BYTES = 65_536;
 
-/** Ends through io's signal: quietly when the reader is gone. */
+/** Rejects with the reason of io's interrupt signal. */
 export async function writeAll(io: Io, pieces: Iterable<string | Buffer>): Promise<void> {
   let batch: Buffer[] = [];
   let bytes = 0;
@@ -21,7 +21,7 @@ export async function writeAll(io: Io, pieces: Iterable<string | Buffer>): Promi
   await write(io, Buffer.concat(batch));
 }
 
-/** The same for what arrives by and by. */
+/** Writes pieces as they arrive. */
 export async function writeAllAsync(io: Io, pieces: AsyncIterable<string | Buffer>): Promise<void> {
   for await (const piece of pieces) await write(io, Buffer.from(piece));
 }
@@ -31,7 +31,7 @@ async function write({ stdout, onInterrupt }: Io, bytes: Buffer): Promise<void> 
   signal.throwIfAborted();
   try {
     if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
-    // Files and pipes are written at once: without a turn of the loop Ctrl-C would not be noticed before the end.
+    // Files and pipes are written synchronously. Without a turn of the event loop Ctrl-C would wait for the end.
     await nextTurn();
   } finally {
     signal.throwIfAborted();

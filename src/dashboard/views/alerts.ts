@@ -1,4 +1,4 @@
-// Alerts, those that fire first: who is at them, whether they are silenced, who was told.
+// The view of alerts, firing ones first: who has acknowledged them, which are silenced, which notifications were sent.
 import type { AlertBody } from '../../api/client/client-bodies.ts';
 import { relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';
@@ -69,7 +69,7 @@ function alertColumns(nowMs: number): SpanColumn<AlertBody>[] {
   ];
 }
 
-/** Who is at it, or that nobody is told of it. */
+/** Who has acknowledged it, and whether its rule is silenced. */
 function handledCell({ acknowledged_by: by, silenced }: AlertBody): Span {
   const words = [...(by === null ? [] : [`ack ${by}`]), ...(silenced ? ['silenced'] : [])];
   return span(words.join(', ') || '-');

@@ -1,4 +1,4 @@
-// One card: why it is or is not polled, for each task type, as `cardpoll explain` tells it; asked again and again.
+// The view of a card: for each task type why it is or is not polled, as `cardpoll explain` shows it.
 import type { ExplanationBody } from '../../api/client/client-bodies.ts';
 import { grouped, measure, relative, seconds } from '../format.ts';
 import { type Line, plain, type Span, span, type Tone, wrapped } from '../line.ts';
@@ -58,7 +58,7 @@ function cardFacts({ card }: ExplanationBody, nowMs: number): Line[] {
   ];
 }
 
-/** The state and its sentence; for the picked task type also what else is known. */
+/** The state and its sentence, and for the picked task type the details. */
 function taskPart(task: Task, isPicked: boolean, nowMs: number, columns: number): Line[] {
   const { symbol, tone } = STATES[task.state];
   const indent = span(' '.repeat(INDENT));

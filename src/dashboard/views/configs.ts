@@ -1,4 +1,4 @@
-// The polling configs: which cards, how often, and what makes no sense about them.
+// The view of polling configs: which cards they match, how often those are polled, and what is wrong with them.
 import type { ConfigBody } from '../../api/client/client-bodies.ts';
 import { count, seconds } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';

@@ -1,5 +1,5 @@
-// The whole screen: what is shown of whom and how old it is, the open view, and at the bottom what is asked, what came
-// of it, and the keys. Always exactly `rows` lines of at most `columns`.
+// The whole screen: a header with the fleet and the age of its data, the open view, and at the bottom questions, results
+// and keys.
 import { seconds } from '../format.ts';
 import { refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
@@ -16,7 +16,7 @@ import { taskLines } from './task.ts';
 import { triggersLines } from './triggers.ts';
 
 const SMALLEST = { columns: 60, rows: 15 } as const;
-/** Of a plan; what it does and to whom comes under it. */
+/** The title of a plan gets so many rows, to leave room for its effects. */
 const MOST_TITLE_ROWS = 2;
 
 const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
@@ -29,7 +29,7 @@ const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
   card: cardLines,
 };
 
-/** For a terminal: one line less than it has, so that writing the last one never scrolls. */
+/** One line less than the terminal has, so that writing the last one never scrolls, and none wider than the terminal. */
 export function frameLines(state: State): Line[] {
   const { columns } = state;
   const rows = Math.max(1, state.rows - 1);
@@ -39,11 +39,11 @@ export function frameLines(state: State): Line[] {
   return [headerLine(state, freshness(state)), ...body, ...bottom].map((line) => fitted(line, columns));
 }
 
-/** As text to be kept: the overview without keys, as high as it needs to be within the room. */
+/** The view as text to keep: without keys, and without empty lines at the end. */
 export function stillLines(state: State): Line[] {
   const { columns, rows } = state;
   const body = trimmed(BODIES[state.view](state, { columns, rows: rows - 1 }));
-  // What is kept is not live: it says of when it is.
+  // Kept text has the time of its data instead of an age.
   const moment = plain(new Date(dataTimeMs(state)).toISOString().replace(/\.\d+/, ''));
   return [headerLine(state, moment), ...body].map((line) => fitted(line, columns));
 }
@@ -89,7 +89,7 @@ function bodyLines(state: State, room: Room): Line[] {
   return Array.from({ length: room.rows }, (_, i) => lines[i] ?? EMPTY);
 }
 
-/** What is frozen looks frozen. */
+/** Stale data is dim all over. */
 function faded(line: Line): Line {
   return line.map(({ text }): Span => ({ text, tone: 'dim' }));
 }
@@ -102,11 +102,11 @@ function dialogLines(state: State): Line[] {
   const { confirm, prompt, notice, columns } = state;
   if (confirm !== null) {
     const { title, effects, command } = confirm.plan;
-    const told = effects.flatMap((text) => wrapped(text, columns));
+    const consequences = effects.flatMap((text) => wrapped(text, columns));
     return [
       plain('─'.repeat(columns), 'dim'),
       ...atMost(wrapped(title, columns, 'bold'), MOST_TITLE_ROWS),
-      ...atMost(told, Math.max(1, Math.floor(state.rows / 2) - MOST_TITLE_ROWS - 3)),
+      ...atMost(consequences, Math.max(1, Math.floor(state.rows / 2) - MOST_TITLE_ROWS - 3)),
       [span('same as: ', 'dim'), span(command, 'accent')],
     ];
   }
@@ -120,7 +120,7 @@ function dialogLines(state: State): Line[] {
   return [state.readOnly && refusal !== null ? plain(refusal, 'dim') : EMPTY];
 }
 
-/** What is too much is counted, not shown. */
+/** Where there are more lines than rows, the last row counts those that are left out. */
 function atMost(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
   const left = lines.length - rows + 1;

@@ -1,5 +1,5 @@
-// Whether all is well, why not, and what to type: the first thing on the screen. Used by the overview and the view of a
-// task type.
+// Health with its reasons and the commands that help, at the top of the screen. Used by the overview and the view of a task
+// type.
 import type { HealthReasonBody, OverviewBody } from '../../api/client/client-bodies.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { healthSpan, healthTone, since as sinceWords } from '../format.ts';
@@ -8,10 +8,10 @@ import type { Room } from './layout.ts';
 
 const INDENT = 2;
 
-/** Where to say it, and when the data was made. */
+/** The room for it, and when the daemon made the data, in milliseconds since 1970. */
 type Space = Room & { readonly nowMs: number };
 
-/** @param calm what to say where nothing is wrong. @param rows at least 2. */
+/** @param calm is shown where nothing is wrong. @param rows at least 2. */
 export function healthLines(
   { health, health_reasons: reasons }: Pick<OverviewBody, 'health' | 'health_reasons'>,
   { columns, rows, nowMs, calm }: Space & { readonly calm: string },
@@ -31,7 +31,7 @@ export function healthLines(
   });
 }
 
-/** At least one. */
+/** As many reasons as the rows have room for, and at least one. */
 function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): readonly HealthReasonBody[] {
   let used = 0;
   const fits = reasons.filter((reason) => {
@@ -41,7 +41,7 @@ function fittingReasons(reasons: readonly HealthReasonBody[], room: Space): read
   return fits.length === 0 ? reasons.slice(0, 1) : fits;
 }
 
-/** The sentence, cut where it leaves no row for the command, and the command: on one line where both fit. */
+/** The sentence and the command, on one line where both fit. The sentence is cut where it leaves no row for the command. */
 function reasonLines(reason: HealthReasonBody, { columns, rows, nowMs }: Space): Line[] {
   const { text, command, severity, since } = reason;
   const held = since ? ` (for ${sinceWords(since, nowMs)})` : '';

@@ -1,15 +1,15 @@
-// The page under `?` and the help line: both drawn from the keymap.
+// The help page and the help line, both made from the keymap.
 
 import { widthOf } from '../../cli/output/width.ts';
 import { type Binding, bindingsOf, KEYMAP, refusalOf } from '../keymap.ts';
-import { beside, EMPTY, fitted, type Line, lineWidth, plain, span } from '../line.ts';
+import { EMPTY, fitted, type Line, lineWidth, plain, sideBySide, span } from '../line.ts';
 import type { State } from '../state.ts';
 import type { Room } from './layout.ts';
 
 const KEY_COLUMNS = 11;
 const COLUMN_COLUMNS = 36;
 
-/** Every key, those that change something apart. */
+/** All keys. Those that change something have a heading of their own. */
 export function helpLines({ columns, rows }: Room): Line[] {
   const keys = KEYMAP.filter(({ mode }) => mode === 'view');
   const lines = [
@@ -21,7 +21,7 @@ export function helpLines({ columns, rows }: Room): Line[] {
   ];
   if (lines.length <= rows || columns < 2 * COLUMN_COLUMNS) return lines.slice(0, rows);
   const half = Math.ceil(lines.length / 2);
-  return beside(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
+  return sideBySide(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
 }
 
 function bindingLine({ shown, label, views, changes }: Binding): Line {
@@ -33,7 +33,7 @@ function bindingLine({ shown, label, views, changes }: Binding): Line {
   ];
 }
 
-/** As many keys as fit, those that change something first grey, then gone where they may not be used. */
+/** As many keys as fit. Those that change something are grey while they are refused. */
 export function helpLine(state: State, columns: number): Line {
   const isRefused = refusalOf(state) !== null;
   let line: Line = [];

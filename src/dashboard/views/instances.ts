@@ -1,4 +1,4 @@
-// The live instances: what each of them does, and whether it still says so.
+// The view of live instances: what each of them runs, and the age of its heartbeat.
 import type { OverviewBody } from '../../api/client/client-bodies.ts';
 import { count, relative, since } from '../format.ts';
 import { type Line, plain, type Span, span } from '../line.ts';

@@ -1,5 +1,5 @@
-// The space a view may fill, how its parts share it, and the parts that several views have: tables, named facts, what
-// is said where data is missing.
+// The room of a view, how its parts share it, and the parts that several views have: tables, named facts, and the line for
+// missing data.
 import { type ColumnRules, layTable } from '../../cli/output/columns.ts';
 import { widthOf } from '../../cli/output/width.ts';
 import { EMPTY, type Line, type Span, span } from '../line.ts';
@@ -9,7 +9,7 @@ export interface Room {
   readonly rows: number;
 }
 
-/** Parts under each other, apart by blank lines as far as there is room for them; what does not fit is left out. */
+/** Stacks parts, with blank lines between them as far as there is room. Lines that do not fit are left out. */
 export function stacked(parts: readonly (readonly Line[])[], rows: number): Line[] {
   const filled = parts.filter((part) => part.length > 0);
   let spare = rows - filled.reduce((sum, part) => sum + part.length, 0);
@@ -24,7 +24,7 @@ export function stacked(parts: readonly (readonly Line[])[], rows: number): Line
   return lines.slice(0, Math.max(0, rows));
 }
 
-/** Rows the parts take with a blank line between each two. */
+/** The rows that parts take, with a blank line between each two. */
 export function stackedRows(parts: readonly (readonly Line[])[]): number {
   const filled = parts.filter((part) => part.length > 0);
   return filled.reduce((sum, part) => sum + part.length, 0) + Math.max(0, filled.length - 1);
@@ -37,7 +37,7 @@ export function fact(name: string, ...value: readonly Span[]): Line {
   return [span(`${name}${' '.repeat(Math.max(1, LABEL_COLUMNS - widthOf(name)))}`, 'dim'), ...value];
 }
 
-/** Said where data is missing: why, or that it is on its way. */
+/** Shown instead of missing data: why it is missing, or that it has been asked for. */
 export function missing(what: string, problem: string | null): Line {
   return problem === null ? [span(`${what}: asking ...`, 'dim')] : [span(`${what}: ${problem}`, 'bad')];
 }
@@ -48,7 +48,7 @@ export interface SpanColumn<Row> extends ColumnRules {
 }
 
 interface TableOptions extends Room {
-  /** Index of the row the keys act on; null: none. The rows around it are shown. */
+  /** Index of the row that keys act on; null where there is none. The rows around it are shown. */
   readonly selected: number | null;
 }
 

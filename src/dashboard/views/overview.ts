@@ -1,5 +1,5 @@
-// The first sight: health with its reason and what to type, the task types, and one line for everything else. Shows
-// what the API says.
+// The first view: health with its reason and the command that helps, the task types, and one line for everything else.
+// Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
 import { cards, count, grouped, relative, seconds, since } from '../format.ts';
@@ -11,14 +11,13 @@ import { fact, missing, type Room, stacked, stackedRows } from './layout.ts';
 import { chartLines, fittingChartRows, LEAST_ROWS_OF_CHARTS } from './task-charts.ts';
 import { paceTable, queueTable } from './task-tables.ts';
 
-/** Below this there is one table of task types instead of two. */
+/** With fewer rows there is one table of task types instead of two. */
 const TWO_TABLES_FROM_ROWS = 17;
 const INIT_BAR_COLUMNS = 20;
-/** Two lines of reason and the command. */
+/** Two lines for the reason, one for the command. */
 const LEAST_HEALTH_ROWS = 3;
-/** The view of alerts shows the others. */
 const MOST_ALERTS = 3;
-/** Its line, and the blank one before it. */
+/** The heading, and the blank line before it. */
 const CHARTS_HEADING_ROWS = 2;
 
 export function overviewLines(state: State, { columns, rows }: Room): Line[] {
@@ -45,7 +44,7 @@ export function overviewLines(state: State, { columns, rows }: Room): Line[] {
   return stacked([...parts, pickedCharts(state, columns, rows - stackedRows(parts))], rows);
 }
 
-/** What the picked task type did, where there is room. */
+/** The charts of the picked task type, where there is room for them. */
 function pickedCharts(state: State, columns: number, rows: number): Line[] {
   const room = rows - CHARTS_HEADING_ROWS;
   if (room < LEAST_ROWS_OF_CHARTS) return [];
@@ -55,11 +54,11 @@ function pickedCharts(state: State, columns: number, rows: number): Line[] {
 
 interface Fact {
   readonly line: Line;
-  /** Goes first where there is no room. */
+  /** Calm facts are left out first where there is too little room. */
   readonly isCalm: boolean;
 }
 
-/** The calm ones go first, the last of them before the others. */
+/** Leaves out calm facts until the rest fits, beginning with the last. */
 function fitting(facts: readonly Fact[], rows: number): Line[] {
   let tooMany = facts.length - Math.max(0, rows);
   const kept = [...facts].reverse().filter(({ isCalm }) => {

@@ -1,10 +1,10 @@
-// What a task type did in the last fifteen minutes: polls, success, durations, queue, as four charts. Used by the view of
-// the task type, and by the overview where a tall terminal leaves room.
+// The last fifteen minutes of a task type as four charts: polls, success, durations, queue. Used by the view of the task
+// type, and by the overview on a tall terminal.
 import type { HistoryBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { extentOf, lineChart, type Series, type Summary } from '../charts.ts';
 import { measure } from '../format.ts';
-import { beside, fitted, type Line, plain, type Span, span } from '../line.ts';
+import { fitted, type Line, plain, type Span, sideBySide, span } from '../line.ts';
 import { minutesOf, type SampleBody, seriesOf } from '../series.ts';
 import type { State } from '../state.ts';
 import { missing } from './layout.ts';
@@ -13,25 +13,25 @@ const GAP = 2;
 const SMALLEST_CHART_ROWS = 2;
 const LARGEST_CHART_ROWS = 10;
 
-/** Rows of one chart where all of them share so many. */
+/** @param rows of all charts. @returns the rows of one, without its heading. */
 export function fittingChartRows(rows: number): number {
   return Math.min(LARGEST_CHART_ROWS, Math.max(SMALLEST_CHART_ROWS, Math.floor(rows / 2) - 1));
 }
 
-/** Fewer than these do not show charts. */
+/** With fewer rows there are no charts. */
 export const LEAST_ROWS_OF_CHARTS = 2 * (SMALLEST_CHART_ROWS + 1);
 
 interface Chart {
   readonly title: string;
   readonly unit: string;
   readonly series: readonly ((sample: SampleBody) => number | null)[];
-  /** What stands for the samples that share a dot. */
+  /** How the samples that share a dot become one value. */
   readonly summary: Summary;
-  /** A share does not begin at nothing: what is interesting happens at the top. */
+  /** A share is not drawn from zero, because what matters happens near 100 %. */
   readonly isShare?: true;
 }
 
-/** A share is drawn from here on, or from its lowest value. */
+/** A share is drawn from this percentage, or from its lowest value if that is lower. */
 const SHARE_FLOOR = 90;
 
 const CHARTS: readonly Chart[] = [
@@ -52,7 +52,7 @@ const CHARTS: readonly Chart[] = [
   { title: 'queue', unit: '', series: [({ queue_length }) => queue_length], summary: 'max' },
 ];
 
-/** @param rows of one chart, without its heading; there are two charts above each other, and two beside them. */
+/** Four charts, two in a row. @param rows of one chart, without its heading. */
 export function chartLines(
   { body, problem }: State['data']['history'],
   taskType: TaskType,
@@ -62,7 +62,10 @@ export function chartLines(
   if (body === null) return [missing('history', problem)];
   const width = Math.floor((columns - GAP) / 2);
   const [first, second, third, fourth] = CHARTS.map((chart) => oneChart(chart, body, taskType, width, rows));
-  return [...beside(first ?? [], second ?? [], width, GAP), ...beside(third ?? [], fourth ?? [], width, GAP)];
+  return [
+    ...sideBySide(first ?? [], second ?? [], width, GAP),
+    ...sideBySide(third ?? [], fourth ?? [], width, GAP),
+  ];
 }
 
 function oneChart(

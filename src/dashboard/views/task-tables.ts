@@ -1,4 +1,4 @@
-// The task types as two tables: how they do, and what waits. Used by the overview.
+// The task types as two tables: their pace and their queues. Used by the overview.
 import type { HistoryBody, TaskBody } from '../../api/client/client-bodies.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { gauge, sparkline } from '../charts.ts';
@@ -14,7 +14,7 @@ interface TaskTables {
   readonly columns: number;
 }
 
-/** Rates, success, durations, and how full the limit is. @param short: with what waits, as there is no second table. */
+/** Rates, success, durations, and how full the limit is. @param short adds what is due, where there is no second table. */
 export function paceTable({ tasks, history, picked, columns }: TaskTables, short: boolean): Line[] {
   const sparkColumns = columns < 80 ? 7 : Math.max(10, Math.min(60, columns - 80));
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
@@ -42,7 +42,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
   return tableLines(tasks, wanted, { columns, rows: 1 + tasks.length, selected: indexOf(tasks, picked) });
 }
 
-/** What waits, how late it is, and how often a card is really polled. */
+/** What waits, how late it is, and how often a card is polled. */
 export function queueTable({ tasks, picked, columns }: TaskTables): Line[] {
   const wanted: SpanColumn<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },
@@ -87,13 +87,13 @@ function taskCell({ task_type, health }: TaskBody): Line {
   return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
 }
 
-/** Median and 95th percentile of the last five minutes. */
+/** Median and 95th percentile of the last five minutes, in milliseconds. */
 export function durations(task: TaskBody): string {
   const { p50_ms, p95_ms } = task;
   return p50_ms === null && p95_ms === null ? '-' : `${measure(p50_ms)}/${measure(p95_ms)}`;
 }
 
-/** `████░░ 60/100`, and `60/40/100` where less than the limit is in force. */
+/** `████░░ 60/100`, and `60/40 of 100` where less than the limit is in force. */
 export function limitCells(
   { concurrency, effective_concurrency: effective }: TaskBody,
   columns: number,

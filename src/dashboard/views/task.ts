@@ -1,7 +1,7 @@
-// One task type: its numbers, fifteen minutes of them as charts, why polls fail and for which cards.
+// The view of a task type: its numbers, charts of fifteen minutes, why polls fail and for which cards.
 import type { FailuresBody, TaskBody } from '../../api/client/client-bodies.ts';
 import { cards, count, measure, percent, relative, seconds } from '../format.ts';
-import { beside, fitted, type Line, plain, span } from '../line.ts';
+import { fitted, type Line, plain, sideBySide, span } from '../line.ts';
 import { dataTimeMs, failingCards, type State } from '../state.ts';
 import { healthLines } from './health.ts';
 import { missing, type Room, stacked, tableLines } from './layout.ts';
@@ -10,9 +10,8 @@ import { durations, limitCells } from './task-tables.ts';
 
 const GAP = 2;
 const GAUGE_COLUMNS = 10;
-/** Cards and reasons of failures get so many rows, header included, before the charts grow. */
+/** Failures get so many rows, with their header, before the charts grow. */
 const FAILURE_ROWS = 5;
-/** Header, and the card that is picked. */
 const LEAST_CARD_ROWS = 2;
 
 export function taskLines(state: State, { columns, rows }: Room): Line[] {
@@ -35,7 +34,7 @@ export function taskLines(state: State, { columns, rows }: Room): Line[] {
   return stacked([top, charts, failureLines(state, { columns, rows: left })], rows);
 }
 
-/** All four, the upper two or none: what the keys act on must be seen. */
+/** All four charts, the upper two or none, so that the card that keys act on is visible. */
 function fittingCharts(charts: Line[], rows: number, needed: number): Line[] {
   const upper = charts.slice(0, charts.length / 2);
   return [charts, upper].find(({ length }) => rows - length >= needed) ?? [];
@@ -67,7 +66,7 @@ function failureLines(state: State, { columns, rows }: Room): Line[] {
   const width = Math.floor((columns - GAP) / 3);
   const reasons = tableLines(own.reasons, REASON_COLUMNS, { columns: width, rows, selected: null });
   const failing = cardTable(own, { columns: columns - width - GAP, rows }, state);
-  return beside(reasons, failing, width, GAP);
+  return sideBySide(reasons, failing, width, GAP);
 }
 
 const REASON_COLUMNS = [

@@ -1,4 +1,4 @@
-// Manual triggers, the latest first, and how far they are.
+// The view of manual triggers and their progress, with the latest first.
 import type { TriggerBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
 import { count, relative } from '../format.ts';

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { padded, plainText } from '../../../src/cli/output/line.ts';
 import { widthOf } from '../../../src/cli/output/width.ts';
-import { beside, fitted, type Line, lineWidth, spread, wrapped } from '../../../src/dashboard/line.ts';
+import { fitted, type Line, lineWidth, sideBySide, spread, wrapped } from '../../../src/dashboard/line.ts';
 
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const of = (...texts: string[]): Line => texts.map((text) => ({ text }));
@@ -38,13 +38,13 @@ describe('fitted', () => {
   });
 });
 
-it('fills up, spreads and sets beside each other', () => {
+it('pads a line, spreads two parts over it, and puts blocks side by side', () => {
   expect(textOf(padded(of('流'), 4, 'left', widthOf))).toBe('流  ');
   expect(textOf(padded(of('流'), 4, 'right', widthOf))).toBe('  流');
   expect(textOf(spread(of('left'), of('right'), 12))).toBe('left   right');
   expect(textOf(spread(of('left'), of('right'), 8))).toBe('l… right');
   expect(textOf(spread(of('left'), of('right'), 5))).toBe('right');
-  expect(beside([of('a')], [of('b'), of('c')], 3, 1).map(textOf)).toEqual(['a   b', '    c']);
+  expect(sideBySide([of('a')], [of('b'), of('c')], 3, 1).map(textOf)).toEqual(['a   b', '    c']);
 });
 
 it('wraps between words', () => {
