@@ -1,5 +1,5 @@
-// The composition root of `cardpoll init adopt`: gives a Redis that another fleet used to this database's fleet. Called by
-// main.ts. No daemon can do it: those of this fleet refuse to start.
+// The composition root of `cardpoll init adopt`: gives a Redis that another fleet used to the fleet of this database.
+// Called by main.ts. A daemon cannot do it: the daemons of this fleet refuse to start.
 import type { AdoptionPlan } from './cli/launchers.ts';
 import type { AdoptConfig } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
@@ -13,10 +13,10 @@ import { openPostgresRecordStore } from './store/postgres/record-store.ts';
 import { APPLICATION_NAME } from './store/sql/sql-record-store.ts';
 import { openRedis } from './stores.ts';
 
-/** Whoever may reach both stores with their passwords. */
+/** The actor in the audit trail: anyone who has the passwords of both stores. */
 const LOCAL = { name: 'local', role: 'admin', address: null, requestId: null };
 
-/** @param goAhead asked with what would be done, where there is something to do. @returns the plan; null: not gone ahead with */
+/** @param goAhead confirms the plan, if there is something to do. @returns the plan; null if it was not confirmed */
 export async function runAdopt(
   { stores, timeZone }: AdoptConfig,
   goAhead: (plan: AdoptionPlan) => Promise<boolean>,
@@ -39,7 +39,7 @@ export async function runAdopt(
           'busy',
           'fleet_alive',
           `${holder === null ? 'a fleet' : fleetText(holder)} still polls with this Redis (instances alive: ${instances.length})`,
-          { hint: 'stop them first; one that was killed is forgotten after ten seconds' },
+          { hint: 'stop them first; a killed instance is forgotten after ten seconds' },
         );
       }
       if (!(await goAhead(plan))) return null;

@@ -1,6 +1,6 @@
 // The composition root of `cardpoll demo`: the daemon with a fleet and a gateway of its own, embedded stores, nothing
-// installed. It has something to see: cards that are slow, that fail, that are over their package, and a gateway that
-// bears less for a while now and then, so that a queue grows, an alert fires, and both go again.
+// installed. It shows all that an operator may meet: cards that are slow, fail or exceed their package, and a gateway that
+// loses capacity periodically, so that a queue builds, an alert fires, and both clear.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { Hangups, run } from './signals.ts';
 import type { RecordStore } from './store/ports/records/record-store.ts';
 import { startDaemon } from './wiring.ts';
 
-/** What the gateway takes for an answer: enough to see calls in flight. */
+/** Latency of the gateway: long enough to see calls in flight. */
 const LATENCY_MS = 20;
 const ODD_CARDS = { failingOneIn: 500, slowOneIn: 50 };
-/** Those of a fresh database would have new users wait for half an hour. */
+/** Shorter intervals than a new database has, where a new user would wait for half an hour. */
 const INTERVAL_SECONDS: Partial<Record<TaskType, number>> = { carddata: 300, package: 120 };
 const TROUBLE = { firstAfterMs: 300_000, everyMs: 300_000, lastsMs: 45_000 };
-/** In trouble the gateway bears one call at a time for so many cards: less than their schedule asks for. */
+/** During an incident the gateway serves one concurrent call per this many cards: less than their schedule needs. */
 const CARDS_A_CALL_IN_TROUBLE = 5_000;
 const RULE: AlertRuleFields = {
   name: 'Demo: packages wait',
@@ -71,7 +71,7 @@ export function runDemo(options: DemoOptions, launched: DemoLaunched): Promise<n
 async function prepareFleet(records: RecordStore, cards: number): Promise<void> {
   await importCards(records, cards);
   const { items } = await records.alerts.rules({ offset: 0, limit: 100 });
-  // Data that was kept from an earlier demo is left as its user made it.
+  // Data of an earlier demo is left as its user changed it.
   if (items.some(({ name }) => name === RULE.name)) return;
   await records.alerts.createRule(RULE);
   for (const { id, taskType } of await records.configs.list()) {

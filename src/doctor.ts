@@ -1,5 +1,5 @@
-// The composition root of `cardpoll doctor`: opens what a daemon with this configuration would open, looks, and closes
-// it again. What is looked at, and what counts as wrong, is operations/doctor/.
+// The composition root of `cardpoll doctor`: opens the stores and the gateway as a daemon with this configuration would,
+// checks them, and closes them. The checks are in operations/doctor/.
 
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
@@ -22,14 +22,14 @@ import { parseRedisUrl } from './store/redis/client/redis-url.ts';
 import { openRedis } from './stores.ts';
 
 const IN_MEMORY = ':memory:';
-/** As long as a changed card takes to its rings, and an imported one. */
+/** How long a changed or imported card takes to reach its rings. */
 const SETTLE_MS = 3_000;
 const MIB = 1_048_576;
 const DISK_PERCENT = { warningBelow: 10, failedBelow: 2 };
-/** One may be unknown to the gateway. */
+/** More than one, since the gateway may not know a card. */
 const CARDS_ASKED_ABOUT = 3;
 
-/** @param daemonAnswers whether the daemon tells how the fleet does; else its stores are asked */
+/** @param daemonAnswers whether the daemon reports about the fleet; if not, its stores are asked */
 export function runDoctor(config: DaemonConfig, daemonAnswers: boolean): Promise<Finding[]> {
   const { stores, logDir } = config;
   const elsewhere = async (records: RecordStore | null): Promise<Finding[]> => {
@@ -109,7 +109,7 @@ async function gatewayFindings(
   }
 }
 
-/** Cards the gateway should know; none where PostgreSQL does not tell, which is a finding of its own. */
+/** Cards that the gateway should know; none when PostgreSQL does not answer, which is a finding of its own. */
 async function someCards(records: RecordStore | null): Promise<readonly Card[]> {
   if (records === null) return [];
   try {
@@ -142,7 +142,7 @@ async function diskFinding(check: string, dir: string): Promise<Finding> {
   }
 }
 
-/** How to get there with redis-cli; through Sentinel or in a cluster the operator knows the server. */
+/** The redis-cli command that connects; with Sentinel or Cluster the operator knows the server. */
 function redisCliOf(url: string): string {
   try {
     const { mode, nodes, tls } = parseRedisUrl(url);
@@ -155,7 +155,7 @@ function redisCliOf(url: string): string {
   }
 }
 
-/** How to get there with psql, without the password. */
+/** The psql command that connects, without the password. */
 function psqlOf(url: string): string {
   try {
     const shown = new URL(url);

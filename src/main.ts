@@ -7,7 +7,7 @@ import { VERSION } from './cli/version.ts';
 import { systemClock } from './platform/clock.ts';
 import { Hangups } from './signals.ts';
 
-/** The composition root brings every library of the daemon with it: loaded only by commands that start something. */
+/** The composition root imports every library of the daemon, so only commands that start something load it. */
 const launchersFor = (hangups: Hangups | null): Launchers => ({
   daemon: async (config, load, listening) => {
     const { superviseOrRun } = await import('./supervise.ts');
@@ -23,7 +23,7 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
     );
   },
   demo: async (options, launched) => {
-    // Its status lines are what it is there for: when nobody reads them any more, it ends in good order.
+    // The command exists for its status lines, so it shuts down gracefully when its reader is gone.
     process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'));
     return (await import('./demo.ts')).runDemo(options, launched);
   },
@@ -34,13 +34,13 @@ const launchersFor = (hangups: Hangups | null): Launchers => ({
 });
 
 export async function main(): Promise<void> {
-  // React takes the environment's word for which of its two builds to load; the other one measures itself all the time.
+  // React chooses its build by the environment; the development build measures itself all the time.
   process.env.NODE_ENV ??= 'production';
   const argv = process.argv.slice(2);
-  // Before anything takes time: whoever rotates logs may be quicker than the start of a daemon. Elsewhere it ends the command.
+  // First of all, because a log rotation may be faster than the start of a daemon. In other commands SIGHUP ends the process.
   const hangups = argv.includes('daemon') ? new Hangups() : null;
   const outputEnded = watchOutput();
-  // Asked for by scripts and package managers, so it does not wait for the command line to load.
+  // Scripts and package managers ask for the version, so it does not wait for the command line to load.
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`cardpoll ${VERSION}\n`);
     return;
@@ -50,20 +50,20 @@ export async function main(): Promise<void> {
   process.exitCode ??= exitCode;
 }
 
-/** Says when standard output takes no more. What is wrong with it is said here, once, for every command. */
+/** Aborts when standard output fails. The failure is reported here, once, for every command. */
 function watchOutput(): AbortSignal {
   const ended = new AbortController();
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (ended.signal.aborted) return;
-    // `| head` closes the pipe when it has enough: that is an end, not an error.
+    // `| head` closes the pipe when it has enough: that is not an error.
     const exitCode = error.code === 'EPIPE' ? EXIT_OK : EXIT_IO;
     ended.abort(new Interruption(exitCode));
     if (exitCode === EXIT_OK) return;
-    // The command may know no interruption, or have ended already.
+    // The command may not support interruption, or may have ended already.
     process.exitCode = exitCode;
     process.stderr.write(`cardpoll: standard output cannot be written: ${error.message}\n`);
   });
-  // Nobody is left to be told.
+  // Without a listener a broken standard error would crash the process, and there is nowhere to report it.
   process.stderr.on('error', () => {});
   return ended.signal;
 }

@@ -15,7 +15,7 @@ export async function runMigrate(
   onBegin: (id: string) => void,
 ): Promise<MigrateResult> {
   const { database } = config;
-  // Opening an embedded database creates it: a question must not.
+  // Opening an embedded database would create it, which a query must not do.
   if (
     action === 'status' &&
     database.kind === 'embedded' &&

@@ -1,6 +1,6 @@
-// What SIGHUP does to the configuration of a running daemon: reads everything anew, puts in force what can change while
-// it runs, and names what needs a restart. All or nothing: a configuration that cannot work changes nothing. Built by
-// wiring.ts, which knows how settings are put in force.
+// Reloads the configuration of a running daemon on SIGHUP: reads all settings again, applies those that can change while
+// it runs, and logs those that need a restart. An invalid configuration changes nothing. Built by wiring.ts, which knows
+// how to apply settings.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonConfig } from './config/daemon-config.ts';
@@ -15,14 +15,14 @@ export type LiveSettings = Pick<DaemonConfig, (typeof LIVE)[number]>;
 const LIVE = ['logLevel', 'adminTokens', 'rateLimitPerMinute', 'refusalLimitPerMinute', 'tls'] as const;
 
 interface ReloaderDeps {
-  /** What is in force. */
+  /** The present settings. */
   readonly config: DaemonConfig;
-  /** Reads the configuration anew. Throws CardpollError `config`. */
+  /** Reads the configuration again. @throws CardpollError `config`. */
   readonly load: () => Promise<DaemonConfig>;
-  /** Puts settings in force, or throws and changes nothing. */
+  /** Applies settings, or throws and changes nothing. */
   readonly apply: (settings: LiveSettings) => void;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Told of what changed, for the audit trail. */
+  /** Called with the changes, for the audit trail. */
   readonly onChange: (change: AuditChange) => void;
 }
 
@@ -34,7 +34,7 @@ export class Reloader {
     this.#config = deps.config;
   }
 
-  /** One reload after the other. Never throws: what went wrong is in the log. */
+  /** Runs one reload after the other. Never throws: a failure is logged. */
   reload(): Promise<void> {
     this.#last = this.#last.then(() => this.#reloadOnce());
     return this.#last;
@@ -65,7 +65,7 @@ export class Reloader {
   }
 }
 
-/** What the audit trail may show of the settings: of tokens whose they are, of others nothing that may be a secret. */
+/** The settings as the audit trail may show them: the names of tokens, and no value that may be a secret. */
 function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings): Record<string, unknown> {
   const shown: Partial<Record<keyof LiveSettings, unknown>> = {
     logLevel: settings.logLevel,
@@ -76,7 +76,7 @@ function traceOf(names: readonly (keyof LiveSettings)[], settings: LiveSettings)
   return Object.fromEntries(names.map((name) => [name, shown[name] ?? 'not shown']));
 }
 
-/** Paths of the settings that differ, without their values: some are secrets. */
+/** Paths of the settings that differ, without values, since some are secrets. */
 function changedSettings(before: object, after: object, path = ''): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => {

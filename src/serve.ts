@@ -1,5 +1,5 @@
-// What an instance serves: the admin API, or where another instance serves it, probes and metrics alone. Put together
-// by wiring.ts for its daemon.
+// Starts the HTTP server of an instance: the admin API, or only probes and metrics without the role api. Used by
+// wiring.ts.
 import type { AccessSettings } from './api/guard/access.ts';
 import type { Instruments } from './api/metrics/instruments.ts';
 import type { InstanceState } from './api/metrics/own-numbers.ts';
@@ -20,7 +20,7 @@ import type { LiveSettings } from './reload.ts';
 import type { LiveStore } from './store/ports/live/live-store.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
-/** The admin API, or where another instance serves it, probes and metrics alone. */
+/** The admin API, or only probes and metrics without the role api. */
 export async function startServer(
   config: DaemonConfig,
   {

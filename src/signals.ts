@@ -1,4 +1,4 @@
-// Process signals, and running until one comes; for main and the composition roots alone.
+// Process signals, and running until one arrives; only for main and the composition roots.
 import { Teardown } from './platform/service.ts';
 
 /** Installs a handler. @returns the function that removes it. */
@@ -21,23 +21,23 @@ export function untilStopped(): Promise<NodeJS.Signals> {
   });
 }
 
-/** What SIGHUP does. Where nothing is done about it any more, or not yet, it does no harm. */
+/** Handles SIGHUP. While no handler is set, the signal does nothing. */
 export class Hangups {
   #handler: (() => void) | null = null;
   #came = false;
 
-  /** Made as early as can be and never taken back: without a listener the signal ends the process. */
+  /** Create it as early as possible; it is never removed, because without a listener the signal ends the process. */
   constructor() {
     onSignal('SIGHUP', () => this.come());
   }
 
-  /** As if the signal had come. */
+  /** Acts as if the signal had arrived. */
   come(): void {
     if (this.#handler === null) this.#came = true;
     else this.#handler();
   }
 
-  /** From now on calls this; at once, if one came while nobody was there. @returns the function that ends it. */
+  /** Sets the handler; calls it at once if a signal arrived before. @returns the function that removes it. */
   handle(handler: () => void): () => void {
     this.#handler = handler;
     if (this.#came) handler();
@@ -49,9 +49,9 @@ export class Hangups {
 }
 
 /**
- * Starts something, waits for the signal to end and takes it down again. A second signal ends the process at once.
- * @param stop ends it too.
- * @param refused ends it too, with its reason as the error.
+ * Starts something, waits for the signal to end, and shuts it down. A second signal ends the process at once.
+ * @param stop also ends it.
+ * @param refused also ends it, with its reason as the error.
  */
 export async function run(
   start: (teardown: Teardown) => Promise<void>,

@@ -1,5 +1,5 @@
-// The stores of a daemon: opened, migrated, and looked at before anything works on them. Put together by wiring.ts for its
-// daemon; doctor, migrate and adopt open theirs here too.
+// Opens and migrates the stores of a daemon, and checks them before anything uses them. Used by wiring.ts; doctor, migrate
+// and adopt open their stores here too.
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig, ExternalStoresConfig } from './config/daemon-config.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
@@ -36,7 +36,7 @@ export async function openStores(config: DaemonConfig, log: Logger, teardown: Te
   return { live, records };
 }
 
-/** Else it would be ready and poll nothing: what is refused below a loop is only logged. */
+/** Without this check the daemon would be ready and poll nothing: a loop only logs that Redis refuses its commands. */
 async function requireRights(live: LiveStore): Promise<void> {
   const { user, needed } = await live.missingRights();
   if (needed.length === 0) return;
@@ -58,7 +58,7 @@ export function openEmbedded(dataDir: string): Promise<RecordStore> {
 }
 
 /**
- * A later version's migrations are no reason to end: in an upgrade this one must poll on, and start again
+ * Migrations of a later version are no reason to exit: during an upgrade this version must keep polling, and restart
  * (docs/decisions/0022-older-beside-newer-schema.md).
  */
 export async function migrate(migrations: Migrations, log: Logger): Promise<void> {
@@ -70,7 +70,7 @@ export async function migrate(migrations: Migrations, log: Logger): Promise<void
   if (newer.length > 0) log.warn({ newer, version: VERSION }, 'the database is of a later version');
 }
 
-/** Before anything reads or writes what another fleet keeps in the live store. */
+/** Runs before anything reads or writes the data of another fleet in the live store. */
 export async function watchFleet(
   { live: { coordination }, records }: Stores,
   log: Logger,

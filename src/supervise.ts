@@ -1,5 +1,5 @@
-// How a daemon is run: by itself, as several processes under a supervisor (`processes`), or as one of these. The composition
-// root of the supervisor; what each process does is wiring.ts. Called by main.ts.
+// Runs a daemon: as one process, as several processes under a supervisor (`processes`), or as one of these. The
+// composition root of the supervisor; wiring.ts is the one of each process. Called by main.ts.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { EXIT_BUG } from './cli/exit-codes.ts';
@@ -16,17 +16,17 @@ import { endsWithinMs, runDaemon } from './wiring.ts';
 
 interface DaemonStart {
   readonly config: DaemonConfig;
-  /** Reads the configuration anew. */
+  /** Reads the configuration again. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
   readonly hangups: Hangups;
 }
 
-/** Of this process, as main.ts reads it. */
+/** The surroundings of this process, as main.ts reads them. */
 interface OwnProcess {
   readonly channel: Channel;
   readonly env: NodeJS.ProcessEnv;
-  /** What started it, without its arguments, and they. */
+  /** The program that started it, and its arguments. */
   readonly command: readonly [string, ...string[]];
   readonly args: readonly string[];
 }
@@ -55,7 +55,7 @@ async function runSupervisor(
   onSignal('SIGUSR1', () => {});
   const logs = openLogs({ dir: config.logDir, level: config.logLevel, shared: true });
   const takeLogLevel = async () => {
-    // What is wrong with a configuration each process says: here the former level stays.
+    // Each process reports an invalid configuration; here the level stays unchanged.
     const anew = await load().catch(() => null);
     if (anew !== null) logs.setLevel(anew.logLevel);
   };
@@ -79,7 +79,7 @@ async function runSupervisor(
   }
 }
 
-/** All poll; the rest of the roles is for process 0. What is in the environment or a file is there for it too. */
+/** All processes poll; only process 0 has the other roles. Environment and config file apply to each of them. */
 function spawnProcess(number: number, config: DaemonConfig, own: OwnProcess, logs: Logs): ChildProcess {
   const [node, ...script] = own.command;
   const roles = number === 0 ? [] : ['--roles', 'worker'];
@@ -88,7 +88,7 @@ function spawnProcess(number: number, config: DaemonConfig, own: OwnProcess, log
     env: { ...env, [PROCESS_NUMBER]: String(number) },
     stdio: ['ignore', config.logDir === null ? 'pipe' : 'ignore', 'inherit', 'ipc'],
   });
-  // Several writers would tear each other's lines in a pipe: all lines go through one.
+  // Several writers would mix their lines in a pipe, so one process writes all lines.
   if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => logs.pass(`${line}\n`));
   return child;
 }

@@ -1,5 +1,5 @@
 // THE composition root: configuration -> logs -> stores -> gateway -> engine -> operations -> API, torn down in the
-// reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; nobody else builds anything long-lived.
+// reverse order. main.ts calls the run functions, demo.ts puts a demo around the daemon; no other file builds anything long-lived.
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Instruments } from './api/metrics/instruments.ts';
@@ -33,9 +33,9 @@ import { migrate, openStores, watchFleet } from './stores.ts';
 import type { Condition, Overseer } from './supervision/condition.ts';
 import type { SupervisorLink } from './supervision/supervisor-link.ts';
 
-/** What waits for the audit trail may take this long when the daemon ends. */
+/** Time limit for the last audit entries at shutdown, in milliseconds. */
 const DIGEST_STOP_MS = 3_000;
-/** What ending takes beside the drain: signing off, requests under way, logs, stores. */
+/** Time that a shutdown needs besides the drain: signing off, requests in flight, logs, stores. */
 const ENDING_MS = 30_000;
 
 /** Runs the daemon until SIGTERM or SIGINT, then drains. @returns the exit code. */
@@ -57,15 +57,15 @@ export function runSimulator(options: SimulateOptions, listening: Listening): Pr
   });
 }
 
-/** What a daemon has to do with outside of its configuration. */
+/** The surroundings of a daemon besides its configuration. */
 interface DaemonSurroundings {
-  /** Reads the configuration anew, for SIGHUP. */
+  /** Reads the configuration again, for SIGHUP. */
   readonly load: () => Promise<DaemonConfig>;
   readonly listening: Listening;
   readonly hangups: Hangups;
-  /** Who supervises this process; null: nobody. */
+  /** The overseer of this process; null: none. */
   readonly overseer: Overseer | null;
-  /** To the supervisor, where this is one of several processes. */
+  /** The link to the supervisor, if this is one of several processes. */
   readonly link: SupervisorLink | null;
 }
 
@@ -76,7 +76,7 @@ interface DaemonHooks extends DaemonSurroundings {
   readonly refuse: (error: CardpollError) => void;
 }
 
-/** Starts a daemon; everything it opens is taken down by `teardown`. */
+/** Starts a daemon; `teardown` closes everything that it opens. */
 export async function startDaemon(
   config: DaemonConfig,
   teardown: Teardown,
@@ -111,7 +111,7 @@ export async function startDaemon(
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const parts = { ...stores, audit: operations.audit, digest, meter: instruments };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
-  // The server opens before the engine starts and closes after it has drained: readyz tells both phases.
+  // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
     server = await startServer(config, { ...stores, operations, instruments }, engine, logs, teardown, link);
     listening(server.url);
@@ -120,7 +120,7 @@ export async function startDaemon(
     link.publish(() => numbers.json());
   }
   teardown.add(async () => {
-    // From here on readyz says that the instance stops.
+    // From here on readyz reports that the instance stops.
     const noticed = systemClock.sleep(config.api.drainDelayMs);
     await engine.stop();
     await noticed;
@@ -130,7 +130,7 @@ export async function startDaemon(
   teardown.add(() => overseer?.stopping(endsWithinMs(config)));
 }
 
-/** How long a daemon may take to end. */
+/** Maximum duration of a shutdown, in milliseconds. */
 export function endsWithinMs({ polling, api }: DaemonConfig): number {
   return Math.max(polling.drainTimeoutMs, api.drainDelayMs) + ENDING_MS;
 }
@@ -166,7 +166,7 @@ function buildOperations(
   });
 }
 
-/** Stops after the engine, whose last acts it records. A record store that is away holds up no end. */
+/** Stops after the engine, to record its last actions. An unavailable record store does not delay the shutdown. */
 async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promise<AuditDigest> {
   const onError = new ErrorReporter(log, systemClock).for('audit-digest');
   const digest = new AuditDigest({ audit, clock: systemClock, onError });

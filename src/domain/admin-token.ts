@@ -1,6 +1,6 @@
-// Who may use the admin API: what is kept of a token. Settings make it, the API compares it.
+// The stored form of a token for the admin API. The settings make it, the API compares it.
 
-/** What each may do more than the one before it: read; change how polling runs; change what is polled and kept. */
+/** Each role adds a right: to read; to change how polling runs; to change what is polled and kept. */
 export const TOKEN_ROLES = ['viewer', 'operator', 'admin'] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
@@ -9,6 +9,6 @@ export interface AdminToken {
   readonly role: TokenRole;
   /** SHA-256 of the token, hexadecimal. */
   readonly hash: string;
-  /** The first instant at which it is no longer valid; null: it always is. */
+  /** The first instant at which it is no longer valid; null: it never expires. */
   readonly expiresAtMs: number | null;
 }

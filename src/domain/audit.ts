@@ -1,24 +1,24 @@
-// Who changed what: the words of the audit trail. Used by everything that changes something for somebody, and by the
-// store that keeps it. Plain data.
+// Who changed what: the entries of the audit trail. Used by all code that makes changes for an actor, and by the store.
+// Plain data.
 
 export interface Actor {
-  /** Name of the token, `local` for a server without tokens, `daemon` for what cardpoll does by itself. */
+  /** Name of the token, `local` for a server without tokens, `daemon` for actions of cardpoll itself. */
   readonly name: string;
   readonly role: string;
-  /** Where the request came from; null: from nowhere, the daemon acted by itself. */
+  /** Source address of the request; null: there was none, the daemon acted by itself. */
   readonly address: string | null;
   readonly requestId: string | null;
 }
 
-/** cardpoll on its own authority. */
+/** The actor of cardpoll's own actions. */
 export const DAEMON: Actor = { name: 'daemon', role: 'daemon', address: null, requestId: null };
 
 export interface AuditChange {
-  /** `what.verb`, as in `concurrency.set`. One that did not come about after all ends in `.failed`. */
+  /** `what.verb`, for example `concurrency.set`. A change that failed ends in `.failed`. */
   readonly action: string;
-  /** What was changed, as in `config 3`. */
+  /** The object of the change, for example `config 3`. */
   readonly object: string;
-  /** Data without secrets; null: there was, or is, nothing. */
+  /** The data without secrets; null: none. */
   readonly before: unknown;
   readonly after: unknown;
 }

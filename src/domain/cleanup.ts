@@ -1,9 +1,9 @@
-// What a cleanup removes and from which instant on (operations interface, sections 2.5 and 8): plain data and the one
-// rule that turns a retention into bounds. Used by the store, the engine and the operations.
+// The data that a cleanup removes (operations interface, sections 2.5 and 8): plain data and the one rule that turns a
+// retention into bounds. Used by the store, the engine and the operations.
 import type { AuditChange } from './audit.ts';
 import type { MonthCalendar } from './cards/usage-month.ts';
 
-/** Everything cardpoll stores that grows without end, in the order a run goes through it. */
+/** All data that grows without limit, in the order of a run. */
 export const CLEANUP_TARGETS = [
   'usage_records',
   'card_usage',
@@ -17,7 +17,7 @@ export const CLEANUP_TARGETS = [
 ] as const;
 export type CleanupTarget = (typeof CLEANUP_TARGETS)[number];
 
-/** Rows one transaction removes at most (operations interface, section 8). */
+/** Maximum number of rows that one transaction removes (operations interface, section 8). */
 export const CLEANUP_BATCH_ROWS = 10_000;
 
 export const RETENTION_DAYS_BOUNDS = { min: 1, max: 3_650 } as const;
@@ -29,21 +29,21 @@ export interface CleanupConfig {
   readonly target: CleanupTarget;
   readonly retentionDays: number;
   readonly enabled: boolean;
-  /** When a run was last through with this target. */
+  /** When a run last completed this target. */
   readonly lastRunAtMs: number | null;
 }
 
-/** A row expires when it is older than the cutoff AND, where it belongs to a month, its month is an earlier one. */
+/** A row expires when it is older than the cutoff AND, if it belongs to a month, that month is an earlier one. */
 export interface CleanupBounds {
   readonly cutoffMs: number;
-  /** YYYY-MM. Only usage_records may lose single rows of this month; all other monthly data of it stays. */
+  /** YYYY-MM. Only usage_records may lose single rows of this month; all other monthly data of that month stays. */
   readonly firstKeptMonth: string;
 }
 
 /**
- * The bounds of one target. Monthly data that is still counted with stays whatever the retention: stops of the current
- * month (they keep a card from being stopped twice), usage of the current month and the one before it (the first
- * reading of a month is compared with the last one of the month before).
+ * The bounds of one target. Monthly data that is still needed stays, whatever the retention: stops of the current month
+ * (they keep a card from being stopped twice), and usage of the current and the previous month (the first reading of a
+ * month is compared with the last one of the month before).
  */
 export function cleanupBounds(
   target: CleanupTarget,
@@ -66,7 +66,7 @@ export function cleanupBounds(
   }
 }
 
-/** What the audit trail says of a run that begins. */
+/** The audit entry of a run that begins. */
 export function cleanupBegun(
   runId: string,
   plan: {

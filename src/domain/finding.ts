@@ -1,22 +1,22 @@
-// What the doctor finds: one line a check. Made by operations/doctor, by src/doctor.ts and, of what a daemon says, by the
-// command line, which prints them. What an error says is a finding in operations/doctor/finding.ts.
+// Findings of the doctor: one line per check. Made by operations/doctor, by src/doctor.ts and, from a daemon's answers, by
+// the command line, which prints them. operations/doctor/finding.ts makes findings of errors.
 
 export interface Finding {
   readonly check: string;
-  /** unknown: it could not be found out; skipped: it need not be, or the finding above says why it cannot. */
+  /** unknown: the check could not be made; skipped: it is not needed, or the finding above says why it is not possible. */
   readonly status: 'ok' | 'warning' | 'failed' | 'unknown' | 'skipped';
-  /** What was found and what it means. */
+  /** The observation and its meaning. */
   readonly detail: string;
   /** What to do about it. */
   readonly hint: string | null;
-  /** What to type for that; null where no command does it. */
+  /** The command for that; null when there is none. */
   readonly command: string | null;
 }
 
-/** Where the remedy is a command alone, `hint` says nothing. */
+/** When the remedy is a command only, `hint` is empty. */
 type Remedy = Partial<Pick<Finding, 'hint' | 'command'>>;
 
-/** Shows more of a reason everywhere but in the doctor. */
+/** A command that shows more about a reason; useless in the doctor itself. */
 const DOCTOR = 'cardpoll doctor';
 
 export const ok = (check: string, detail: string) => finding(check, 'ok', detail);
@@ -28,7 +28,7 @@ export const failed = (check: string, detail: string, remedy?: Remedy) =>
 export const unknown = (check: string, detail: string, remedy?: Remedy) =>
   finding(check, 'unknown', detail, remedy);
 
-/** A reason why the fleet is not normal, as a finding. @param since null: moments ago, or nobody watched */
+/** A reason why the fleet is not normal, as a finding. @param since null: moments ago, or unknown */
 export function reasonFinding(reason: {
   readonly code: string;
   readonly severity: 'warning' | 'alert';

@@ -1,13 +1,13 @@
-// Which fleet a database holds and a Redis is marked with. Plain data.
+// The identity of a fleet, in its database and as a mark in its Redis. Plain data.
 
 export interface Fleet {
-  /** A UUID, made with the tables of its database. */
+  /** A UUID, created with the tables of the database. */
   readonly id: string;
-  /** For people: that of the database in which the tables were made. Not unique. */
+  /** For people: the name of the database in which the tables were created. Not unique. */
   readonly name: string;
 }
 
-/** Databases are often called the same: the first digits of the id tell them apart. */
+/** Databases often have the same name, so the first digits of the id distinguish them. */
 export function fleetText({ id, name }: Fleet): string {
   return `"${name}" (${id.slice(0, 8)})`;
 }

@@ -1,25 +1,25 @@
 // THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. Settings,
-// client, simulator, statistics and log search derive from it what they hold for each of them.
+// client, simulator, statistics and log search derive their data per interface from it.
 
 export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
 export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
 
-/** By what a log line belongs to an interface, besides the field of its answer (operations interface, section 1.2). */
+/** Signs that a log line belongs to an interface, besides the field of its answer (operations interface, section 1.2). */
 interface Signs {
-  /** One or more whole segments of a request path, `verify` or `auth/check`; case, `-` and `_` do not matter. */
+  /** One or more whole segments of a request path, `verify` or `auth/check`; case, `-` and `_` are ignored. */
   readonly paths: readonly string[];
-  /** Parts of such a segment, for a call whose names vary too much. */
+  /** Parts of a segment, for a call with many names. */
   readonly pathParts?: readonly string[];
   readonly phrases: readonly string[];
 }
 
 interface InterfaceFacts {
   readonly method: GatewayMethod;
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   readonly path: string;
-  /** What is read of the answer's data, under which name it comes and is logged; null: nothing. */
+  /** The field to read from the answer's data, which is also its name in the log; null: none. */
   readonly answer: { readonly field: string; readonly kind: AnswerKind } | null;
-  /** Further names that a log search takes. */
+  /** Additional names that a log search accepts. */
   readonly aliases: readonly string[];
   readonly signs: Signs;
 }
@@ -68,7 +68,7 @@ export type InterfaceName = keyof typeof TABLE;
 
 export const INTERFACES: Readonly<Record<InterfaceName, InterfaceFacts>> = TABLE;
 export const INTERFACE_NAMES = Object.keys(TABLE) as readonly InterfaceName[];
-/** Every name that a log search takes. */
+/** Every name that a log search accepts. */
 export const INTERFACE_ALIASES = INTERFACE_NAMES.flatMap((name) => [name, ...INTERFACES[name].aliases]);
 
 /** Builds a record with one entry for every interface. */
@@ -76,5 +76,5 @@ export function perInterface<T>(make: (name: InterfaceName) => T): Record<Interf
   return Object.fromEntries(INTERFACE_NAMES.map((name) => [name, make(name)])) as Record<InterfaceName, T>;
 }
 
-/** Stands beside the interfaces where something concerns the gateway as a whole. */
+/** Used next to the interface names for the gateway as a whole. */
 export const WHOLE_GATEWAY = 'gateway';

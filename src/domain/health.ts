@@ -2,7 +2,7 @@
 
 export type Health = 'normal' | 'warning' | 'alert';
 
-/** The metrics of operations interface, section 8; those that alert rules can watch under the names of the rules. */
+/** The metrics of operations interface, section 8; metrics that alert rules can watch have the names of the rule types. */
 export type Metric = 'queue_backlog' | 'success_rate' | 'avg_duration' | 'concurrency_usage';
 
 export interface HealthInputs {
@@ -25,7 +25,7 @@ function rising(value: number, normalBelow: number, alertAbove: number): Health 
   return value < normalBelow ? 'normal' : 'warning';
 }
 
-/** The verdict on each metric of a task type. A metric without samples says nothing. */
+/** The verdict on each metric of a task type; normal without samples. */
 export function judgeMetrics(inputs: HealthInputs): Record<Metric, Health> {
   const { queueLength, successRate, avgDurationMs, concurrencyPercent } = inputs;
   return {

@@ -1,18 +1,18 @@
-// Manual triggers: an operator's wish to have cards polled now, once, whatever the schedule says (operations interface,
-// sections 1 and 2.6), and the entries of the manual list that carry it out.
+// Manual triggers: an operator's request to poll cards once, now, independent of the schedule (operations interface,
+// sections 1 and 2.6), and its entries in the manual list.
 import type { TaskType } from './task-type.ts';
 
 export const TRIGGER_KINDS = ['single', 'batch', 'by_condition'] as const;
 export type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
 /**
- * queued: no result yet; running: results come in; completed: every card is accounted for; cancelled: what had not
- * begun was taken back. The latter two are final.
+ * queued: no result yet; running: some results; completed: a result for every card; cancelled: the entries that had not
+ * begun were removed. The last two are final.
  */
 export const TRIGGER_STATUSES = ['queued', 'running', 'completed', 'cancelled'] as const;
 export type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
 
-/** Most cards of one batch. */
+/** Maximum number of cards per batch. */
 export const MAX_BATCH_CARDS = 10_000;
 
 /** Card ids are whole numbers that JSON carries exactly. */
@@ -21,7 +21,7 @@ export const CARD_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER } as const;
 /** Carriers and statuses are the fleet's own numbers, of 32 bits. */
 export const SELECTION_BOUNDS = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
 
-/** Which cards a by-condition trigger selects (operations interface, section 2.8); null leaves the attribute open. */
+/** Which cards a by-condition trigger selects (operations interface, section 2.8); null matches every value. */
 export interface CardSelection {
   readonly carrierId: number | null;
   readonly status: number | null;
@@ -38,7 +38,7 @@ export interface ManualTrigger {
   readonly total: number;
   readonly totalEstimated: boolean;
   readonly succeeded: number;
-  /** Polls that failed (nothing is tried again), and cards that were removed meanwhile. */
+  /** Polls that failed (there is no retry), and cards that were removed meanwhile. */
   readonly failed: number;
   readonly createdAtMs: number;
   /** null until completed or cancelled. */
@@ -57,13 +57,13 @@ export function manualEntry(cardId: number, triggerId: string): string {
   return `${cardId}:${triggerId}`;
 }
 
-/** The card of an entry. 0, which no card has, for what somebody put into the list and is no card id. */
+/** The card of an entry. 0, which no card has, for a foreign entry that is not a card id. */
 export function cardIdOf(entry: string): number {
   const cardId = Number(/^[1-9]\d{0,15}(?=:|$)/.exec(entry)?.[0] ?? 0);
   return Number.isSafeInteger(cardId) ? cardId : 0;
 }
 
-/** The trigger an entry belongs to; null for a bare card id and for what cannot be an entry of a trigger. */
+/** The trigger of an entry; null for a bare card id and for an invalid entry. */
 export function triggerIdOf(entry: string): string | null {
   return /^[^:]*:([\w-]{1,64})$/.exec(entry)?.[1] ?? null;
 }

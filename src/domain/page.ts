@@ -1,4 +1,4 @@
-// Pages of long lists, and the bounds of what is asked for, for operations, API and command line alike.
+// Pages of long lists, and the bounds of requests for them, for operations, API and command line.
 
 /** Pages count from 1. */
 export interface PageRequest {
@@ -9,10 +9,10 @@ export interface PageRequest {
 export const PAGE_BOUNDS = { min: 1, max: 1_000_000 };
 export const PAGE_SIZE_BOUNDS = { min: 1, max: 100 };
 
-/** Of a list that goes on after an id instead. */
+/** Bounds for a list that continues after an id instead. */
 export const LIST_LIMIT_BOUNDS = { min: 1, max: 1_000 };
 
 /** Ids of rules, configs and silences. */
 export const RECORD_ID_BOUNDS = { min: 1, max: 2 ** 31 - 1 };
-/** There may be more of them than of rules. */
+/** Separate bounds, because there may be more of them than of rules. */
 export const ALERT_ID_BOUNDS = { min: 1, max: Number.MAX_SAFE_INTEGER };

@@ -1,4 +1,4 @@
-// How numbers are rounded for whoever reads them. Judged is what is not rounded.
+// Rounding of numbers for display. Verdicts use the unrounded numbers.
 
 /** Two decimals: more would be noise in a table. */
 export function rounded(value: number): number {

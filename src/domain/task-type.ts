@@ -1,11 +1,11 @@
-// THE table of task types (operations interface, section 1). Everything per type in the product is keyed by these; how
-// a type polls is engine/tasks/.
+// THE table of task types (operations interface, section 1). All data per type is keyed by these; engine/tasks/ has how a
+// type polls.
 import type { InterfaceName } from './gateway-interface.ts';
 
 interface TaskTypeFacts {
-  /** The interface it calls to look at a card. */
+  /** The interface that it calls to poll a card. */
   readonly interface: InterfaceName;
-  /** The exact log message of a poll, which others search for (operations interface, section 1.2). Never edited in passing. */
+  /** The exact log message of a poll, which other tools search for (operations interface, section 1.2). */
   readonly completed: string;
 }
 
@@ -25,7 +25,7 @@ export function perTaskType<T>(make: (taskType: TaskType) => T): Record<TaskType
   return Object.fromEntries(TASK_TYPES.map((taskType) => [taskType, make(taskType)])) as Record<TaskType, T>;
 }
 
-/** Asks for one value per task type, all at once. */
+/** Builds one value per task type with concurrent requests. */
 export async function askPerTaskType<T>(
   ask: (taskType: TaskType) => Promise<T>,
 ): Promise<Record<TaskType, T>> {

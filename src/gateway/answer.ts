@@ -1,4 +1,4 @@
-// Judges what the gateway sent: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
+// Reads the gateway's answer: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
 // Pure: no I/O, no clock; the client decides deadlines and logs.
 import { type AnswerKind, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import { GatewayError } from './gateway.ts';
@@ -7,11 +7,11 @@ import { GatewayError } from './gateway.ts';
 const SUCCESS_CODE = 200;
 const MAX_REASON_CHARS = 200;
 const MAX_STATUS_CHARS = 64;
-/** A million terabytes: a reading above is garbage, and it would poison a month's usage for good. */
+/** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_USED_MB = 1e12;
 const DECIMAL = /^\d{1,13}(\.\d{1,9})?$/;
 
-/** Foreign text made fit for a log line and a terminal: no control characters, at most 200 characters. */
+/** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
 function cleanText(text: string): string {
   const cleaned = text
     .slice(0, 4 * MAX_REASON_CHARS)
@@ -20,17 +20,17 @@ function cleanText(text: string): string {
   return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }
 
-/** What an answer says about when to call again. */
+/** The headers that say when to call again. */
 export interface RetryAfter {
   /** The Retry-After header. */
   readonly value: string | null;
-  /** The Date header: the gateway's own clock, against which it means a date. */
+  /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
   readonly date: string | null;
 }
 
 /**
- * The pause a Retry-After header asks for (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`.
- * Null when it is absent, unreadable, or asks for none (zero, negative, a date that is past).
+ * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
+ * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
  */
 function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
   const text = value?.trim() ?? '';
@@ -48,7 +48,7 @@ function httpDate(text: string): number {
 /**
  * The error of an HTTP status outside 2xx.
  * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
- * redirects, which are never followed. 404 stays the card's: that is how a gateway says that it does not know it.
+ * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
  */
 export function statusError(
   status: number,
@@ -116,7 +116,7 @@ function checkField(kind: AnswerKind, raw: unknown): { value: AnswerValue | null
 /**
  * Reads the body of a 2xx answer.
  * @param field the field of `data` to read; null reads nothing and returns null.
- * Throws GatewayError: `malformed`, or `business` when `code` is not 200.
+ * @throws GatewayError `malformed`, or `business` when `code` is not 200.
  */
 export function readAnswer(
   interfaceName: InterfaceName,

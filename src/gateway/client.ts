@@ -1,4 +1,4 @@
-// The gateway client: one HTTP call for one card, bounded in time and size, logged, with an honest error. Opened by
+// The gateway client: one HTTP call for one card, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
@@ -15,18 +15,18 @@ const GATEWAY_CALL = '网关调用';
 const SIGNATURE_HEADER = 'x-cardpoll-signature';
 
 interface GatewayClientDeps {
-  /** Gets one line a call, with the fields of contract, "Logs". */
+  /** Gets one line per call, with the fields of contract, "Logs". */
   readonly log: Logger;
   readonly clock: Clock;
 }
 
 type LogFields = Record<string, unknown>;
 
-/** What is known of an interface before any call. */
+/** The parts of a call that are the same for every card. */
 interface Route {
   readonly name: InterfaceName;
   readonly call: GatewayInterface;
-  /** Path as sent: the base URL's path and the interface's. */
+  /** Path as sent: the path of the base URL, then the interface's. */
   readonly path: string;
   readonly headers: readonly string[];
   /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
@@ -144,7 +144,7 @@ export class GatewayClient implements UpstreamGateway {
     this.#pool.dispatch({ method, path, headers, body: inQuery ? null : body }, exchange);
   }
 
-  /** A bad status says more than the way its connection ended, so it is judged first. */
+  /** Judges the status first: a bad one says more than how the connection ended. */
   #judge(route: Route, ended: Exchange): GatewayAnswer['value'] {
     const { status, error } = ended;
     if (status >= 300) {

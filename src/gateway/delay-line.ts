@@ -8,7 +8,7 @@ export class DelayLine {
 
   constructor(private readonly delayMs: number) {}
 
-  /** Runs `run` after the delay; at once, synchronously, when there is none. */
+  /** Runs `run` after the delay; synchronously when the delay is 0. */
   push(run: () => void): void {
     if (this.delayMs === 0) {
       run();
@@ -18,7 +18,7 @@ export class DelayLine {
     this.#arm();
   }
 
-  /** Drops what is still waiting. */
+  /** Drops all calls that still wait. */
   clear(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

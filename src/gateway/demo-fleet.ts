@@ -1,9 +1,9 @@
-// The fleet of `cardpoll demo` and of the benches: made-up cards whose every field follows from the card id.
+// The fleet of `cardpoll demo` and of the benches: made-up cards, with every field derived from the card id.
 import type { CardImport } from '../domain/cards/card.ts';
 
 const CARRIERS = 3;
 const ALLOWANCE_MB = 10_240;
-/** One card in a hundred has this allowance: about half of them have used more at the simulator and get stopped. */
+/** One card in a hundred has this allowance: at the simulator about half of these have used more, and are stopped. */
 const SMALL_ALLOWANCE_MB = 256;
 const SMALL_EVERY = 100;
 
@@ -24,7 +24,7 @@ export function demoIccid(cardId: number): string {
   return `${digits}${luhnDigit(digits)}`;
 }
 
-/** Cards 1 to `count`, ready to import. Verification is left for polling to find out. */
+/** Cards 1 to `count`, ready to import. Polling finds out whether they are verified. */
 export function* demoCards(count: number): Generator<CardImport> {
   for (let cardId = 1; cardId <= count; cardId += 1) {
     yield {

@@ -1,7 +1,7 @@
 // One HTTP request and its answer, as an undici handler, and the sweep that ends exchanges at their deadline. Used by
 // the client only; it knows nothing of envelopes, cards or logs.
 //
-// undici's dispatch() with an own handler costs about a fifth less than request(): no body stream, no abort signal.
+// undici's dispatch() with a handler of its own costs about a fifth less than request(): no body stream, no abort signal.
 // One coarse timer for all exchanges replaces a timer per call; it runs only while something is in flight, and an
 // exchange ends at most SWEEP_MS after its deadline.
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,8 +16,8 @@ const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Life of an exchange: waiting for a connection -> sent (`#controller` set) -> status known -> settled. `fail` may
- * settle it at any point; after that whatever undici still reports is ignored, and a request that was waiting for a
- * connection is withdrawn the moment it would be sent. `settled` is called exactly once.
+ * settle it at any point; after that, later reports from undici are ignored, and a request that was waiting for a
+ * connection is withdrawn when it would be sent. `settled` is called exactly once.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** 0 until a status line arrived. */
@@ -74,19 +74,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** Ends the exchange at its deadline. One that was not sent by then got no connection. */
+  /** Ends the exchange at its deadline. If it was not sent by then, it got no connection. */
   expire(): void {
     const unconnected = this.#controller === null && !this.mayQueue;
     this.fail(unconnected ? new GatewayError('connect', 'no connection within the deadline') : lateError());
   }
 
-  /** Ends the exchange before its deadline: others need its place more. */
+  /** Ends the exchange before its deadline, to free its slot. */
   endEarly(afterMs: number): void {
     const slow = `no answer within ${Math.round(afterMs)} ms, while many calls are as slow: ended to make room`;
     this.fail(new GatewayError('timeout', slow));
   }
 
-  /** Ends the exchange and, where it was sent, its connection. */
+  /** Ends the exchange and, if it was sent, its connection. */
   fail(error: GatewayError): void {
     if (this.#done) return;
     this.error = error;
@@ -105,7 +105,7 @@ function lateError(): GatewayError {
   return new GatewayError('timeout', 'no answer within the deadline');
 }
 
-/** @param sent whether a connection was there */
+/** @param sent whether there was a connection */
 function transportError(cause: Error, sent: boolean): GatewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   if (cause instanceof errors.ClientDestroyedError || cause instanceof errors.ClientClosedError) {
@@ -120,7 +120,7 @@ function transportError(cause: Error, sent: boolean): GatewayError {
   return new GatewayError(sent ? 'network' : 'connect', `${code} ${messageOf(cause)}`.trim(), { cause });
 }
 
-/** Of the calls in flight, so many may be slow while the limit is used up. */
+/** Share of the calls in flight that may be slow while the limit is used up. */
 const SLOW_SHARE = 0.25;
 
 /** Ends exchanges that are past their deadline, and slow ones when room is needed. */

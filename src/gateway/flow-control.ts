@@ -1,5 +1,5 @@
 // The gateway with flow control, as the engine sees it: workers ask what they may claim, tasks call. Every call is timed,
-// metered and reported to the throttle of its interface. What the fleet as a whole may use is the leader's business
+// metered and reported to the throttle of its interface. The leader decides what the fleet as a whole may use
 // (engine/limits/concurrency-controller.ts). Opened by wiring around the client; one for each instance.
 
 import {
@@ -23,9 +23,9 @@ import {
 } from './gateway.ts';
 import { Throttle, type ThrottleDeps } from './throttle.ts';
 
-/** Interfaces that polls begin with: permitted before their card is claimed. Others are asked for at the call. */
+/** Interfaces that polls begin with: permitted before a card is claimed. Other interfaces are checked at the call. */
 const POLLED: ReadonlySet<InterfaceName> = new Set(TASK_TYPES.map((taskType) => TASKS[taskType].interface));
-/** A call is slow when it takes this many times as long as calls that succeed do on average, and at least: */
+/** A call is slow when it takes this many times the average of successful calls, and at least SLOW_AT_LEAST_MS. */
 const SLOW_TIMES = 10;
 const SLOW_AT_LEAST_MS = 500;
 /** Weight of one success in the average. */
@@ -41,15 +41,15 @@ interface FlowControlDeps {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Called with every change of a throttle, for the log. */
+  /** Called on every change of a throttle, for the log. */
   readonly onChange: (name: InterfaceName, ...change: Parameters<ThrottleDeps['onChange']>) => void;
 }
 
-/** What is known of the calls to an interface. */
+/** The calls of this instance to one interface. */
 interface Calls {
   readonly throttle: Throttle;
   inFlight: number;
-  /** Average of the calls that succeeded; null before the first. */
+  /** Average duration of the successful calls; null before the first. */
   typicalMs: number | null;
   succeededAt: number;
   madeRoomAt: number;
@@ -105,7 +105,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     return this.#calls[interfaceName].throttle.refusesAll;
   }
 
-  /** While nothing succeeds no call is ended: then it is the gateway that is slow. */
+  /** Ends no call while nothing succeeds: then the gateway is slow, not some cards. */
   makeRoom(interfaceName: InterfaceName): void {
     const calls = this.#calls[interfaceName];
     const now = this.deps.clock.monotonic();
@@ -119,7 +119,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     return this.deps.gateway.isStoppedStatus(cardStatus);
   }
 
-  /** When no interface in use works, and all fail in connecting or in authentication, that is one trouble, reported once. */
+  /** If all interfaces in use fail to connect or to authenticate, that is one problem of the gateway, reported once. */
   breakers(): BreakerReport[] {
     const reports = INTERFACE_NAMES.map((name) => this.#calls[name].throttle.report(name));
     const used = Object.values(this.#calls).filter(({ throttle }) => throttle.isUsed);
@@ -146,8 +146,8 @@ export class FlowControlledGateway implements Gateway, FlowControl {
   }
 
   /**
-   * A refusal comes quickly, and a slot that is free at once would send the next call into the next refusal. So a refused
-   * call holds its slot for as long as a success takes.
+   * A refusal comes quickly, and a slot freed at once would send the next call into the next refusal. So a refused call
+   * holds its slot as long as a successful call would.
    */
   async #hold({ typicalMs }: Calls, tookMs: number): Promise<void> {
     const holdMs = Math.min(LONGEST_HOLD_MS, typicalMs ?? 0) - tookMs;

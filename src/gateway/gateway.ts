@@ -1,5 +1,5 @@
-// What the engine needs of the upstream gateway: one call for one card, with an honest error. The client (client.ts)
-// never retries by itself: retries go through the queue.
+// The engine's port to the upstream gateway: one call for one card, and its errors. The client (client.ts) never retries
+// by itself: retries go through the queue.
 
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import type { BreakerReport } from '../domain/limits/breaker.ts';
@@ -20,7 +20,7 @@ export type GatewayFailure =
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx: this card's problem
   | 'business' // envelope code other than 200: this card's problem
-  | 'held' // not made: the interface is dead, and only a trickle passes
+  | 'held' // not sent: the interface is dead, and only a trickle passes
   | 'aborted'; // the client was closed
 
 export class GatewayError extends Error {
@@ -53,7 +53,7 @@ export class GatewayError extends Error {
     return this.failure === 'connect' || this.failure === 'auth';
   }
 
-  /** True when the gateway certainly did not carry the call out. */
+  /** True when the gateway certainly did not execute the call. */
   get isRefusal(): boolean {
     return this.isCardFault || ['backpressure', 'held', 'connect'].includes(this.failure);
   }
@@ -69,7 +69,7 @@ export interface Gateway {
   /**
    * Calls one interface for one card and logs the call (contract, "Logs").
    * @param timeoutMs deadline of this call; the configured timeout applies too.
-   * Throws GatewayError.
+   * @throws GatewayError.
    */
   call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer>;
   /** True for a cardStatus value that means the card is stopped. */
@@ -85,21 +85,21 @@ export interface UpstreamGateway extends Gateway {
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void;
 }
 
-/** What may begin now. */
+/** What a worker may start now. */
 export interface Permit {
-  /** Polls that may be claimed; Infinity when nothing holds them back. */
+  /** Number of polls that may be claimed; Infinity without a limit. */
   readonly calls: number;
-  /** The call is the one that passes in a second while the interface is dead, of the whole fleet. */
+  /** The interface is dead: the permit is for the one call per second that the whole fleet may send. */
   readonly trickle: boolean;
 }
 
-/** Tells workers how much the gateway can take just now. */
+/** How much the gateway can take at present, for workers. */
 export interface FlowControl {
   /** @param inFlight this instance's polls in flight that begin with this interface */
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
   /** True while only a trickle passes because the gateway answers every call with 429 or 503. */
   refusesAll(interfaceName: InterfaceName): boolean;
-  /** The limit of a task type is used up: ends slow calls where cards that hang hold the slots of others. */
+  /** Called when the limit of a task type is used up: ends slow calls if hanging cards hold the slots of others. */
   makeRoom(interfaceName: InterfaceName): void;
   /** Whether the gateway as a whole, and each interface, is held back. */
   breakers(): BreakerReport[];

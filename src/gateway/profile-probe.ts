@@ -1,5 +1,5 @@
-// Whether the gateway speaks the configured profile: a call of every interface that only reads, for a card. Used by the
-// doctor. Stops no card, and shows no credentials.
+// Checks that the gateway speaks the configured profile: calls every read-only interface for a card. Used by the doctor.
+// Stops no card, and shows no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -12,16 +12,16 @@ const READING = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== nul
 
 interface ProbeResult {
   readonly interface: InterfaceName;
-  /** refused: it speaks the profile, and takes no calls now. unclear: it may do so for cards that there are. */
+  /** refused: it speaks the profile, but takes no calls now. unclear: it did not know the card, so nothing is certain. */
   readonly outcome: 'answers' | 'refused' | 'fails' | 'unclear';
-  /** What was called, and what came of it. */
+  /** The call and its result, for people. */
   readonly detail: string;
 }
 
-/** In place of a card of the fleet: what a gateway says to it tells little. */
-const NOBODYS_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000' };
+/** Used when the fleet has no cards; the answer for it proves little. */
+const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000' };
 
-/** @param cards of the fleet, asked about in turn until the gateway knows one of them */
+/** @param cards cards of the fleet, tried in turn until the gateway knows one */
 export async function probeProfile(
   profile: GatewayConfig,
   cards: readonly CalledCard[],
@@ -35,7 +35,7 @@ export async function probeProfile(
         const { method, path } = profile.interfaces[name];
         const what = `${method} ${profile.url}${path}`;
         let last: unknown = null;
-        for (const card of known ? cards : [NOBODYS_CARD]) {
+        for (const card of known ? cards : [UNKNOWN_CARD]) {
           try {
             const { durationMs } = await client.call(name, card, profile.timeoutMs);
             return { interface: name, outcome: 'answers', detail: `${what}: answers in ${durationMs} ms` };

@@ -1,5 +1,5 @@
-// What the simulated gateway knows about its cards. Everything follows from a hash of the iccid and from how often the
-// card was asked, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
+// The cards of the simulated gateway. Everything follows from a hash of the iccid and from how often the card was
+// polled, so ten million cards cost 8 bytes each and two runs over the same calls give the same answers.
 // Used by simulator.ts; no HTTP here.
 
 import { mix32 } from '../domain/schedule/phase.ts';
@@ -8,19 +8,19 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const MAX_LOAD = 0.7;
 const FIRST_CAPACITY = 1 << 16;
-/** Cards have used 0 to 511 MB when they are first asked; every change adds half a MB. */
+/** Cards have used 0 to 511 MB at their first poll; every change adds half a MB. */
 const BASE_MB = 512;
 const STEP_MB = 0.5;
 const NOT_VERIFIED_ONE_IN = 10;
 
-/** 32 bits, never 0. Cards that collide (one in a thousand at ten million) share their flow counter, nothing else. */
+/** 32 bits, never 0. Cards that collide (one in a thousand at ten million) share only their flow counter. */
 function hashOf(iccid: string): number {
   let h = FNV_OFFSET;
   for (let i = 0; i < iccid.length; i += 1) h = Math.imul(h ^ iccid.charCodeAt(i), FNV_PRIME);
   return mix32(h) || 1;
 }
 
-/** Whether the card is one of those: always the same ones for a `kind`. @param n absent: none is. */
+/** Whether the card is of the `kind` that one card in `n` is; always the same cards. @param n absent: no card is. */
 export function isOneIn(n: number | undefined, iccid: string, kind: number): boolean {
   return n !== undefined && mix32(hashOf(iccid) ^ kind) % n === 0;
 }
@@ -31,7 +31,7 @@ class ReadCounters {
   #reads: Uint32Array;
   #size = 0;
 
-  /** @param limit most cards that may ever be added; Infinity for any number. */
+  /** @param limit maximum number of cards; Infinity for no limit. */
   constructor(private readonly limit: number) {
     const wanted = Number.isFinite(limit) ? limit / MAX_LOAD + 1 : FIRST_CAPACITY;
     const capacity = 2 ** Math.ceil(Math.log2(wanted));
@@ -92,8 +92,7 @@ export class SimulatedFleet {
   readonly #stops = new Map<string, number>();
 
   /**
-   * @param cards the number of cards the gateway serves: the first that many different iccids it is asked about.
-   * null: any number.
+   * @param cards the number of cards that the gateway serves, in the order of their first call. null: any number.
    * @param changeRate share of flow reads that show more usage than the read before, 0 to 1.
    */
   constructor(
@@ -112,7 +111,7 @@ export class SimulatedFleet {
     return mix32(hashOf(iccid) ^ 0x5eed) % NOT_VERIFIED_ONE_IN !== 0;
   }
 
-  /** MB used; never goes down, and stays where it is while the card is stopped. */
+  /** MB used; never decreases, and does not change while the card is stopped. */
   readUsed(iccid: string): number {
     const hash = hashOf(iccid);
     const slot = this.#counters.slotOf(hash);

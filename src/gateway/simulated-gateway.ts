@@ -1,10 +1,10 @@
 // The gateway that the simulator serves: the default profile, answered truthfully and counted at the gateway's own side.
-// It is fast and well-behaved on purpose: gateways that break the rules are the tests' business.
+// It is fast and well-behaved on purpose: tests have gateways of their own that break the rules.
 //
-// What is promised about the counts (GET /stats): a call is in flight from the moment its head was read until its
-// response is handed to the socket or its connection is gone, so a client that vanishes frees its place. A call takes
-// effect when it is received, before the simulated latency: who gives up waiting may have stopped a card all the same,
-// as with a real gateway. Calls answered 429 or 500 have no effect.
+// The counts (GET /stats) promise this: a call is in flight from the moment its head was read until its response is
+// handed to the socket or its connection is gone, so a client that disappears frees its slot. A call takes effect when it
+// is received, before the simulated latency: a client that gives up waiting may still have stopped a card, as with a
+// real gateway. Calls answered 429 or 500 have no effect.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -17,26 +17,26 @@ import { DelayLine } from './delay-line.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 export interface SimulatedBehaviour {
-  /** Serves this many different cards, the first it is asked about; others are unknown. Absent: any number. */
+  /** Serves this many different cards, in the order of their first call; others are unknown. Absent: any number. */
   readonly cards?: number;
-  /** Time between receiving a call and answering it; default 0, with a capacity 20. */
+  /** Milliseconds between receiving a call and answering it; default 0, with a capacity 20. */
   readonly latencyMs?: number;
   /** Share of calls answered 500, 0 to 1; default 0. */
   readonly failureRate?: number;
-  /** Calls beyond this many in flight are answered 429 with Retry-After: 1; default: no bound. */
+  /** Calls beyond this many in flight are answered 429 with Retry-After: 1; default: no limit. */
   readonly maxConcurrency?: number;
   /**
-   * Calls it bears at a time. Beyond them every call takes longer, latency times calls in flight / capacity, so the rate
-   * stays what it is; beyond twice of them calls are answered 429. Default: any number.
+   * Concurrent calls at full speed. Beyond that every call takes longer, latency times calls in flight / capacity, so the
+   * rate stays constant; beyond twice the capacity calls are answered 429. Default: no limit.
    */
   readonly capacity?: number;
   /** Share of flow reads that show new usage; default 0.2. */
   readonly changeRate?: number;
-  /** One card in so many fails every call; default: none. */
+  /** One card in this many fails every call; default: none. */
   readonly failingOneIn?: number;
-  /** One card in so many is answered ten times later, if there is a latency; default: none. */
+  /** One card in this many is answered ten times later, if there is a latency; default: none. */
   readonly slowOneIn?: number;
-  /** Decides which calls fail; default 1. */
+  /** Seed of the random failures; default 1. */
   readonly seed?: number;
 }
 
@@ -46,7 +46,7 @@ export interface SimulatorStats {
   readonly byInterface: Readonly<Record<InterfaceName, number>>;
   readonly inFlight: number;
   readonly maxInFlight: number;
-  /** The concurrency limit of a task type bounds the calls of its interfaces. */
+  /** By task type, because its concurrency limit bounds the calls of its interfaces. */
   readonly maxInFlightByInterface: Readonly<Record<InterfaceName, number>>;
   /** Calls answered 429; they were never in flight. */
   readonly rejected: number;
@@ -58,10 +58,10 @@ export interface SimulatorStats {
 
 const MAX_BODY_CHARS = 65_536;
 const DEFAULT_CHANGE_RATE = 0.2;
-/** Without a latency there is nothing that could grow. */
+/** Used when a capacity is set without a latency, which could not grow. */
 const CAPACITY_LATENCY_MS = 20;
 const SLOW_TIMES = 10;
-/** Which kind of odd card is asked for: one kind says nothing about the other. */
+/** The kinds of odd cards; they are independent of each other. */
 const FAILING = 0xfa11;
 const SLOW = 0x510;
 const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
@@ -78,7 +78,7 @@ const BUSY: Reply = { status: 429, body: '{"code":429,"msg":"too many calls in f
 
 const zeroPerInterface = () => perInterface(() => 0);
 
-/** A call from its head to its end; ends once, by its response or by its connection. */
+/** A call from its head to its end; ends once, with its response or its connection. */
 interface Call {
   readonly name: InterfaceName;
   readonly socket: Socket;
@@ -167,7 +167,7 @@ export class SimulatedGateway {
     };
   }
 
-  /** Changes the capacity of a gateway that runs, as its owner's trouble does; null: any number. */
+  /** Changes the capacity while the gateway runs; null: no limit. */
   setCapacity(capacity: number | null): void {
     this.#capacity = capacity;
   }
@@ -182,7 +182,7 @@ export class SimulatedGateway {
       return;
     }
     const load = this.#capacity === null ? 0 : this.#inFlight / this.#capacity;
-    // The delay line keeps the order of its calls, which all take the same time; these do not.
+    // The delay line is for calls that all take the same time; these do not.
     if (load > 1) setTimeout(answer, this.#latencyMs * load).unref();
     else this.#delay.push(answer);
   }

@@ -1,5 +1,5 @@
-// Starts a gateway to try cardpoll against, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: checks the
-// options, listens, and leaves the calls to SimulatedGateway.
+// Starts a gateway for trials of cardpoll, for `cardpoll gateway simulate`, `cardpoll demo`, tests and benches: checks the
+// options, listens, and passes the calls to SimulatedGateway.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -7,14 +7,14 @@ import { type SimulatedBehaviour, SimulatedGateway, type SimulatorStats } from '
 
 export interface SimulatorOptions extends SimulatedBehaviour {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0: a free port. */
   readonly port: number;
 }
 
 export interface Simulator {
   readonly url: string;
   stats(): SimulatorStats;
-  /** Changes the capacity; null: any number. */
+  /** Changes the capacity; null: no limit. */
   setCapacity(capacity: number | null): void;
   /** Stops listening and cuts the connections. */
   close(): Promise<void>;
@@ -24,12 +24,12 @@ const KEEP_ALIVE_MS = 600_000;
 
 /**
  * Starts a simulator and resolves when it listens.
- * Throws CardpollError: `invalid` for options out of bounds, `unavailable` when the address cannot be listened on.
+ * @throws CardpollError `invalid` for options out of bounds, `unavailable` when the address cannot be listened on.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   checkOptions(options);
   const gateway = new SimulatedGateway(options);
-  // No clock watches over slow clients: they are ours, and Node's check costs time on every request.
+  // No timeout for slow clients: they are ours, and Node's check costs time on every request.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },
     (request, response) => gateway.receive(request, response),

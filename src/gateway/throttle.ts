@@ -4,37 +4,37 @@ import type { BreakerReport, BreakerState } from '../domain/limits/breaker.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { GatewayError, Permit } from './gateway.ts';
 
-/** So many failures in a row, and no success for so long, are no chance: the interface is dead. */
+/** With this many failures in a row, and no success for this long, the interface counts as dead. */
 const FAILURES_IN_A_ROW = 30;
 const NO_SUCCESS_MS = 10_000;
-/** Calls in flight before the first success: ten instances that join must not flood a dead interface. */
+/** Maximum of calls in flight before the first success: ten instances that join must not flood a dead interface. */
 const FIRST_ALLOWANCE = 10;
-/** So many more for each success; from the last figure on nothing is held back. */
+/** Calls added for each success; from AMPLE_ALLOWANCE on nothing is held back. */
 const ALLOWANCE_PER_SUCCESS = 50;
 const AMPLE_ALLOWANCE = 600;
-/** Up to half as much more, so that it does not keep step with a gateway whose trouble comes and goes. */
+/** Adds up to half of the interval, so that the trickle does not run in step with a gateway that fails periodically. */
 const TRICKLE_EVERY_MS = 1_000;
 const TRICKLE_JITTER = 0.5;
-/** So many refusals (429, 503) since the last other answer mean that the gateway refuses every call, not some cards. */
+/** This many refusals (429, 503) since the last other answer mean that the gateway refuses every call, not some cards. */
 const REFUSALS_IN_A_ROW = 10;
 
 export interface ThrottleDeps {
   readonly clock: Clock;
   /** Uniform in [0, 1): spreads the trickle. */
   readonly random: () => number;
-  /** Called with every change of the state, for the log. */
+  /** Called on every change of the state, for the log. */
   readonly onChange: (state: BreakerState, reason: string) => void;
 }
 
 /**
- * closed     Calls pass, however many of them fail, as long as some succeed. When 30 fail in a row and none succeeded for
+ * closed     Calls pass as long as some succeed, however many fail. When 30 fail in a row and none succeeded for
  *            10 s, it opens. A card's own failure (an unknown card, a business error) is a success here.
  * open       One call a second passes. A success makes it half open.
  * half_open  50 calls may be in flight for each success, so full pace is back within a few round trips; with the twelfth
  *            it closes. 30 failures in a row open it again.
  *
- * An instance that has just started is closed, but may have only 10 calls in flight until the first success, and opens
- * as a half open one does.
+ * An instance that has just started is closed, but may have only 10 calls in flight until the first success, and it opens
+ * like a half-open one.
  */
 export class Throttle {
   /** Calls that may be in flight. */
@@ -56,7 +56,7 @@ export class Throttle {
     return this.#state;
   }
 
-  /** False until the first call ended. */
+  /** False until the first call has ended. */
   get isUsed(): boolean {
     return this.#lastFailure !== null || this.#allowance !== FIRST_ALLOWANCE;
   }
@@ -131,7 +131,7 @@ export class Throttle {
   }
 
   #change(state: BreakerState): void {
-    // An outage is one outage, however many calls of the trickle succeeded meanwhile.
+    // Calls of the trickle that succeed do not end an outage, so it keeps its start.
     if (state === 'closed' || this.#state === 'closed') this.#sinceMs = this.deps.clock.now();
     this.#state = state;
     this.deps.onChange(state, state === 'closed' ? 'calls succeed again' : this.#reason());

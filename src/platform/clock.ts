@@ -1,9 +1,9 @@
-// Time as a dependency, so that rules about time are tested without waiting. Loops and services rest by it too; a deadline
-// for somebody else's answer is a timer of its own (test/unit/architecture.test.ts lists them).
+// Time as a dependency, so that rules about time are tested without waiting. Loops and services also sleep through it; a
+// deadline for an answer from elsewhere is a timer of its own (test/unit/architecture.test.ts lists them).
 export interface Clock {
   /** Wall clock, epoch milliseconds. */
   now(): number;
-  /** Never goes back; milliseconds from an arbitrary start. For durations and deadlines. */
+  /** Monotonic clock; milliseconds from an arbitrary start. For durations and deadlines. */
   monotonic(): number;
   /** Resolves after `ms`, or as soon as the signal is aborted. Rejects with RangeError for NaN. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -12,7 +12,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  // Loops are woken thousands of times a second. The timer of node:timers/promises makes an error, with its stack, each time.
+  // Loops are woken thousands of times a second. The timer of node:timers/promises would create an error, with its stack, each time.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       // setTimeout takes it for 1 ms: a loop would spin.

@@ -1,20 +1,20 @@
-// Room on the disk of a directory, and whether it can be written. Used by the doctor: what it made would belong to whoever
-// ran it, so it makes nothing and looks at the nearest directory that is there.
+// Free space on the disk of a directory, and whether it is writable. Used by the doctor, which creates nothing, since the
+// files would belong to the user who runs it: it looks at the nearest existing directory.
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CardpollError, messageOf } from './errors.ts';
 
 interface DiskSpace {
-  /** The directory, or the nearest one above it that is there. */
+  /** The directory, or its nearest existing parent. */
   readonly existing: string;
   readonly exists: boolean;
   readonly freeBytes: number;
   readonly totalBytes: number;
-  /** Files that can still be made; null where the file system sets no limit. */
+  /** Number of files that can still be created; null when the file system sets no limit. */
   readonly freeFiles: number | null;
 }
 
-/** Throws CardpollError `config` / `directory_unusable` where the directory cannot be written or made. */
+/** @throws CardpollError `config` / `directory_unusable` when the directory cannot be written or created. */
 export async function diskSpaceOf(dir: string): Promise<DiskSpace> {
   const wanted = resolve(dir);
   for (let existing = wanted; ; existing = dirname(existing)) {

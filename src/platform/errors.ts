@@ -5,11 +5,11 @@ export type ErrorKind =
   | 'usage' // the command line is wrong
   | 'invalid' // well-formed input with a value out of bounds
   | 'bad_data' // an input file or body cannot be parsed
-  | 'input_missing' // a file or directory that was named does not exist
+  | 'input_missing' // a given file or directory does not exist
   | 'not_found' // no such card, config, trigger ...
   | 'conflict' // not possible in the present state
   | 'unavailable' // a store, the gateway or the daemon does not answer
-  | 'busy' // a lock is held; later it will work
+  | 'busy' // a lock is held; retry later
   | 'auth' // credentials missing, wrong or insufficient
   | 'io' // a file cannot be written or read back
   | 'config' // the configuration cannot work
@@ -24,7 +24,7 @@ interface ErrorDetails {
   /** What to do or type next. */
   readonly hint?: string;
   readonly cause?: unknown;
-  /** One entry a wrong field; for `invalid` and `config`. */
+  /** One entry per wrong field; for `invalid` and `config`. */
   readonly fields?: readonly FieldProblem[];
 }
 

@@ -1,22 +1,21 @@
-// What is wrong with a JSON text that is well-formed all the same: a name that an object has twice, of which parsers take
-// the last in silence, and nesting so deep that whoever walks through the value may fall over. Used for bodies of requests
-// and rows of imports.
+// Finds faults in well-formed JSON: a name that occurs twice in an object, of which parsers silently take the last, and
+// nesting so deep that code which walks the value may overflow the stack. Used for request bodies and import rows.
 
-/** A text, with the colon that makes it a name, or what begins and ends objects and lists. */
+/** A string, with the colon that makes it a name, or a bracket. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
-/** Nothing that cardpoll reads is nested more than a few levels. */
+/** Valid input of cardpoll is nested only a few levels. */
 const MAX_DEPTH = 100;
 const SHOWN_LENGTH = 100;
 
 interface JsonFault {
   readonly code: 'repeated_field' | 'nested_too_deep';
-  /** What the text does, for people. */
+  /** For people; the subject is the text. */
   readonly detail: string;
 }
 
 /** @param json well-formed. @returns the first fault; null when there is none. */
 export function jsonFault(json: string): JsonFault | null {
-  /** Names so far of the objects we are in; null: a list. */
+  /** For each open object the names so far; null for a list. */
   const open: Array<Set<string> | null> = [];
   for (const [token, colon] of json.matchAll(TOKENS)) {
     if (token === '{' || token === '[') open.push(token === '{' ? new Set() : null);

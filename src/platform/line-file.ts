@@ -1,39 +1,39 @@
 // An append-only file of lines that never blocks, never throws and never grows in memory: the destination of logger.ts.
 //
-// Lines gather and are written in one go, when 8 Ki characters are there or 100 ms after the first. One write is under
-// way at a time; the lines that come meanwhile are the next one. So a line is in the file, waiting, or counted as
-// dropped, and never in two of these.
-// - A write that fails (disk full, I/O error) is repeated from the byte where it ended, four times a second. Lines wait
-//   up to a bound; what is above it is dropped and counted. The first such moment is told through onProblem, and so
-//   is its end; the owner then logs how many lines are missing.
-// - reopen() takes a new descriptor at the border of two writes. While writing fails it does so at once, or the space
-//   of a rotated and removed file would never come back; a line cut in the middle is written again in whole.
-// - Several processes may append to one file (shared): the kernel keeps what one write appends together. Where a write is
-//   cut short the others may come in between, so the piece of a line is ended and the line written again in whole.
+// Lines are buffered and written together, at 8 Ki characters or 100 ms after the first. Only one write runs at a time;
+// lines that arrive meanwhile form the next one. So a line is in the file, buffered, or counted as dropped, and never
+// two of these.
+// - A write that fails (disk full, I/O error) is retried from the byte where it ended, four times a second. Lines are
+//   buffered up to a limit; lines above it are dropped and counted. onProblem reports the start and the end of the
+//   problem; the owner then logs how many lines are missing.
+// - reopen() switches to a new descriptor between two writes. While writes fail it switches at once, or the space of a
+//   rotated and removed file would never be freed; a line cut in the middle is written again as a whole.
+// - Several processes may append to one file (shared): the kernel keeps the bytes of one write together. If a write is
+//   cut short, other writes may follow it, so the partial line is ended and the line is written again as a whole.
 //
-// Why not sonic-boom, pino's own destination: it writes one 16 KiB piece a turn of the event loop, so that a busy
-// process falls behind and drops; after a failed write it tries again at every line; end() on a full disk never ends;
-// and a failed reopen() makes the next one close the same descriptor twice.
+// Why not sonic-boom, pino's own destination: it writes one 16 KiB piece per turn of the event loop, so a busy process
+// falls behind and drops lines; after a failed write it retries at every line; end() on a full disk never ends; and a
+// failed reopen() makes the next one close the same descriptor twice.
 import { close, openSync, write } from 'node:fs';
 import { messageOf } from './errors.ts';
 
 interface LineFileOptions {
   /** A path is appended to and can be reopened; a descriptor (standard output) is neither reopened nor closed. */
   readonly target: string | number;
-  /** Other processes append to it too. */
+  /** Other processes append to the same file. */
   readonly shared?: boolean;
-  /** One sentence for the operator, on a channel other than this file. */
+  /** Gets one sentence for the operator, for a channel other than this file. */
   readonly onProblem: (message: string) => void;
-  /** Called once writing works again, with the number of lines that are missing. */
+  /** Called when writing works again, with the number of missing lines. */
   readonly onRecovered: (dropped: number, reason: string) => void;
-  /** Waiting lines, in characters; as much again may be in the write under way. Default 4 Mi. */
+  /** Maximum of buffered lines, in characters; the write in progress may hold as much again. Default 4 Mi. */
   readonly maxWaiting?: number;
 }
 
 const WRITE_AT = 8 * 1024;
 const FLUSH_MS = 100;
 const RETRY_MS = 250;
-/** A pipe is emptied 64 KiB at a time. */
+/** A pipe takes 64 KiB at a time. */
 const PIPE_RETRY_MS = 10;
 const CLOSE_TIMEOUT_MS = 2_000;
 const NEWLINE = 0x0a;
@@ -45,35 +45,35 @@ export class LineFile {
   #nextFd: number | null = null;
   #lines: string[] = [];
   #waiting = 0;
-  /** What is being written, or could not be written. */
+  /** The bytes of the write in progress, or of the one that failed. */
   #chunk: Buffer | null = null;
   #offset = 0;
   #busy = false;
-  /** No more lines are taken. */
+  /** True once no more lines are accepted. */
   #closed = false;
-  /** The descriptor is not ours any more. */
+  /** True once the descriptor is closed. */
   #ended = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Why lines wait or are dropped; null while all is well. */
+  /** Why lines are buffered or dropped; null while writing works. */
   #trouble: string | null = null;
   #failing = false;
   #dropped = 0;
   #droppedBefore = 0;
   #idle: Array<() => void> = [];
 
-  /** Opens the file, mode 0640. Throws the system's error when that is impossible. */
+  /** Opens the file, mode 0640. @throws the system's error. */
   constructor(options: LineFileOptions) {
     this.#options = options;
     this.#maxWaiting = options.maxWaiting ?? 4 * 1024 * 1024;
     this.#fd = typeof options.target === 'number' ? options.target : openForAppend(options.target);
   }
 
-  /** Lines that were not written, since the start. */
+  /** Number of lines that were dropped since the start. */
   get dropped(): number {
     return this.#droppedBefore + this.#dropped;
   }
 
-  /** Takes a line that ends with a newline. After close() it does nothing. */
+  /** Accepts a line that ends with a newline. Does nothing after close(). */
   write(line: string): void {
     if (this.#closed) return;
     if (this.#waiting + line.length > this.#maxWaiting) {
@@ -88,7 +88,7 @@ export class LineFile {
     else this.#timer ??= setTimeout(() => this.#writeNext(), FLUSH_MS);
   }
 
-  /** Opens the path anew (after a rotation renamed the file). If that fails the present file stays in use. */
+  /** Opens the path again, after a rotation renamed the file. If that fails, the present file stays in use. */
   reopen(): void {
     const { target, onProblem } = this.#options;
     if (this.#closed || typeof target === 'number') return;
@@ -100,12 +100,12 @@ export class LineFile {
       onProblem(`${target} cannot be reopened, the present file stays in use: ${messageOf(error)}`);
       return;
     }
-    if (this.#busy) return; // #written takes the new descriptor
+    if (this.#busy) return; // #written switches to the new descriptor
     this.#takeNextFd();
     if (this.#failing) this.#writeNext();
   }
 
-  /** Resolves when all lines taken so far are written, or as soon as writing them fails. */
+  /** Resolves when all lines so far are written, or as soon as a write fails. */
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);
@@ -113,7 +113,7 @@ export class LineFile {
     });
   }
 
-  /** Writes what waits, for at most 2 s, and closes the file. */
+  /** Writes the buffered lines, for at most 2 s, and closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -174,7 +174,7 @@ export class LineFile {
   }
 
   #failed(error: NodeJS.ErrnoException): void {
-    const readerIsBehind = error.code === 'EAGAIN'; // standard output is a pipe: that is no failure
+    const readerIsBehind = error.code === 'EAGAIN'; // standard output is a full pipe, which is not a failure
     this.#failing = true;
     if (this.#options.shared === true) this.#backToLineStart();
     if (!readerIsBehind) {
@@ -198,7 +198,7 @@ export class LineFile {
     this.#offset = 0;
   }
 
-  /** Ends the piece that was written of a line, and begins with the line anew. */
+  /** Ends the partial line in the file, and starts that line again. */
   #backToLineStart(): void {
     const start = this.#lineStart();
     if (this.#chunk === null || start === this.#offset) return;
@@ -206,7 +206,7 @@ export class LineFile {
     this.#offset = 0;
   }
 
-  /** Where the line begins in the chunk that is to be written on. */
+  /** Where the cut line begins in the chunk. */
   #lineStart(): number {
     return this.#offset === 0 ? 0 : (this.#chunk?.lastIndexOf(NEWLINE, this.#offset - 1) ?? -1) + 1;
   }
@@ -235,7 +235,7 @@ function openForAppend(path: string): number {
   return openSync(path, 'a', 0o640);
 }
 
-/** An error at closing says that bytes were lost which write() had taken: nothing can be done about it here. */
+/** An error on close means that bytes which write() accepted were lost; nothing can be done about it here. */
 function closeQuietly(fd: number): void {
   close(fd, () => {});
 }

@@ -1,6 +1,6 @@
-// The daemon's logs: one JSON object a line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`.
-// Opened once by wiring; everything else gets a Logger passed in. What must not be in a log line (admin tokens, gateway
-// secrets) is never handed to it: nothing here looks for secrets. Rotation is logrotate's work; after it, reopen().
+// The daemon's logs: one JSON object per line with `level` as a word, `time` (RFC 3339 with offset), the fields, `msg`.
+// Opened once by wiring; all other code gets a Logger passed in. Callers must not log secrets (admin tokens, gateway
+// secrets): nothing here looks for them. logrotate rotates; reopen() follows.
 import { join } from 'node:path';
 import { type Level, type Logger, pino } from 'pino';
 import { CardpollError, messageOf } from './errors.ts';
@@ -10,12 +10,12 @@ import { makeDirectory } from './make-directory.ts';
 export type { Logger } from 'pino';
 
 interface LogOptions {
-  /** Where worker.log, api.log and access.log are kept, created when missing; null: all lines to standard output. */
+  /** Directory of worker.log, api.log and access.log, created when missing; null: all lines go to standard output. */
   readonly dir: string | null;
   readonly level: Level;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Told when lines cannot be written, and when they can again. Default: one line on standard error. */
+  /** Called when writing fails, and when it works again. Default: one line on standard error. */
   readonly onProblem?: (message: string) => void;
   /** Other processes append to the same files. */
   readonly shared?: boolean;
@@ -25,19 +25,19 @@ export interface Logs {
   readonly worker: Logger;
   readonly api: Logger;
   readonly access: Logger;
-  /** Lines of the api log that every level keeps. */
+  /** Writes to the api log whatever the level. */
   readonly audit: Pick<Logger, 'info'>;
-  /** Takes a line of another process as it is, to where worker logs. */
+  /** Writes a line of another process unchanged, to the worker log. */
   pass(line: string): void;
-  /** Opens the files anew, on SIGHUP after a rotation; no line is lost or written twice. */
+  /** Reopens the files, on SIGHUP after a rotation; no line is lost or written twice. */
   reopen(): void;
-  /** Logs what is at least this severe from now on. */
+  /** Changes the lowest level that is logged. */
   setLevel(level: Level): void;
-  /** Lines that could not be written, since the start. */
+  /** Number of lines dropped since the start. */
   readonly droppedLines: number;
-  /** Resolves when all lines logged so far are written, or cannot be. */
+  /** Resolves when all lines so far are written, or cannot be. */
   flush(): Promise<void>;
-  /** Writes what waits and closes the files; what is logged later is not kept. */
+  /** Writes the buffered lines and closes the files; later lines are dropped. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function openLogs(options: LogOptions): Logs {
   const files: LineFile[] = [];
   const loggers: Logger[] = [];
   const open = (target: string | number) => {
-    // A child keeps the level it was born with: those made for good (one an interface, say) are told too.
+    // A child logger keeps the level of its creation, so setLevel changes long-lived ones (one per interface) as well.
     const { file, logger, always } = openLog(target, options, (child) => loggers.push(child));
     files.push(file);
     loggers.push(logger);
@@ -105,7 +105,7 @@ function openLog(
   options: LogOptions,
   onChild: (child: Logger) => void,
 ): Opened & { file: LineFile } {
-  const { level, now = Date.now, onProblem = tellStderr, shared = false } = options;
+  const { level, now = Date.now, onProblem = writeToStderr, shared = false } = options;
   const file = new LineFile({
     target,
     shared,
@@ -128,12 +128,12 @@ function openLog(
   return { file, logger, always: from('info') };
 }
 
-/** A logger that keeps nothing, for what is called outside a daemon. */
+/** A logger that drops every line, for code that runs outside a daemon. */
 export function silentLogger(): Logger {
   return pino({ enabled: false });
 }
 
-function tellStderr(message: string): void {
+function writeToStderr(message: string): void {
   process.stderr.write(`cardpoll: ${message}\n`);
 }
 

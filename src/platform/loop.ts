@@ -1,12 +1,12 @@
-// A service that runs one pass again and again until it is stopped. A pass that throws is reported and tried again
-// later with growing pauses: below a loop code throws, only the loop catches.
+// A service that repeats one pass until it is stopped. A pass that throws is reported and retried with growing pauses:
+// code below a loop throws, and only the loop catches.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { Service } from './service.ts';
 
 export type LoopErrorHandler = (error: unknown, retryInMs: number) => void;
 
-/** What a loop rests by, and whom it tells of a pass that threw. */
+/** A loop's clock, and its report of a pass that threw. */
 export interface LoopMeans {
   readonly clock: Clock;
   readonly onError: LoopErrorHandler;
@@ -16,13 +16,13 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 
 export abstract class LoopService implements Service {
-  /** Ends the loop that was started last; null before the first. */
+  /** Ends the loop that was started last; null before the first start. */
   #loop: AbortController | null = null;
-  /** Ends the rest that began last. */
+  /** Ends the present pause. */
   #rest: AbortController | null = null;
   #done: Promise<void> = Promise.resolve();
   #failures = 0;
-  /** The longest pause after a pass that threw. */
+  /** Maximum pause after a pass that threw, in milliseconds. */
   protected readonly maxRetryMs: number = MAX_RETRY_MS;
   #passes = 0;
 
@@ -31,15 +31,15 @@ export abstract class LoopService implements Service {
     private readonly means: LoopMeans,
   ) {}
 
-  /** Passes that ended, in whatever way: a loop that comes round is not stuck, also while what it asks is away. */
+  /** Number of passes that ended, also with an error: a loop whose passes end is not stuck, even during an outage. */
   get passes(): number {
     return this.#passes;
   }
 
-  /** One pass. Returns the milliseconds to rest before the next one. The signal aborts when the loop stops. */
+  /** One pass. Returns the milliseconds until the next one. The signal aborts when the loop stops. */
   abstract runOnce(signal: AbortSignal): Promise<number>;
 
-  /** Does nothing while it runs. After a stop it begins anew, when the last pass has ended. */
+  /** Does nothing while the loop runs. After a stop it starts again when the last pass has ended. */
   async start(): Promise<void> {
     if (this.#loop?.signal.aborted === false) return;
     this.#loop = new AbortController();
@@ -47,16 +47,16 @@ export abstract class LoopService implements Service {
     this.#done = this.#done.then(() => this.#run(signal));
   }
 
-  /** Lets the pass under way finish and starts no other. */
+  /** Lets the present pass finish and starts no other. */
   async stop(): Promise<void> {
     this.#loop?.abort();
     this.wake();
     await this.#done;
   }
 
-  /** Ends the present rest at once; does nothing while a pass runs. */
+  /** Ends the present pause at once; does nothing while a pass runs. */
   protected wake(): void {
-    // With a reason, or an error is made for it.
+    // A reason is given, or abort() would create an error.
     this.#rest?.abort('woken');
   }
 

@@ -1,5 +1,5 @@
-// Which addresses only this machine can reach. Used by the configuration (may it listen there without tokens?) and by
-// the API's access rules. Resolves no names.
+// Loopback addresses, which only this machine can reach. Used by the configuration (listening there needs no tokens) and
+// by the API's access rules. Resolves no names.
 import { BlockList, isIP } from 'node:net';
 
 const loopback = new BlockList();

@@ -1,24 +1,24 @@
-// Creates a directory with its parents. Used by whoever keeps files: logs, indexes, the embedded database. Callers turn
-// what it throws into their own error; nobody uses Node's `recursive`, which tries for ever, and cannot be interrupted,
-// where a parent exists and takes no directories (below /proc, say).
+// Creates a directory with its parents, for logs, indexes, contexts and the embedded database. Callers turn its errors
+// into their own. It replaces Node's `recursive`, which retries indefinitely and cannot be interrupted where a parent
+// exists but accepts no directories (below /proc, for example).
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 interface MakeDirectoryOptions {
-  /** Of each directory that is created. */
+  /** Mode of each directory that is created. */
   readonly mode?: number;
 }
 
-/** Does nothing when the directory is there. Throws the system's error of the level that could not be created. */
+/** Does nothing when the directory exists. @throws the system's error for the level that could not be created. */
 export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
   const missing: string[] = [];
   for (let at = path; !exists(at); at = dirname(at)) missing.push(at);
   for (const level of missing.reverse()) makeLevel(level, options);
-  // Also where there was something all along: it may be a file.
+  // Checked also when the path existed before: it may be a file.
   if (!statSync(path).isDirectory()) throw notADirectory(path);
 }
 
-/** `/` and `.` do, so that going up ends. */
+/** `/` and `.` exist, so that the recursion ends. */
 function exists(path: string): boolean {
   return path === dirname(path) || statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -27,7 +27,7 @@ function makeLevel(path: string, options: MakeDirectoryOptions): void {
   try {
     mkdirSync(path, options);
   } catch (error) {
-    // Somebody else was faster, or it is `..` of a level just made; whether it is a directory shows with the next level.
+    // Another process was faster, or the path is `..` of a new level; the next level shows whether it is a directory.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

@@ -1,6 +1,6 @@
-// Tells loops that are stuck from loops that come round. Used by whoever answers a watchdog. A loop that rests, has nothing
-// to do or fails because a store is away comes round: all of these are bounded. One that does not waits for something
-// that will never be, and only a restart of the process helps.
+// Finds loops that are stuck, for the watchdog. A loop that pauses, has nothing to do or fails because a store is
+// unavailable still completes passes: all of these are bounded. A loop that completes none waits for something that will
+// never happen, and only a restart of the process helps.
 import type { Clock } from './clock.ts';
 
 interface Pulsing {
@@ -9,7 +9,7 @@ interface Pulsing {
   readonly passes: number;
 }
 
-/** Longer than the longest rest after a failure (5 s) and the deadlines of a pass (3 s a command) together. */
+/** Longer than the longest pause after a failure (5 s) and the deadlines of a pass (3 s per command) together. */
 const STUCK_AFTER_MS = 15_000;
 
 interface Seen {
@@ -25,7 +25,7 @@ export class Pulse {
     private readonly clock: Clock,
   ) {}
 
-  /** Names of the loops that made no pass for 15 s, as far as the calls of this method tell. */
+  /** Names of the loops that completed no pass for 15 s. Only calls of this method look, so call it often. */
   stuck(): string[] {
     const now = this.clock.monotonic();
     return this.loops

@@ -1,14 +1,14 @@
-// The lifecycle of everything long-lived: started in order, stopped in the reverse order.
+// The lifecycle of all long-lived parts: started in order, stopped in the reverse order.
 
 export interface Service {
   readonly name: string;
   /** A second start while it runs does nothing. */
   start(): Promise<void>;
-  /** Ends the service's work in an orderly way; resolves when nothing of it runs any more. Safe to call twice, and before the start. */
+  /** Shuts down gracefully; resolves when no work of the service runs. Safe to call twice, and before the start. */
   stop(): Promise<void>;
 }
 
-/** A last-in-first-out list of things to undo. `run` undoes all of them even if some fail, then throws the first error. */
+/** A stack of cleanup functions. `run` calls all of them, last first, even if some fail, then throws the first error. */
 export class Teardown {
   readonly #steps: Array<() => Promise<void> | void> = [];
 

@@ -1,6 +1,6 @@
 // Names at the edges: camelCase inside, snake_case in JSON. Used by api/client/wire.ts and by the stores of records.
 
-/** `maxConcurrency` -> `max_concurrency`; snake_case stays. */
+/** `maxConcurrency` -> `max_concurrency`; snake_case is unchanged. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 }

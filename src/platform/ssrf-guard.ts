@@ -1,9 +1,9 @@
-// Which addresses cardpoll calls for others: URLs that operators write into rules must not reach this machine or the
-// network behind it (server-side request forgery). Used when such a URL is taken and again when it is called.
+// Guards against server-side request forgery: the webhook URLs of rules must not reach this machine or its private
+// network. Used when such a URL is set and again when it is called.
 //
-// Two checks, since each alone has a hole: a literal address in the URL is connected to without any look-up, and a name
-// resolves to what its owner likes, another answer each time. So `refusalOf` judges the URL with its literal, and
-// `lookup` resolves and hands the socket only addresses that were judged: what was checked is what is connected to.
+// There are two checks, since each alone has a hole: a literal address in the URL is connected to without a look-up, and
+// a name may resolve to another address each time. So `refusalOf` checks the URL with its literal address, and `lookup`
+// resolves the name and gives the socket only checked addresses.
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { CardpollError } from './errors.ts';
@@ -14,7 +14,7 @@ export interface AddressRange {
   readonly prefix: number;
 }
 
-/** What IANA's special-purpose registries keep out of the public internet. */
+/** Ranges that IANA's special-purpose registries keep out of the public internet. */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -32,7 +32,7 @@ const SPECIAL_IPV4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
 ];
-/** All public IPv6 lies in here, so that loopback, unique local, link-local, multicast and NAT64 are outside. */
+/** All public IPv6 addresses are in this range; loopback, unique local, link-local, multicast and NAT64 are not. */
 const GLOBAL_IPV6 = ['2000::/3'];
 const SPECIAL_IPV6 = [
   '2001::/23', // protocol assignments, Teredo among them
@@ -56,8 +56,8 @@ export class SsrfGuard {
   readonly #ipv4InIpv6 = blockListOf(IPV4_IN_IPV6.map(rangeOf));
 
   /**
-   * @param allow ranges that may be called although they are not public.
-   * @param resolve finds the addresses of a name.
+   * @param allow ranges that may be called even though they are not public.
+   * @param resolve looks up the addresses of a name.
    */
   constructor(
     allow: readonly AddressRange[],
@@ -66,7 +66,7 @@ export class SsrfGuard {
     this.#allowed = blockListOf(allow);
   }
 
-  /** Why this URL must not be called, as far as the URL itself tells; null when it may be tried. */
+  /** Why this URL must not be called, without a look-up; null when it may be tried. */
   refusalOf(text: string): string | null {
     // The URL parser drops white space silently.
     if (/\s|\p{Cc}/u.test(text) || !URL.canParse(text)) return 'must be a URL';
@@ -94,7 +94,7 @@ export class SsrfGuard {
   }
 
   /**
-   * For a socket's `lookup` option: resolves a name to those of its addresses that may be called. Fails with CardpollError
+   * For a socket's `lookup` option: resolves a name, and keeps the addresses that may be called. Fails with CardpollError
    * `invalid` / `address_forbidden` when there are none.
    */
   readonly lookup: LookupFunction = (hostname, options, callback) => {

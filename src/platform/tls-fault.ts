@@ -1,6 +1,6 @@
-// Why a TLS connection cannot be, in words, from what Node says. Used at the edges that connect to something: stores, daemon.
+// Explains in words why a TLS connection failed, from Node's error. Used by the clients of the stores and of the daemon.
 
-/** What Node says of certificates that it has no reason to believe. */
+/** Node's error codes for certificates that it does not trust. */
 const UNTRUSTED = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -12,14 +12,14 @@ const UNTRUSTED = new Set([
 
 const OUT_OF_DATE = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
-/** The server ends the connection: it wants a certificate, or another one. */
+/** The server ended the connection: it requires a client certificate, or another one. */
 const CLIENT_REFUSED = /^ERR_SSL_\w*ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE)/;
 
 export function isUntrusted(code: string): boolean {
   return UNTRUSTED.has(code);
 }
 
-/** @returns null where TLS is not what is wrong */
+/** @returns null when the error is not about TLS */
 export function tlsFaultOf(error: unknown): string | null {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   if (typeof code !== 'string') return null;

@@ -1,20 +1,20 @@
-// How a process does, for whoever supervises it: the service manager, or the supervisor of several processes.
+// The condition of a process, for its overseer: the service manager, or the supervisor of several processes.
 
 export interface Condition {
-  /** Why it is not ready, one sentence each; empty when it is. */
+  /** Why it is not ready, one sentence each; empty when it is ready. */
   readonly problems: readonly string[];
-  /** What in it is stuck, so that only a restart helps; empty when all goes on. */
+  /** Names of the parts that are stuck, so that only a restart helps; empty when none is. */
   readonly stuck: readonly string[];
-  /** What it does, one line for people. */
+  /** One line for people. */
   readonly status: string;
 }
 
-/** Who is told how the process does. */
+/** Is informed about the condition of the process. */
 export interface Overseer {
-  /** Looks at the condition from now on, again and again. */
+  /** Checks the condition periodically from now on. */
   watch(condition: () => Condition): void;
-  /** Is told that the configuration is read anew, and when that has ended. */
+  /** Runs `work`, which reloads the configuration, and reports its start and end. */
   reload(work: () => Promise<void>): Promise<void>;
-  /** Is told that the process ends by itself, at the latest after this time. */
+  /** Reports that the process shuts down, within this many milliseconds. */
   stopping(withinMs: number): void;
 }

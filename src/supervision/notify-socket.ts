@@ -1,6 +1,6 @@
 // Sends datagrams to the service manager's notify socket ($NOTIFY_SOCKET of sd_notify(3)). Node has no datagrams over Unix
-// sockets, so libc is called through koffi, which brings its binary with it: no compiler, and no helper process, so the
-// unit needs no more than NotifyAccess=main. Used by service-manager.ts, which knows what to say.
+// sockets, so libc is called through koffi, which ships its binary: this needs no compiler and no helper process, and the
+// unit only needs NotifyAccess=main. Used by service-manager.ts, which knows the messages.
 import { CardpollError, messageOf } from '../platform/errors.ts';
 
 export interface NotifySocket {
@@ -15,7 +15,7 @@ const LONGEST_PATH = 107;
 
 /**
  * @param address an absolute path, or @ and a name in the abstract namespace.
- * @throws CardpollError `config` when the address is none, or what is needed is not installed.
+ * @throws CardpollError `config` when the address is invalid, or the package koffi is not installed.
  */
 export async function openNotifySocket(address: string): Promise<NotifySocket> {
   const name = Buffer.from(address);
@@ -24,7 +24,7 @@ export async function openNotifySocket(address: string): Promise<NotifySocket> {
       'config',
       'notify_socket_unusable',
       `NOTIFY_SOCKET is neither a path nor an abstract name: ${JSON.stringify(address)}`,
-      { hint: 'the service manager sets it; unset it where none starts the daemon' },
+      { hint: 'set by systemd; unset NOTIFY_SOCKET when not running under systemd' },
     );
   }
   const { socket, sendto } = await loadLibc();
@@ -57,7 +57,7 @@ async function loadLibc(): Promise<Libc> {
     throw new CardpollError(
       'config',
       'notify_socket_unusable',
-      `the service manager waits to be notified, and the package koffi that does so cannot be loaded: ${messageOf(error)}`,
+      `the service manager waits for notifications, but the package koffi, which sends them, cannot be loaded: ${messageOf(error)}`,
       {
         hint: 'install with optional packages, or set Type=exec and no WatchdogSec in the unit',
         cause: error,

@@ -1,26 +1,26 @@
-// What the service manager is told of this process, in the words of sd_notify(3): that it is ready, that it is alive, that it
-// reads its configuration anew, that it ends. Built by the composition root where NOTIFY_SOCKET is set, and only there.
+// Notifies the service manager with sd_notify(3): that this process is ready, is alive, reloads its configuration, or
+// stops. Built by the composition root, only when NOTIFY_SOCKET is set.
 //
-// The beat of the watchdog is real: it stops when the event loop stands still, since a timer sends it, and when the process
-// says that something in it is stuck. It goes on while stores are away, polling is paused or nothing is due:
-// a restart would not help.
+// The watchdog signal is honest: it stops when the event loop is blocked, since a timer sends it, and when the process
+// reports that a part of it is stuck. It continues while stores are unavailable, polling is paused or nothing is due: a
+// restart would not help then.
 import type { Condition, Overseer } from './condition.ts';
 import { type NotifySocket, openNotifySocket } from './notify-socket.ts';
 
-/** How often the condition is looked at, where no watchdog wants it sooner. */
+/** How often the condition is checked, unless the watchdog needs it more often. */
 const LOOK_EVERY_MS = 1_000;
-/** Beats a watchdog period: one may come late, or find the socket full. */
+/** Signals per watchdog period: one may come late, or find the socket full. */
 const BEATS_A_PERIOD = 3;
 const LONGEST_STATUS = 300;
 
-/** As the service manager sets them. */
+/** Environment variables that the service manager sets. */
 interface NotifyVariables {
   readonly NOTIFY_SOCKET?: string | undefined;
   readonly WATCHDOG_USEC?: string | undefined;
   readonly WATCHDOG_PID?: string | undefined;
 }
 
-/** @returns null where nobody wants to be notified. Throws like openNotifySocket. */
+/** @returns null without NOTIFY_SOCKET. @throws as openNotifySocket does. */
 export async function openServiceManager(
   variables: NotifyVariables,
   pid: number,
@@ -30,7 +30,7 @@ export async function openServiceManager(
   return new ServiceManager(await openNotifySocket(address), watchdogMs(variables, pid));
 }
 
-/** null: no watchdog, or one for another process. */
+/** null: no watchdog, or the watchdog of another process. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NotifyVariables, pid: number): number | null {
   const forThis = WATCHDOG_PID === undefined || WATCHDOG_PID === '' || Number(WATCHDOG_PID) === pid;
   const micros = Number(WATCHDOG_USEC);
@@ -52,11 +52,11 @@ class ServiceManager implements Overseer {
     look();
     const beatEveryMs = (this.watchdogMs ?? Number.POSITIVE_INFINITY) / BEATS_A_PERIOD;
     this.#timer = setInterval(look, Math.min(LOOK_EVERY_MS, beatEveryMs));
-    // Whatever else runs keeps the process alive, or nothing does.
+    // This timer alone must not keep the process alive.
     this.#timer.unref();
   }
 
-  /** Ends with READY=1 also when the work fails: then the former configuration is in force. */
+  /** Sends READY=1 also when the work fails: then the old configuration is still in force. */
   async reload(work: () => Promise<void>): Promise<void> {
     if (!this.#ready) return work();
     const micros = process.hrtime.bigint() / 1_000n;
@@ -74,13 +74,13 @@ class ServiceManager implements Overseer {
   }
 
   #look({ problems, stuck, status }: Condition): void {
-    this.#tellStatus(stuck.length > 0 ? `stuck: ${stuck.join(', ')}` : status);
+    this.#sendStatus(stuck.length > 0 ? `stuck: ${stuck.join(', ')}` : status);
     if (!this.#ready && problems.length === 0) this.#ready = this.socket.send('READY=1');
     if (this.watchdogMs !== null && stuck.length === 0) this.socket.send('WATCHDOG=1');
   }
 
-  #tellStatus(text: string): void {
-    // A line break would begin another assignment, and some of the text is the gateway's.
+  #sendStatus(text: string): void {
+    // A line break would begin another assignment, and some of the text comes from the gateway.
     const status = text.replace(/\p{C}+/gu, ' ').slice(0, LONGEST_STATUS);
     if (status !== this.#status && this.socket.send(`STATUS=${status}`)) this.#status = status;
   }

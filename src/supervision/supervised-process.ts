@@ -1,5 +1,5 @@
-// One of the processes a supervisor runs: starts it, hears from it, kills it when it is stuck, starts it again with growing
-// pauses when it ends unasked. Supervisor.ts decides when.
+// One process of a supervisor: starts it, receives its messages, kills it when it is stuck, and restarts it with growing
+// pauses when it exits unexpectedly. supervisor.ts decides when.
 import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../platform/logger.ts';
 import type { Condition } from './condition.ts';
@@ -10,11 +10,11 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Looks (one a second) without a word from it: its event loop stands still. Counted, so that time asleep does not count. */
+/** Checks (one per second) without a message: its event loop is blocked. Counted, so that a suspended machine does not matter. */
 const MOST_SILENT_LOOKS = 20;
 const FIRST_RESTART_MS = 1_000;
 const LAST_RESTART_MS = 30_000;
-/** Looks it must have been ready for until an end counts as the first one again. */
+/** Checks for which it must have been ready before the pause starts again from its minimum. */
 const SETTLED_LOOKS = 60;
 
 export class SupervisedProcess {
@@ -34,7 +34,7 @@ export class SupervisedProcess {
     readonly number: number,
     private readonly spawn: () => ChildProcess,
     private readonly log: Pick<Logger, 'error'>,
-    /** Told of every end. */
+    /** Called on every exit. */
     private readonly onEnd: (process: SupervisedProcess, ending: Ending) => void,
   ) {}
 
@@ -49,7 +49,7 @@ export class SupervisedProcess {
     return own.map((problem) => `process ${this.number}: ${problem}`);
   }
 
-  /** It was killed and does not end: only the service manager can help. */
+  /** It was killed and does not exit: only the service manager can help. */
   get beyondHelp(): boolean {
     return this.#killed && this.#silentLooks > 2 * MOST_SILENT_LOOKS;
   }
@@ -72,7 +72,7 @@ export class SupervisedProcess {
     while (!this.ready) await this.#change();
   }
 
-  /** Once a second. */
+  /** Called once a second. */
   look(): void {
     if (this.#child === null) return;
     this.#silentLooks += 1;
@@ -89,7 +89,7 @@ export class SupervisedProcess {
     if (this.#child?.connected === true) this.#child.send(message, () => {});
   }
 
-  /** Resolves when it has read its configuration anew, or ended. */
+  /** Resolves when it has reloaded its configuration, or exited. */
   reload(): Promise<void> {
     if (this.#child === null) return Promise.resolve();
     return new Promise((resolve) => {
@@ -98,7 +98,7 @@ export class SupervisedProcess {
     });
   }
 
-  /** Starts it again after a pause, which doubles while it does not last. @returns the pause, in milliseconds. */
+  /** Restarts it after a pause, which doubles while it does not stay up. @returns the pause, in milliseconds. */
   restartLater(): number {
     if (this.#readyLooks >= SETTLED_LOOKS) this.#ends = 0;
     this.#readyLooks = 0;
@@ -108,7 +108,7 @@ export class SupervisedProcess {
     return pauseMs;
   }
 
-  /** Has it end in order. @returns how it ended, now or before; null when it was never started. */
+  /** Shuts it down gracefully. @returns how it exited, now or before; null when it was never started. */
   async stop(): Promise<Ending | null> {
     clearTimeout(this.#restart);
     this.send({ kind: 'stop' });

@@ -1,7 +1,7 @@
-// The end of a supervised process: tells its supervisor every second how it does, does what it is told, and ends when the
-// supervisor is gone. For the service manager the supervisor alone speaks.
+// The link from a process to its supervisor: reports the condition every second, obeys messages, and shuts down when the
+// supervisor is gone. Only the supervisor talks to the service manager.
 import type { Condition, Overseer } from './condition.ts';
-import { type FromProcess, type Numbers, TELL_EVERY_MS, type ToProcess } from './messages.ts';
+import { type FromProcess, type Numbers, REPORT_EVERY_MS, type ToProcess } from './messages.ts';
 
 /** The part of `process` that a child with a channel has. */
 export type Channel = Pick<NodeJS.Process, 'pid' | 'kill' | 'on' | 'send' | 'channel'>;
@@ -16,7 +16,7 @@ export class SupervisorLink implements Overseer {
     numbers: [],
   };
 
-  /** @param onReload is called when the configuration is to be read anew. */
+  /** @param onReload called to reload the configuration. */
   constructor(
     readonly number: number,
     private readonly channel: Channel,
@@ -28,24 +28,24 @@ export class SupervisorLink implements Overseer {
       else this.#others = message;
     });
     channel.on('disconnect', () => this.#orphaned());
-    // Work keeps the process alive, not the wish to talk about it.
+    // This timer alone must not keep the process alive.
     channel.channel?.unref();
-    setInterval(() => void this.#tell(), TELL_EVERY_MS).unref();
+    setInterval(() => void this.#report(), REPORT_EVERY_MS).unref();
   }
 
-  /** Aborted when this process is to end in order. */
+  /** Aborted when this process must shut down. */
   get stop(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Of the other processes; known to process 0 only. */
+  /** Problems of the other processes; only process 0 knows them. */
   get others(): { readonly problems: readonly string[]; readonly numbers: readonly Numbers[] } {
     return this.#others;
   }
 
   watch(condition: () => Condition): void {
     this.#condition = condition;
-    void this.#tell();
+    void this.#report();
   }
 
   async reload(work: () => Promise<void>): Promise<void> {
@@ -56,24 +56,24 @@ export class SupervisorLink implements Overseer {
     }
   }
 
-  /** The supervisor knows: it said so, or sees the end. */
+  /** Does nothing: the supervisor asked for the stop, or sees the exit. */
   stopping(): void {}
 
-  /** Hands the numbers of this process over from now on. */
+  /** Sends the metrics of this process from now on. */
   publish(numbers: () => Promise<Numbers>): void {
     this.#numbers = numbers;
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     this.#send({ kind: 'condition', condition: this.#condition(), numbers: await this.#numbers() });
   }
 
   #send(message: FromProcess): void {
-    // The channel closes when the supervisor ends; 'disconnect' follows.
+    // The channel closes when the supervisor exits; 'disconnect' follows.
     this.channel.send?.(message, undefined, undefined, () => {});
   }
 
-  /** In order the first time; at once when it ends already, as with a second signal. */
+  /** Shuts down gracefully the first time, and at once the second time, as with a second signal. */
   #orphaned(): void {
     if (this.#stop.signal.aborted) this.channel.kill(this.channel.pid, 'SIGKILL');
     else this.#stop.abort();

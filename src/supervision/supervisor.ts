@@ -1,10 +1,10 @@
-// Runs several processes of one daemon as if they were one: ready when all are, restarted one by one, reloaded and ended
-// together. Built by src/supervise.ts, which knows how a process is started. It opens no store and polls no card, so
-// that nothing keeps it from looking after the others.
+// Runs several processes of one daemon as if they were one: ready when all are, restarted one by one, reloaded and shut
+// down together. Built by src/supervise.ts, which knows how to start a process. It opens no store and polls no card, so
+// that nothing keeps it from supervising.
 import type { ChildProcess } from 'node:child_process';
 import type { Logger } from '../platform/logger.ts';
 import type { Condition, Overseer } from './condition.ts';
-import { TELL_EVERY_MS } from './messages.ts';
+import { REPORT_EVERY_MS } from './messages.ts';
 import { type Ending, SupervisedProcess } from './supervised-process.ts';
 
 interface SupervisorDeps {
@@ -12,9 +12,9 @@ interface SupervisorDeps {
   /** Starts the process with this number. */
   readonly spawn: (number: number) => ChildProcess;
   readonly overseer: Overseer | null;
-  /** What ending takes at the longest. */
+  /** Maximum duration of a shutdown, in milliseconds. */
   readonly endsWithinMs: number;
-  /** Exit code of a process that ended by a signal, or not in order. */
+  /** Exit code for a process that was killed by a signal, or failed. */
   readonly brokenCode: number;
   readonly log: Pick<Logger, 'info' | 'error'>;
 }
@@ -22,9 +22,9 @@ interface SupervisorDeps {
 export class Supervisor {
   readonly #all: readonly SupervisedProcess[];
   #phase: 'starting' | 'running' | 'ending' = 'starting';
-  /** One ended since all were ready. */
+  /** A process exited after all had been ready. */
   #incomplete = false;
-  /** A process that ends before all were ready once ends all of them: as with one process, a start works or fails. */
+  /** A process that exits before all were ready once ends all of them: as with one process, a start succeeds or fails. */
   #failStart: (ending: Ending) => void = () => {};
 
   constructor(private readonly deps: SupervisorDeps) {
@@ -40,10 +40,10 @@ export class Supervisor {
     );
   }
 
-  /** Runs them until `stop` resolves. @returns the exit code: that of the first one that did not end in order. */
+  /** Runs the processes until `stop` resolves. @returns the exit code of the first process that failed, or 0. */
   async run(stop: Promise<unknown>): Promise<number> {
     const { overseer, endsWithinMs, log } = this.deps;
-    const timer = setInterval(() => this.#look(), TELL_EVERY_MS);
+    const timer = setInterval(() => this.#look(), REPORT_EVERY_MS);
     const failure = new Promise<Ending>((resolve) => {
       this.#failStart = resolve;
     });
@@ -62,7 +62,7 @@ export class Supervisor {
     return codes.find((code) => code !== 0) ?? 0;
   }
 
-  /** All read their configuration anew. @param own does the same for this process. */
+  /** Reloads the configuration of all. @param own reloads it for this process. */
   async reload(own: () => Promise<void>): Promise<void> {
     const work = async () => {
       await Promise.all([own(), ...this.#all.map((process) => process.reload())]);
@@ -70,7 +70,7 @@ export class Supervisor {
     await (this.deps.overseer === null ? work() : this.deps.overseer.reload(work));
   }
 
-  /** The first one alone at first: it migrates the database, and says once what is wrong. */
+  /** Starts process 0 alone first: it migrates the database, and reports a wrong configuration once. */
   async #start(): Promise<void> {
     const [first, ...rest] = this.#all;
     first?.start();
@@ -80,10 +80,10 @@ export class Supervisor {
     await Promise.all(rest.map((process) => process.untilReady()));
     if (this.#phase !== 'starting') return;
     this.#phase = 'running';
-    this.#tellReady();
+    this.#reportReady();
   }
 
-  #tellReady(): void {
+  #reportReady(): void {
     this.#incomplete = false;
     this.deps.log.info({ processes: this.#all.length }, 'all processes are ready');
   }
@@ -102,7 +102,7 @@ export class Supervisor {
   #look(): void {
     for (const process of this.#all) process.look();
     if (this.#incomplete && this.#phase === 'running' && this.#all.every(({ ready }) => ready))
-      this.#tellReady();
+      this.#reportReady();
     const [first, ...rest] = this.#all;
     first?.send({
       kind: 'others',

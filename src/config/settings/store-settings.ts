@@ -73,7 +73,7 @@ export const STORES = {
     env: 'CARDPOLL_DATABASE_MAX_CONNECTIONS',
     yaml: 'database_max_connections',
     kind: integer(DATABASE_CONNECTIONS),
-    default: DATABASE_CONNECTIONS.usual,
+    default: DATABASE_CONNECTIONS.default,
     doc: 'Maximum number of connections from this instance to PostgreSQL.',
     scopes: daemon,
   }),

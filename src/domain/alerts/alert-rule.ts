@@ -1,21 +1,21 @@
-// Alert rules and the one decision about them: does a rule fire or resolve now? Used by operations (what a rule may
-// hold), the alert evaluator (the decision) and the stores (the shapes). Knows no clock and no store.
+// Alert rules and the one decision about them: does a rule fire or resolve now? Used by operations (to validate rules),
+// the alert evaluator (the decision) and the stores (the shapes). Knows no clock and no store.
 //
 // A rule is quiet or firing. It goes from quiet to firing when its condition holds, and back when the condition holds no
-// longer; each way makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
-// its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample nothing is known and
+// longer; each transition makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
+// its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample
 // nothing changes.
 import { AVG_DURATION_MS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import type { TaskType } from '../task-type.ts';
 
-/** Unconfirmed stops are counted up to here: the count stays cheap when a whole fleet's stops are without effect. */
+/** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
 
 export const COMPARISONS = ['>', '<'] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** Of fewer polls in five minutes no success rate is told: one that fails in an idle hour is no news. */
+/** With fewer polls in five minutes there is no success rate: one failure in an idle hour must not fire a rule. */
 const LEAST_POLLS = 10;
 
 /** What rules can watch of one task type. */
@@ -25,13 +25,13 @@ interface RuleMetrics extends TaskMetrics {
 }
 
 interface RuleTypeFacts {
-  /** Name of the rules recommended for each task type (operations interface, section 2.3); null: none is. */
+  /** Name of the rules recommended for each task type (operations interface, section 2.3); null: none. */
   readonly recommended: string | null;
-  /** What a rule watches for unless its author says otherwise. */
+  /** Default condition of a rule. */
   readonly usual: { readonly comparison: Comparison; readonly threshold: number };
   /** Bounds of a threshold; `max` null: none. */
   readonly bounds: { readonly min: number; readonly max: number | null };
-  /** Stands behind a threshold. */
+  /** Printed after a threshold. */
   readonly unit: '' | ' %' | ' ms';
   /** The only task type it can watch; null: any. */
   readonly onlyFor: TaskType | null;
@@ -69,7 +69,7 @@ const TABLE = {
     countsStops: false,
     sample: ({ avgDurationMs }) => avgDurationMs,
   },
-  // Any unconfirmed stop is one too many, and only package polls stop cards.
+  // A single unconfirmed stop is too many, and only package polls stop cards.
   stop_unconfirmed: {
     recommended: null,
     usual: { comparison: '>', threshold: 0 },
@@ -93,7 +93,7 @@ export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number];
 export const NOTIFICATION_EVENTS = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
-/** pending: not sent yet, or to be sent again. silenced: never sent, the alert was over before its silence was. */
+/** pending: not sent yet, or waiting for a retry. silenced: never sent, because the alert ended before its silence. */
 export const NOTIFICATION_STATUSES = ['pending', 'delivered', 'failed', 'silenced'] as const;
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
@@ -102,19 +102,19 @@ export interface AlertCondition {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;
   readonly comparison: Comparison;
-  /** Cards, percent, milliseconds or stops, as the rule type has it. */
+  /** In the unit of the rule type: cards, percent, milliseconds or stops. */
   readonly threshold: number;
 }
 
-/** What an operator says about a rule. */
+/** The part of a rule that an operator writes. */
 export interface AlertRuleFields extends AlertCondition {
   readonly name: string;
   readonly isEnabled: boolean;
   readonly notifyChannels: readonly NotifyChannel[];
   readonly webhookUrl: string | null;
-  /** Keys that sign its webhooks, the newest first; empty: those of the configuration do. */
+  /** Keys that sign its webhooks, the newest first; empty: the keys of the configuration. */
   readonly webhookSecrets: readonly string[];
-  /** For this long after a firing the rule does not fire again. */
+  /** The rule does not fire again for this long after a firing. */
   readonly cooldownSeconds: number;
 }
 
@@ -137,22 +137,22 @@ export function holds({ comparison, threshold }: AlertCondition, sample: number)
   return comparison === '>' ? sample > threshold : sample < threshold;
 }
 
-/** Why an alert is over: its condition ended, or somebody ended the watching. */
+/** Why an alert ended: its condition ended, or its rule was disabled, changed or deleted. */
 export const RESOLUTIONS = ['recovered', 'rule_disabled', 'rule_changed', 'rule_deleted'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** Of an alert. */
+/** States of an alert. */
 export const ALERT_STATES = ['firing', 'resolved'] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
-/** A rule as the evaluator finds it. */
+/** A rule as the evaluator reads it. */
 export interface WatchedRule {
   readonly rule: AlertCondition & Pick<AlertRuleFields, 'isEnabled' | 'cooldownSeconds'>;
-  /** Deleted while it fired; it goes when its alert is resolved. */
+  /** Deleted while it fired; it is removed when its alert is resolved. */
   readonly isDeleted: boolean;
-  /** The condition as it was when the alert fired that is open now; null: none is open. */
+  /** The condition at the time when the open alert fired; null: no alert is open. */
   readonly firing: AlertCondition | null;
-  /** Milliseconds since the present condition fired last; null: never. */
+  /** Milliseconds since the present condition last fired; null: never. */
   readonly sinceFiredMs: number | null;
 }
 
@@ -160,13 +160,13 @@ export type AlertEvent =
   | { readonly kind: 'fired'; readonly value: number }
   | { readonly kind: 'resolved'; readonly value: number | null; readonly resolution: Resolution };
 
-/** @param sample of the rule's metric; null when there is none. @returns what happens to the rule now, if anything. */
+/** @param sample value of the rule's metric; null when there is none. @returns the transition of the rule, if any. */
 export function nextEvent(watched: WatchedRule, sample: number | null): AlertEvent | null {
   const { rule, firing } = watched;
   if (firing !== null) {
     const resolution = resolutionOf(watched, firing, sample);
     if (resolution === null) return null;
-    // The sample of a changed rule may be another metric's.
+    // After a change of the rule the sample may belong to another metric.
     return { kind: 'resolved', value: resolution === 'rule_changed' ? null : sample, resolution };
   }
   if (!rule.isEnabled || watched.isDeleted || sample === null || !holds(rule, sample)) return null;
@@ -186,7 +186,7 @@ function resolutionOf(
   return sample === null || holds(rule, sample) ? null : 'recovered';
 }
 
-/** A moved threshold is still the same question; another metric, task type or direction is not. */
+/** Another threshold keeps the condition the same; another metric, task type or comparison does not. */
 function asksTheSame(a: AlertCondition, b: AlertCondition): boolean {
   return a.ruleType === b.ruleType && a.taskType === b.taskType && a.comparison === b.comparison;
 }

@@ -1,10 +1,10 @@
-// The nine recommended alert rules: each metric of operations interface, section 2.3, for each task type, at its alert
+// The recommended alert rules: each metric of operations interface, section 2.3, for each task type, at its alert
 // threshold. Used by `cardpoll alerts recommended`.
 
 import { TASK_TYPES } from '../task-type.ts';
 import { type AlertCondition, RULE_TYPE_FACTS, RULE_TYPES } from './alert-rule.ts';
 
-/** Names are distinct and never change: they tell which of the rules a fleet has already. */
+/** Names are distinct and never change: by them the command knows which rules a fleet already has. */
 export function recommendedAlerts(): ReadonlyArray<AlertCondition & { readonly name: string }> {
   return RULE_TYPES.flatMap((ruleType) => {
     const { recommended, usual } = RULE_TYPE_FACTS[ruleType];

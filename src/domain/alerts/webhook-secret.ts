@@ -1,20 +1,20 @@
-// Keys with which webhooks are signed, as Standard Webhooks write them: `whsec_` and the key in base64. Two at a time while
-// a receiver changes from one to the other. Used by the settings, the operations and the sender.
+// Signing keys of webhooks in the form of Standard Webhooks: `whsec_` and the key in base64. Two are valid at a time during
+// rotation. Used by the settings, the operations and the sender.
 
 const WEBHOOK_SECRETS_AT_ONCE = 2;
 const PREFIX = 'whsec_';
 const KEY_BYTES = { min: 24, max: 64 };
 
-/** What is accepted, in words. */
+/** The accepted form, for people. */
 export const WEBHOOK_SECRET_FORM = `whsec_ and ${KEY_BYTES.min} to ${KEY_BYTES.max} bytes in base64, or two of these with a comma`;
 
-/** @param text one secret, or two separated by a comma. @returns null when it is not that. */
+/** @param text one secret, or two separated by a comma. @returns null for any other text. */
 export function webhookSecretsIn(text: string): readonly string[] | null {
   const secrets = [...new Set(text.split(',').map((part) => part.trim()))];
   return secrets.length <= WEBHOOK_SECRETS_AT_ONCE && secrets.every(isSecret) ? secrets : null;
 }
 
-/** The bytes that sign. */
+/** The bytes of the key. */
 export function keyOf(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }

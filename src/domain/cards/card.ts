@@ -1,4 +1,5 @@
-// A SIM card as the engine sees it: identity, what decides its polling, and the state the three tasks keep current.
+// A SIM card as the engine sees it: identity, the attributes that decide its polling, and the state that polls keep
+// current.
 import type { UsageMonth } from './usage-month.ts';
 
 export interface Card {
@@ -17,7 +18,7 @@ export interface Card {
   readonly usage: UsageMonth | null;
 }
 
-/** What decides in which rings a card lives. */
+/** The attributes that decide in which rings a card is. */
 export type CardMembership = Pick<Card, 'cardId' | 'carrierId' | 'realNameVerified'>;
 
 /** One row of an import file (contract, "Import columns"). */
@@ -27,6 +28,6 @@ export interface CardImport {
   readonly carrierId: number;
   readonly status: number;
   readonly allowanceMb: number | null;
-  /** null keeps what is known (false for a new card): an import need not know what polling finds out. */
+  /** null keeps the stored value (false for a new card), since polling finds it out. */
   readonly realNameVerified: boolean | null;
 }

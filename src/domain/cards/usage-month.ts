@@ -1,35 +1,35 @@
 // Usage per card and calendar month (operations interface, section 1: carddata is tracked across calendar months).
 //
-// The gateway's reading is cumulative within its month. What happens to it in real fleets must not count a megabyte
-// twice, nor make a total go down; where two explanations fit, the one that counts less is taken, since counting too
-// much could stop a card within its package.
-//   - It grows: the growth is new usage. Also at a month's turn: not smaller means that the upstream counter has not been
-//     reset yet, so only its growth belongs to the new month.
-//   - It dips, to not less than half: a correction. Nothing changes, the highest reading stays what growth is counted from.
-//   - It falls below half: perhaps the counter started anew, perhaps a wrong answer. The first such reading is only a
-//     suspicion and counts nothing. The next one confirms it, and all it shows is new usage, or disproves it by being
-//     back. The same at a month's turn, where the suspicion opens the new month's row with nothing used.
-//   - It arrives late (taken before the last one kept): it says nothing new and is ignored.
+// The gateway's reading is cumulative within its month. Its faults in real fleets must not count a megabyte
+// twice, nor decrease a total; when two explanations fit, the one that counts less wins, since counting too much could
+// stop a card within its package.
+//   - It grows: the growth is new usage. This also holds at the turn of a month: a reading that is not smaller means that
+//     the upstream counter has not been reset yet, so only its growth belongs to the new month.
+//   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
+//   - It falls below half: the counter was reset, or the answer was wrong. The first such reading is only a suspicion and
+//     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
+//     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
+//   - It arrives late (taken before the last one kept): it is ignored.
 
-/** A reading kept that is this much newer than the one at hand was not taken after it, but by a clock that was ahead. */
+/** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
-/** What a broken gateway shows is 0, again and again: a 0 confirms a restart only after it stood for this long. */
+/** A broken gateway often reports 0: a 0 confirms a reset only after it lasted this long. */
 const ZERO_STANDS_MS = 86_400_000;
 
 export interface UsageMonth {
   /** Calendar month in the configured time zone, YYYY-MM. */
   readonly month: string;
   readonly usedMb: number;
-  /** The highest value the present count of the gateway has shown. */
+  /** The highest reading since the counter of the gateway was last reset. */
   readonly lastReadingMb: number;
-  /** A reading below half of that, which the next one has to confirm; null: none. */
+  /** A reading below half of `lastReadingMb`, which the next one must confirm; null: none. */
   readonly suspectedMb: number | null;
-  /** When the last reading that changed something was taken, epoch milliseconds. */
+  /** Time of the last reading that changed something, epoch milliseconds. */
   readonly readAtMs: number;
 }
 
 interface Reading {
-  /** The cumulative value the gateway showed. */
+  /** The cumulative value from the gateway. */
   readonly usedMb: number;
   readonly atMs: number;
   /** The month of that instant. */
@@ -53,15 +53,15 @@ export function applyReading(last: UsageMonth | null, reading: Reading): UsageMo
 }
 
 /**
- * A month that a clock ahead (or another time zone) opened too early keeps what is read before it begins: the repair
- * (engine/results/usage-repair.ts) adds all of it to the present month.
+ * A month that was opened too early, by a clock that was ahead or by another time zone, keeps the readings from before
+ * its start: the repair (engine/results/usage-repair.ts) adds them to the present month.
  */
 function usedAfter(last: UsageMonth, month: string, countedMb: number): Pick<UsageMonth, 'month' | 'usedMb'> {
   if (month <= last.month) return { month: last.month, usedMb: last.usedMb + countedMb };
   return { month, usedMb: countedMb };
 }
 
-/** What a reading says: how much of it is new usage, and where the counter stands. */
+/** The meaning of a reading: how much of it is new usage, and the state of the counter. */
 function judge(
   last: UsageMonth,
   { usedMb: shownMb, atMs }: Reading,
@@ -71,7 +71,7 @@ function judge(
     return { countedMb: shownMb - highestMb, lastReadingMb: shownMb, suspectedMb: null };
   }
   if (!isFarBelow(shownMb, highestMb)) return { countedMb: 0, lastReadingMb: highestMb, suspectedMb: null };
-  // A counter that started anew does not fall: a reading far below the suspected one is a suspicion of its own.
+  // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
   const confirms =
     suspectedMb !== null &&
     !isFarBelow(shownMb, suspectedMb) &&
@@ -98,7 +98,7 @@ export function usedInMonth(usage: UsageMonth | null, month: string): number {
   return usage !== null && usage.month === month ? usage.usedMb : 0;
 }
 
-/** Tells the calendar month (YYYY-MM) of an instant in one IANA time zone. Throws RangeError for an unknown zone. */
+/** Computes the calendar month (YYYY-MM) of an instant in one IANA time zone. @throws RangeError for an unknown zone. */
 export class MonthCalendar {
   readonly #format: Intl.DateTimeFormat;
   #quarter = Number.NaN;
@@ -109,7 +109,7 @@ export class MonthCalendar {
   }
 
   monthOf(atMs: number): string {
-    // Every zone's midnight falls on a quarter of an hour, so one answer serves fifteen minutes.
+    // Midnight in every zone is on a quarter of an hour, so one answer is valid for fifteen minutes.
     const quarter = Math.floor(atMs / 900_000);
     if (quarter !== this.#quarter) {
       const parts = Object.fromEntries(this.#format.formatToParts(atMs).map((p) => [p.type, p.value]));

@@ -4,11 +4,11 @@
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface BreakerReport {
-  /** Name of the interface, or `gateway` for the one that concerns all of them. */
+  /** Name of the interface, or `gateway` for all of them. */
   readonly interface: string;
   /** open: only a trickle passes. half_open: from the first success of the trickle until calls are unlimited again. */
   readonly state: BreakerState;
-  /** Since when it holds calls back, whatever its calls came to meanwhile; while closed, since when it is. */
+  /** Start of the outage, also while half open; while closed, when it closed. */
   readonly sinceMs: number;
   /** Why it is in this state; null while closed. */
   readonly reason: string | null;

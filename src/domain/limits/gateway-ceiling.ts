@@ -1,15 +1,15 @@
 // Divides the ceiling of one gateway among the task types that share it. Used by engine/limits/concurrency-controller.ts. Pure.
 //
-// Water-filling: everybody gets the same until his need is met, what he leaves goes to the others. Nobody gets less
-// than 1, whatever he needs, so that a type that has nothing to do now is not shut out when it has.
+// Water-filling: each type gets an equal share until its need is met, and the rest goes to the others. Every type gets at
+// least 1, so that a type without work now is not blocked when work arrives.
 import { perTaskType, TASK_TYPES, type TaskType } from '../task-type.ts';
 
 export type PerType = Readonly<Record<TaskType, number>>;
 
 /**
- * @param needs calls each type would have in flight if nothing held it back.
- * @param present the shares in force; kept as they are while nobody is short, so that they do not follow every breath
- * of the queue. null: there are none.
+ * @param needs calls that each type would have in flight without a limit.
+ * @param present the shares in force; kept while every need is met, so that they do not change with every fluctuation of
+ * the queue. null: there are none.
  * @returns shares whose sum is at most the ceiling (or 1 each, if it is smaller than the number of types).
  */
 export function divideCeiling(ceiling: number, needs: PerType, present: PerType | null): PerType {
@@ -31,7 +31,7 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType 
     open = open.filter((type) => !modest.includes(type));
     if (modest.length === 0 || open.length === 0) break;
   }
-  // Those who need more than there is get the same; where nobody does, whoever comes first may have what is left.
+  // Types whose need is not met share the rest equally; if there are none, all types share it.
   const takers = open.length > 0 ? open : TASK_TYPES;
   takers.forEach((type, i) => {
     const equal = Math.floor((left + takers.length - 1 - i) / takers.length);
@@ -41,8 +41,8 @@ export function divideCeiling(ceiling: number, needs: PerType, present: PerType 
 }
 
 /**
- * What may be granted just now. A share is lowered at once and raised only by what the others no longer use: calls in
- * flight over a lowered share still count, so the gateway never sees more than the ceiling.
+ * The limits that may be granted now. A share is lowered at once and raised only by what the others no longer use: calls
+ * in flight above a lowered share still count, so the gateway never gets more than the ceiling.
  * @param inForce limits in force, lowered ones already at their target.
  */
 export function grantWithin(ceiling: number, targets: PerType, inForce: PerType, inFlight: PerType): PerType {

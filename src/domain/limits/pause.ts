@@ -1,7 +1,7 @@
-// Pauses of polling: how long an operator may ask for, and the words of the interface. Used by operations, API and CLI.
+// Pauses of polling: their bounds, and the names of the operations interface. Used by operations, API and CLI.
 import { TASK_TYPES } from '../task-type.ts';
 
-/** One second to a week: whoever wants polling to stop for longer disables its configs. */
+/** One second to a week; to stop polling for longer, disable its configs. */
 export const PAUSE_SECONDS_BOUNDS = { min: 1, max: 604_800 } as const;
 export const DEFAULT_PAUSE_SECONDS = 600;
 

@@ -1,4 +1,4 @@
-// How many polls of each carrier's cards ended and failed. Counted by the engine, kept by the live store. Pure.
+// The number of polls of each carrier that ended and that failed. Counted by the engine, kept by the live store. Pure.
 
 export interface CarrierPolls {
   readonly polls: number;
@@ -7,7 +7,7 @@ export interface CarrierPolls {
 
 export type PollsByCarrier = ReadonlyMap<number, CarrierPolls>;
 
-/** @param most carriers that are named, the first ones; polls of further ones are left out. */
+/** @param most maximum number of carriers; the polls of further ones are left out. */
 export function sumOfCarriers(
   all: readonly PollsByCarrier[],
   most = Number.POSITIVE_INFINITY,

@@ -1,22 +1,22 @@
-// Which carriers fail, and which of them fail far more than the rest of the fleet. Used by the failures, the reasons of
-// health and explain. Pure.
+// Finds carriers with failures, and those that fail far more than the rest of the fleet. Used by the failure list, the
+// health reasons and explain. Pure.
 
 import type { PollWindow } from '../stats/task-metrics.ts';
 import type { CarrierPolls, PollsByCarrier } from './carrier-polls.ts';
 
 export interface FailingCarrier extends CarrierPolls {
   readonly carrierId: number;
-  /** Of its polls. */
+  /** Share of the carrier's polls. */
   readonly failedPercent: number;
 }
 
-/** The share of fewer polls is chance. */
+/** With fewer polls the share may be chance. */
 const LEAST_POLLS = 20;
 const LEAST_FAILED_PERCENT = 20;
-/** The carrier's share over that of the rest. */
+/** Ratio of the carrier's share to the share of the rest. */
 const LEAST_RATIO = 2;
 
-/** Those with failures, the highest share first; carriers with few polls come last. */
+/** The carriers with failures, the highest share first; carriers with few polls come last. */
 export function failingCarriersOf(carriers: PollsByCarrier): FailingCarrier[] {
   return [...carriers]
     .filter(([, { failed }]) => failed > 0)
@@ -29,7 +29,7 @@ export function failingCarriersOf(carriers: PollsByCarrier): FailingCarrier[] {
     .sort(worstFirst);
 }
 
-/** Those that fail far more than the rest of the fleet, the worst first. None where one carrier has all polls. */
+/** The carriers that fail far more than the rest of the fleet, the worst first. None when one carrier has all polls. */
 export function outlyingCarriersOf(
   window: Pick<PollWindow, 'succeeded' | 'failed'> & { readonly carriers: PollsByCarrier },
 ): FailingCarrier[] {

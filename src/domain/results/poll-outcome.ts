@@ -1,4 +1,4 @@
-// What a poll found out, in the shape the result writer stores it. Unchanged facts are left out.
+// The result of a poll, in the shape that the result writer stores. Unchanged facts are left out.
 
 import type { UsageMonth } from '../cards/usage-month.ts';
 import type { TaskType } from '../task-type.ts';
@@ -6,15 +6,15 @@ import type { TaskType } from '../task-type.ts';
 export interface PollOutcome {
   readonly cardId: number;
   readonly taskType: TaskType;
-  /** When the gateway's answer came in, epoch milliseconds by the fleet's clock. */
+  /** When the gateway's answer arrived, epoch milliseconds of the fleet's clock. */
   readonly polledAtMs: number;
   /** Present when the card's verification changed. */
   readonly realNameVerified?: boolean;
-  /** Present when the card was found or made stopped, or found running again. */
+  /** Present when the card was found stopped, was stopped, or was found running again. */
   readonly stopped?: boolean;
   /** Present when the reading changed something. */
   readonly usage?: UsageChange;
-  /** True when that takes the card over its package, by the allowance at hand. */
+  /** True when the card is now over its package, by the allowance that the poll knew. */
   readonly overPackage?: boolean;
 }
 

@@ -5,11 +5,11 @@
 // initialisation add them in one command, while the spread of blocks over buckets stays even enough (see
 // docs/decisions).
 
-/** Cards whose ids follow each other so far are polled together. */
+/** Cards per block: neighbouring ids that are polled together. */
 export const BLOCK = 8;
 const HASH_BITS = 32;
 
-/** A small fleet's cards are spread over this many steps of the interval, not polled in bursts. */
+/** The cards of a small fleet are spread over this many steps of the interval, not polled in bursts. */
 export const MIN_BUCKETS = 1_024;
 /**
  * Cards per bucket of the coarser level at which splitting (merging) that level begins and ends. A bucket then holds 95
@@ -44,11 +44,11 @@ export function bucketOf(cardId: number, buckets: number): number {
 }
 
 /**
- * What a ring's buckets look like: `buckets` (a power of two) of which the first `split` are split into their two
- * halves of the interval. Growing splits one bucket after the other, in phase order; when all are split there are
- * twice as many, and it begins again. Shrinking merges them in the reverse order.
+ * The shape of a ring: `buckets` (a power of two), of which the first `split` are split into two halves. Growing splits
+ * one bucket after the other, in phase order; when all are split there are twice as many, and it starts again. Shrinking
+ * merges them in the reverse order.
  *
- * A bucket is named by a number of its own, as the nodes of a binary tree: bucket `i` of a level of `n` buckets is
+ * Buckets are numbered like the nodes of a binary tree: bucket `i` of a level of `n` buckets is
  * `n + i`, its halves are `2 (n + i)` and the next.
  */
 export interface RingShape {
@@ -56,18 +56,18 @@ export interface RingShape {
   readonly split: number;
 }
 
-/** Into how many steps the interval is divided: the finest buckets' number. A whole bucket spans two steps while others are split. */
+/** Number of steps of the interval: the number of the finest buckets. While others are split, a whole bucket spans two steps. */
 export function stepsOf({ buckets, split }: RingShape): number {
   return split === 0 ? buckets : 2 * buckets;
 }
 
-/** The number of the bucket a card lives in. */
+/** The number of a card's bucket. */
 export function bucketNumberOf(cardId: number, { buckets, split }: RingShape): number {
   const whole = bucketOf(cardId, buckets);
   return whole < split ? 2 * buckets + bucketOf(cardId, 2 * buckets) : buckets + whole;
 }
 
-/** The bucket at a step (absolute, so a cursor will do), and how many steps it spans. */
+/** The bucket at a step (absolute, like a cursor), and the number of steps it spans. */
 export function bucketAt(shape: RingShape, step: number): { readonly number: number; readonly steps: 1 | 2 } {
   const index = step % stepsOf(shape);
   if (shape.split === 0) return { number: shape.buckets + index, steps: 1 };
@@ -94,7 +94,7 @@ export function* bucketsFrom(
   }
 }
 
-/** What a ring of this shape with so many cards does next to be of the right size; null when it is. */
+/** The next step of a ring of this shape towards the right size for its cards; null when the size is right. */
 export function nextResize({ buckets, split }: RingShape, cards: number): 'split' | 'merge' | null {
   const mean = cards / buckets;
   const done = split / buckets;

@@ -18,13 +18,13 @@ export interface PollingConfig {
   /** null: every carrier. */
   readonly carrierId: number | null;
   readonly intervalSeconds: number;
-  /** Where several configs match a card, the highest priority polls it; ties go to the lower id. */
+  /** When several configs match a card, the highest priority polls it; ties go to the lower id. */
   readonly priority: number;
   /** 1 enabled, 0 disabled (operations interface, section 2.1). */
   readonly status: 0 | 1;
 }
 
-/** What of a config keeps it from matching a card; null: it matches. */
+/** The attribute of a config that keeps it from matching a card; null: it matches. */
 export function misfitOf(config: PollingConfig, card: CardMembership): 'carrier' | 'condition' | null {
   if (config.carrierId !== null && config.carrierId !== card.carrierId) return 'carrier';
   if (config.cardCondition === 'any') return null;
@@ -60,8 +60,8 @@ export class ConfigMatcher {
   }
 
   /**
-   * Which cards a config polls, in words: what it matches, but for what the configs that win over it take. Configs of
-   * equal selection poll the same cards, so a ring built for another selection is to be built anew.
+   * The cards that a config polls, as text: those that it matches, without those that configs of higher rank take. Configs
+   * with equal text poll the same cards; a ring that was built for another text must be rebuilt.
    */
   selectionOf(config: PollingConfig): string {
     const winners = this.winnersOver(config).map(wordsOf);
@@ -69,7 +69,7 @@ export class ConfigMatcher {
     return [wordsOf(config), ...(except.length === 0 ? [] : ['except', ...except])].join(' ');
   }
 
-  /** The configs that take cards which this one matches too, the first to win first. */
+  /** The configs that take cards which this one also matches, by rank. */
   winnersOver(config: PollingConfig): readonly PollingConfig[] {
     const list = this.#byType.get(config.taskType) ?? [];
     const before = list.slice(

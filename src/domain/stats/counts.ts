@@ -1,6 +1,6 @@
-// Adds up counts that are kept by name or number. Pure.
+// Adds up counts by name or number. Pure.
 
-/** What is counted -> how many. */
+/** Key -> count. */
 export type Counts<Key extends string | number> = Readonly<Record<Key, number>>;
 
 export function sumOfCounts<Key extends string | number>(all: ReadonlyArray<Counts<Key>>): Counts<Key> {

@@ -1,8 +1,8 @@
-// How long polls took, as counts by bucket: what percentiles are made of. Buckets grow by a quarter (the cube root of
+// Durations of polls, as counts by bucket, for percentiles. Buckets grow by a quarter (the cube root of
 // two), so a percentile is never wrong by more than that, and a minute takes no more than 49 of them. Pure.
 import type { Counts } from './counts.ts';
 
-/** Bucket -> how many. */
+/** Bucket -> count. */
 export type Durations = Counts<number>;
 
 const BUCKETS_A_DOUBLING = 3;
@@ -12,9 +12,9 @@ export function bucketOf(ms: number): number {
   return ms < 1 ? 0 : 1 + Math.floor(BUCKETS_A_DOUBLING * Math.log2(ms));
 }
 
-/** Milliseconds which this share (0 to 1) of the polls took at most; null without a poll. */
+/** The percentile of a share (0 to 1), in milliseconds; null without a poll. */
 export function percentileOf(durations: Durations, share: number): number | null {
-  // An object gives its keys that are whole numbers in their order.
+  // Integer keys of an object are in ascending order.
   const buckets = Object.entries(durations).map(([bucket, count]) => ({ bucket: Number(bucket), count }));
   let left = share * buckets.reduce((total, { count }) => total + count, 0);
   for (const { bucket, count } of buckets) {

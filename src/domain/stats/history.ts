@@ -1,18 +1,17 @@
-// What the numbers of the task types were: the samples that charts are drawn from. Taken by the leader, kept in the live
-// store. Pure.
+// The history of the task types' metrics: samples for charts. Taken by the leader, kept in the live store. Pure.
 
 import { rounded } from '../rounded.ts';
 import { perTaskType, type TaskType } from '../task-type.ts';
 
 /** One task type over one step. */
 export interface TaskSample {
-  /** Polls that ended, and those of them that failed, a second. null: counting had just begun. */
+  /** Polls per second that ended, and that failed. null: counting had just begun. */
   readonly ratePerSecond: number | null;
   readonly failedPerSecond: number | null;
-  /** Milliseconds, over the ten to twenty seconds before; null without a poll in them. */
+  /** Milliseconds, over the last ten to twenty seconds; null without a poll. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  /** Due and running. */
+  /** Cards that are due, and polls that are running. */
   readonly queueLength: number;
   readonly inFlight: number;
   readonly backoff: number;
@@ -21,7 +20,7 @@ export interface TaskSample {
   readonly maxConcurrency: number;
 }
 
-/** All of them, in the order they are stored in. */
+/** All metrics, in the order of storage. */
 export const SAMPLE_FIELDS = [
   'ratePerSecond',
   'failedPerSecond',
@@ -41,7 +40,7 @@ export interface HistorySample {
   readonly tasks: Readonly<Record<TaskType, TaskSample>>;
 }
 
-/** How much of each step is kept. */
+/** Number of samples kept per step length. */
 export const HISTORY_STEPS = {
   second: { seconds: 1, samples: 900 },
   minute: { seconds: 60, samples: 1_440 },
@@ -49,19 +48,19 @@ export const HISTORY_STEPS = {
 
 export type HistoryStep = keyof typeof HISTORY_STEPS;
 
-/** Its place in the ring of its step. */
+/** The slot of a sample in the ring buffer of its step length. */
 export function slotOf(step: HistoryStep, atMs: number): number {
   const { seconds, samples } = HISTORY_STEPS[step];
   return Math.floor(atMs / 1000 / seconds) % samples;
 }
 
-/** The steps that ended within `minutes` before now come from here. */
+/** The step length to use for the last `minutes`. */
 export function stepFor(minutes: number): HistoryStep {
   const { seconds, samples } = HISTORY_STEPS.second;
   return minutes * 60 <= seconds * samples ? 'second' : 'minute';
 }
 
-/** One sample for many: the mean of every number over those that have it, percentiles too. */
+/** One sample for many: the mean of every metric over the samples that have it, also of percentiles. */
 export function meanOf(atMs: number, samples: readonly HistorySample[]): HistorySample {
   const meanTask = (taskType: TaskType) =>
     SAMPLE_FIELDS.map((field) => [field, mean(samples.map(({ tasks }) => tasks[taskType][field]))]);

@@ -1,9 +1,9 @@
-// Statistics of shares: what a number of events among a number of calls says about how often the event happens. Pure.
+// Statistics of shares: how often an event happens, from its count among a number of calls. Pure.
 
 /** 99 % two-sided: one window in two hundred exceeds the bound by chance. */
 const Z = 2.58;
 
-/** The lower bound of Wilson's score interval for a share (0 to 1) seen in so many independent calls. @returns 0 to 1 */
+/** The lower bound of Wilson's score interval for a share (0 to 1) observed in this many independent calls. @returns 0 to 1 */
 export function lowerBoundOfShare(share: number, calls: number): number {
   if (calls === 0) return 0;
   const z2 = Z * Z;

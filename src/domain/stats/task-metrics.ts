@@ -7,17 +7,17 @@ import type { SchedulePace } from '../schedule/schedule-pace.ts';
 export interface PollWindow {
   readonly succeeded: number;
   readonly failed: number;
-  /** Sum over all of these. */
+  /** Sum of the durations of all of these. */
   readonly durationMs: number;
 }
 
 /** Counts that show how the gateway bears the load. */
 export interface PollCauses {
-  /** Sum of the durations of the succeeded alone. */
+  /** Sum of the durations of the succeeded polls only. */
   readonly succeededMs: number;
-  /** How many of the failed were answered 429 or 503. */
+  /** Number of failed polls that were answered 429 or 503. */
   readonly backpressure: number;
-  /** How many of the failed timed out. */
+  /** Number of failed polls that timed out. */
   readonly timeouts: number;
 }
 

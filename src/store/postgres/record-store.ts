@@ -18,6 +18,6 @@ interface PostgresOptions {
  * outage works once the server is back. Throws `config` for a URL that cannot be read.
  */
 export async function openPostgresRecordStore(options: PostgresOptions): Promise<RecordStore> {
-  const maxConnections = options.maxConnections ?? DATABASE_CONNECTIONS.usual;
+  const maxConnections = options.maxConnections ?? DATABASE_CONNECTIONS.default;
   return sqlRecordStore('postgres', new PostgresClient({ ...options, maxConnections }));
 }
