@@ -2,27 +2,27 @@
 // (engine/limits/concurrency-controller.ts), the API shows it, `concurrency advise` explains its advice with it. Pure.
 
 export interface CurvePoint {
-  /** The limit, and as it was reached, the calls in flight. */
+  /** The limit; it was reached, so also the number of calls in flight. */
   readonly concurrency: number;
   readonly ratePerSecond: number;
-  /** Of the polls that succeeded. */
+  /** Average of the successful polls. */
   readonly avgDurationMs: number;
   /** Calls answered 429 or 503. */
   readonly backpressurePercent: number;
-  /** When it was measured last. */
+  /** Time of the last measurement. */
   readonly atMs: number;
 }
 
-/** Levels lie this factor apart; what is measured within a level is smoothed into one point. */
+/** Ratio between levels; measurements within a level are smoothed into one point. */
 const LEVEL_FACTOR = 1.25;
 const MOST_LEVELS = 20;
 /** Weight of a new measurement. */
 const FRESH_WEIGHT = 0.3;
-/** More than this is not gained by going higher. */
+/** Share of the best rate that is good enough. */
 const WORTHWHILE = 0.95;
 const MOST_BACKPRESSURE_PERCENT = 1;
 
-/** @returns the curve with the measurement in it, by concurrency; the levels measured longest ago go first. */
+/** @returns the curve with the measurement, sorted by concurrency; the oldest levels are dropped first. */
 export function withPoint(curve: readonly CurvePoint[], point: CurvePoint): CurvePoint[] {
   const before = curve.find((one) => levelOf(one.concurrency) === levelOf(point.concurrency));
   const rest = curve.filter((one) => one !== before);
@@ -33,8 +33,8 @@ export function withPoint(curve: readonly CurvePoint[], point: CurvePoint): Curv
 }
 
 /**
- * The smallest measured concurrency that reaches nearly the best rate without being refused: going higher gains
- * nothing. null with less than two levels: one point is no curve.
+ * The smallest measured concurrency that reaches nearly the best rate without being refused: a higher one gains
+ * nothing. null with fewer than two levels.
  */
 export function kneeOf(curve: readonly CurvePoint[]): CurvePoint | null {
   const sound = curve.filter((point) => point.backpressurePercent <= MOST_BACKPRESSURE_PERCENT);
@@ -59,7 +59,7 @@ function smoothed(before: CurvePoint, fresh: CurvePoint): CurvePoint {
   });
 }
 
-/** Two decimals: it travels as JSON once a second. */
+/** Two decimals, because the curve is sent as JSON once a second. */
 function rounded(point: CurvePoint): CurvePoint {
   const two = (value: number) => Math.round(value * 100) / 100;
   return {

@@ -1,5 +1,5 @@
-// The effective limit of one task type: how much of the configured concurrency the gateway bears just now. Used by the
-// leader (engine/limits/concurrency-controller.ts), which feeds it one tick a second. Pure: time is passed in. Why the rules are
+// The effective limit of one task type: how much of the configured concurrency the gateway can take now. Used by the
+// leader (engine/limits/concurrency-controller.ts), which passes it one tick a second. Pure: time is passed in. Why the rules are
 // these: docs/decisions/0028-flow-control.md.
 //
 // Lowered for calls that are refused (strain-trials.ts finds out whether load is the reason), for latency, and by half
@@ -7,8 +7,8 @@
 //   latency > 1.8 x normal    a trial: cut to 70 %, look again
 //   latency <= 1.4 x normal   grow, if the limit was reached: by half while the gateway is at ease (1.15), by a tenth near
 //                             the load that strained it last
-// Between 1.4 and 1.8 times the limits of the types that use theirs up come nearer to each other. A limit that was not used
-// up for a minute is lifted.
+// Between 1.4 and 1.8 times, the limits of the types that use up their limit converge. A limit that was not used up for a
+// minute is lifted.
 //
 // NORMAL is the latency that does not depend on our load, and only a TRIAL can find it: cut the load to 70 %. Where
 // latency falls by a fifth or more, load is the reason: the cut stays, and is repeated while normal is not known. Where
@@ -16,7 +16,7 @@
 import { type FleetTick, pooled, type Situation } from './fleet-tick.ts';
 import type { LimitVerdict } from './strain-trials.ts';
 
-/** What is worth keeping when another instance takes the lead. */
+/** The state that the next leader takes over. */
 export interface LimitMemory {
   /** null: not reduced, the configured limit counts. */
   readonly limit: number | null;
@@ -27,7 +27,7 @@ export interface LimitMemory {
 interface Trial {
   readonly limitBefore: number | null;
   readonly latencyMs: number;
-  /** Polls a second that succeeded before the first cut. */
+  /** Successful polls per second before the first cut. */
   readonly rate: number;
 }
 
@@ -40,29 +40,29 @@ const GROWTH = 0.1;
 const EASE_BAND = 1.15;
 const EASE_GROWTH = 0.5;
 const FAIR = 0.1;
-/** A second, less what a tick may come early. */
+/** A second, minus a tolerance for an early tick. */
 const GROW_EVERY_MS = 900;
 const CUT = 0.7;
 const COLLAPSE_CUT = 0.5;
-/** So many of the failures are timeouts. A gateway that answers with errors is not overloaded, or refuses. */
+/** Share of timeouts among the failures of an overloaded gateway. One that answers with errors is not overloaded. */
 const COLLAPSED = 0.5;
 /** A trial's cut to 70 % makes an overloaded gateway faster by 30 %, an idle one not at all. */
 const FELL = 0.8;
-/** ... and an overloaded one does as much as before. A cut that costs more of the rate is not kept. */
+/** An overloaded gateway keeps this share of its rate after a cut. A cut that costs more is not kept. */
 const KEPT = 0.9;
-/** Normal follows a faster gateway in steps: the luckiest second is not what is normal. */
+/** Normal follows a faster gateway in steps: one fast second is not normal. */
 const LEARN_WEIGHT = 0.2;
 const SLOW_WINDOWS = 2;
-/** Trials within this time follow each other; cut to this share in vain, load was not the reason after all. */
+/** Trials within this time form a series. If a cut to this share in a series does not help, load was not the reason. */
 const SERIES_MS = 60_000;
 const IN_VAIN = 0.6;
-/** What a trial found holds for so long, unless it is seen again. */
+/** How long the result of a trial is valid, unless it is confirmed. */
 const BELIEVED_MS = 300_000;
-/** For so long the limit stays 10 % below the load that strained the gateway. */
+/** How long the limit stays 10 % below the load that strained the gateway. */
 const WARY_MS = 10_000;
 const WARY_SHARE = 0.9;
 const UNUSED_MS = 60_000;
-/** Counts arrive half a second late; with this every call counted began after the change. */
+/** Counts arrive half a second late; after this time every counted call began after the change. */
 const SETTLE_MS = 1_000;
 const FRESH_MS = 3_000;
 
@@ -75,14 +75,14 @@ export class EffectiveLimit {
   #usedUpAtMs: number;
   #slowWindows = 0;
   #trial: Trial | null = null;
-  /** The limit before the trial of strain-trials.ts that runs; undefined while none does. */
+  /** The limit before the running trial of strain-trials.ts; undefined without a trial. */
   #beforeStrainTrial: number | null | undefined;
-  /** The load that strained the gateway last. */
+  /** The last load that strained the gateway. */
   #strained: { readonly load: number; readonly atMs: number } | null = null;
-  /** The last latency seen at the limit: what a trial compares with. */
+  /** The last latency at the limit, to compare a trial with. */
   #atLimit: { readonly latencyMs: number; readonly rate: number; readonly atMs: number } | null = null;
   #wantsTrial = false;
-  /** The first of the trials that followed each other. */
+  /** The first trial of the present series. */
   #first: { readonly trial: Trial; readonly inForce: number; readonly atMs: number } | null = null;
 
   constructor(memory: LimitMemory, nowMs: number) {
@@ -101,12 +101,12 @@ export class EffectiveLimit {
     return Math.min(configured, this.#limit ?? configured);
   }
 
-  /** A trial should begin. It tells more when all task types join in, because the gateway serves them together. */
+  /** A trial should begin. It is more reliable when all task types join, because the gateway serves them together. */
   get wantsTrial(): boolean {
     return this.#wantsTrial;
   }
 
-  /** Takes one tick in. @returns why the limit changed, null when it did not. */
+  /** Processes one tick. @returns why the limit changed, null when it did not. */
   observe(tick: FleetTick, situation: Situation): string | null {
     const { configured, inForce, nowMs } = situation;
     this.#wantsTrial = false;
@@ -126,7 +126,7 @@ export class EffectiveLimit {
     return this.#decide(seen, situation) ?? this.#liftUnused(nowMs);
   }
 
-  /** Does what a trial about strain came to. */
+  /** Applies the verdict of a strain trial. */
   obey({ kind, limit, load }: LimitVerdict, nowMs: number): void {
     const limitBefore = this.#trial === null ? this.#limit : this.#trial.limitBefore;
     this.#pool = null;
@@ -144,7 +144,7 @@ export class EffectiveLimit {
     if (kind === 'strained') this.#strained = { load, atMs: nowMs };
   }
 
-  /** Begins a trial where this type works at its limit; see `wantsTrial`. @returns why the limit changed. */
+  /** Begins a trial if this type works at its limit; see `wantsTrial`. @returns why the limit changed. */
   joinTrial(situation: Situation): string | null {
     const { nowMs } = situation;
     const seen = this.#atLimit;
@@ -166,7 +166,7 @@ export class EffectiveLimit {
     return reason;
   }
 
-  /** Trials blamed load again and again, and with half of it calls are as slow as ever: they were wrong. Restores. */
+  /** Restores the limit if a series of trials halved the load and calls are as slow as before: load was not the reason. */
   #inVain(latencyMs: number, { inForce, nowMs }: Situation): boolean {
     const first = this.#first;
     if (first === null) return false;
@@ -188,11 +188,11 @@ export class EffectiveLimit {
     this.#learn(latencyMs, nowMs);
     this.#atLimit = seen.limitReached ? { latencyMs, rate, atMs: nowMs } : null;
     if (!seen.limitReached) return null;
-    // The least limit cannot be cut to find out whether load is the reason, so it is raised from time to time.
+    // A limit of 1 cannot be cut to find out whether load is the reason, so it is raised from time to time.
     const isStrained = situation.strained && this.#limit !== 1;
     if (this.#normalMs === null || nowMs - this.#normalSeenAtMs > BELIEVED_MS) {
       this.#normalMs = null;
-      // Where much is refused, what is accepted may take as long whatever the load.
+      // While many calls are refused, accepted calls may take equally long at any load.
       this.#wantsTrial = !isStrained;
       return null;
     }
@@ -203,7 +203,7 @@ export class EffectiveLimit {
     return isLoaded ? this.#share(latencyMs, situation) : this.#grow(latencyMs, situation);
   }
 
-  /** An overloaded gateway may answer nothing in time. One that is down for another reason is soon at its limit again. */
+  /** Halves the limit: an overloaded gateway may answer no call in time. If load is not the reason, the limit soon recovers. */
   #collapse(seen: FleetTick, situation: Situation): string | null {
     const { inForce, nowMs } = situation;
     if (seen.failed < ENOUGH_CALLS || seen.timeouts < COLLAPSED * seen.failed) return null;
@@ -213,7 +213,7 @@ export class EffectiveLimit {
     return `none of ${seen.failed} calls succeeded, ${seen.timeouts} timed out`;
   }
 
-  /** The cut of a trial has settled: was load the reason? */
+  /** Judges a trial whose cut has settled: was load the reason? */
   #judge(trial: Trial, latencyMs: number, rate: number, { nowMs }: Situation): string | null {
     this.#trial = null;
     if (latencyMs >= FELL * trial.latencyMs || rate < KEPT * trial.rate) {
@@ -226,7 +226,7 @@ export class EffectiveLimit {
     return null;
   }
 
-  /** Comes nearer to the limits of the other types, in sum as much as before: load is as high as it should be. */
+  /** Moves the limit towards those of the other types; their sum stays the same, because the load is right. */
   #share(latencyMs: number, { inForce, nowMs, fairLimit }: Situation): string | null {
     if (this.#limit === null || inForce !== this.#limit || isFair(inForce, fairLimit)) return null;
     const step = stepOf(fairLimit);
@@ -239,7 +239,7 @@ export class EffectiveLimit {
   }
 
   #grow(latencyMs: number, { configured, inForce, nowMs, fairLimit }: Situation): string | null {
-    // With a lower limit in force than this one, reaching it says nothing about this one.
+    // If a lower limit is in force, reaching it says nothing about this one.
     if (this.#limit === null || inForce < this.#limit) return null;
     const to = this.#nextLimit(this.#limit, latencyMs, fairLimit, nowMs);
     if (to <= this.#limit) return null;
@@ -266,7 +266,7 @@ export class EffectiveLimit {
     return 'the lower limit was not used up for a minute: lifted';
   }
 
-  /** @returns false where no lower limit is left. */
+  /** @returns false when there is no lower limit. */
   #cut(factor: number, latencyMs: number, { inForce, nowMs }: Situation): boolean {
     const to = Math.max(1, Math.floor(factor * inForce));
     this.#slowWindows = 0;
@@ -294,7 +294,7 @@ export class EffectiveLimit {
   }
 }
 
-/** All types take the same step, so that those that share a gateway come to equal limits. */
+/** All types take the same step, so that types that share a gateway reach equal limits. */
 const stepOf = (fairLimit: number): number => Math.max(1, Math.floor(GROWTH * fairLimit));
 const isFair = (limit: number, fairLimit: number): boolean => Math.abs(limit - fairLimit) <= FAIR * fairLimit;
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;

@@ -1,28 +1,28 @@
-// What the fleet counted in about a second, for one task type: what the effective limit is judged from. Made by
-// engine/limits/concurrency-controller.ts, judged by effective-limit.ts. Pure.
+// The counts of the fleet in about one second, for one task type. Made by engine/limits/concurrency-controller.ts, judged
+// by effective-limit.ts and strain-trials.ts. Pure.
 import type { PollCauses } from '../stats/task-metrics.ts';
 
-/** What the fleet counted since the tick before. */
+/** The counts since the previous tick. */
 export interface FleetTick extends PollCauses {
   readonly seconds: number;
   readonly succeeded: number;
   readonly failed: number;
   /** Sum of the durations of all of these, milliseconds. */
   readonly durationMs: number;
-  /** The limit was used up at some moment. */
+  /** The limit was used up at some time during the tick. */
   readonly limitReached: boolean;
 }
 
-/** What a tick is judged in. */
+/** The limits and the time at a tick. */
 export interface Situation {
   readonly configured: number;
   /** The limit that was in force during the tick: at most the configured one. */
   readonly inForce: number;
-  /** Monotonic. */
+  /** Monotonic clock. */
   readonly nowMs: number;
-  /** Average of the limits in force of the task types that use theirs up. */
+  /** Average limit in force of the task types that use up their limit. */
   readonly fairLimit: number;
-  /** More calls are refused than is tolerated: no time to grow. */
+  /** More calls are refused than is tolerated, so the limit must not grow. */
   readonly strained: boolean;
 }
 

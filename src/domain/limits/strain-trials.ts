@@ -1,14 +1,14 @@
 // Finds out whether the gateway is strained by our load. Used by the leader (engine/limits/concurrency-controller.ts), which
-// feeds it what every task type counted, once a second. Pure: time is passed in. Why the rules are these:
+// passes it the counts of every task type once a second. Pure: time is passed in. Why the rules are these:
 // docs/decisions/0028-flow-control.md.
 //
 // STRAIN is the share of the calls that are refused (429, 503). That alone says little: a gateway may refuse some cards,
-// or one call in fifty, whatever the load. So a type that is strained with confidence begins a TRIAL. All types of which
-// calls are refused take part, because one gateway serves them: their load is cut to equal limits, and when the calls that were
-// under way have ended, strain is compared.
-//   It went with the load: the lower limits stay. If the gateway is strained still, the next trial begins.
-//   It did not: load is not the reason. The limits are restored, and that share is tolerated for five minutes.
-//   It grew though the load fell: the gateway has changed meanwhile. The trial is repeated from there.
+// or one call in fifty, at any load. So a type that is certainly strained begins a TRIAL. All types with refused calls
+// take part, because one gateway serves them: their load is cut to equal limits, and when the calls in flight have ended,
+// the strain is compared.
+//   It fell with the load: the lower limits stay. If the gateway is still strained, the next trial begins.
+//   It did not fall: load is not the reason. The limits are restored, and that share is tolerated for five minutes.
+//   It grew although the load fell: the gateway has changed meanwhile. The trial is repeated from there.
 // Types that are not strained keep their limits.
 
 import { BLOCK } from '../schedule/phase.ts';
@@ -16,7 +16,7 @@ import { lowerBoundOfShare } from '../stats/share.ts';
 import type { TaskType } from '../task-type.ts';
 import { type FleetTick, pooled } from './fleet-tick.ts';
 
-/** One task type in one second. */
+/** The counts of one task type in one second. */
 interface TypeTick {
   readonly taskType: TaskType;
   readonly tick: FleetTick;
@@ -24,7 +24,7 @@ interface TypeTick {
   readonly inForce: number;
 }
 
-/** What becomes of the limit of a type. */
+/** A decision about the limit of a type. */
 export interface LimitVerdict {
   readonly taskType: TaskType;
   /**
@@ -45,56 +45,56 @@ interface View {
   readonly strain: number;
   /** Calls in flight. */
   readonly load: number;
-  /** Calls that are under way when a limit changes take about so long to be counted. */
+  /** How long calls that are in flight when a limit changes take to be counted. */
   readonly settleMs: number;
 }
 
 interface Trial {
   readonly members: ReadonlyMap<TaskType, View>;
   readonly before: View;
-  /** What the load was cut to, as a share. */
+  /** Share of the load that was kept. */
   readonly factor: number;
   readonly settledAtMs: number;
 }
 
 const STRAIN = 0.03;
-/** So much more strain than is tolerated, or so much fewer calls accepted, is trouble of another kind. */
+/** Strain beyond this margin over the tolerated share is a new problem. */
 const TOLERANCE = { times: 1.25, plus: 0.02 };
 const TOLERATED_MS = 300_000;
 const ENOUGH_CALLS = 20;
-/** Gateways that alternate from second to second are judged by the average. */
+/** Longer than a second, since some gateways alternate between good and bad seconds. */
 const WINDOW_SECONDS = 2;
 const LONGEST_WINDOW_SECONDS = 60;
-/** A trial is judged once so many calls of each kind could be expected, or after so long. */
+/** A trial is judged when this many accepted and refused calls can be expected, or after LONGEST_TRIAL_SECONDS. */
 const EXPECTED_CALLS = 40;
 const LONGEST_TRIAL_SECONDS = 10;
-/** Load is the reason when strain falls to this share of what it was before with certainty. */
+/** Load is the reason when strain falls to this share of its certain value before. */
 const FELL = 0.5;
-/** Strain that is this many times as much at a lower load comes from a gateway that has changed. */
+/** If strain grows by this factor at a lower load, the gateway has changed. */
 const GREW = 1.2;
-/** Calls come in bursts: where they do not fill the limit, more of them are in flight at times than on average. */
+/** Calls come in bursts: below the limit, the peak of calls in flight exceeds the average by this factor. */
 const PEAKS = 1.25;
 const CUT = 0.7;
 const DEEPEST_CUT = 0.1;
-/** Counts arrive half a second late; with this every call counted began after the change. */
+/** Counts arrive half a second late; after this time every counted call began after the change. */
 const SETTLE_MS = 1_000;
 const LONGEST_SETTLE_MS = 10_000;
 
 export class StrainTrials {
   readonly #pools = new Map<TaskType, FleetTick>();
-  /** Of the latest window of each type in which some calls succeeded. */
+  /** The view of each type's latest window with successful calls. */
   readonly #views = new Map<TaskType, View>();
   /** Types whose latest window showed more strain than is tolerated. */
   readonly #suspects = new Set<TaskType>();
   readonly #tolerated = new Map<TaskType, { readonly strain: number; readonly untilMs: number }>();
   #trial: Trial | null = null;
 
-  /** True while a trial runs: no limit is to be changed by anything else. */
+  /** True while a trial runs: nothing else may change a limit. */
   get isTrying(): boolean {
     return this.#trial !== null;
   }
 
-  /** Whether there is more strain than is tolerated, of late: no reason for a trial yet, but none to grow either. */
+  /** Whether there was recently more strain than is tolerated: too little for a trial, but the limit must not grow. */
   isStrained(taskType: TaskType, nowMs: number): boolean {
     const { succeeded = 0, failed = 0, backpressure = 0 } = this.#pools.get(taskType) ?? {};
     const present = succeeded + failed < ENOUGH_CALLS ? 0 : backpressure / (succeeded + failed);
@@ -102,7 +102,7 @@ export class StrainTrials {
     return Math.max(present, latest) > this.#bearable(taskType, nowMs);
   }
 
-  /** Takes one second in. */
+  /** Processes the counts of one second. */
   observe(ticks: readonly TypeTick[], nowMs: number): LimitVerdict[] {
     return this.#trial === null ? this.#watch(ticks, nowMs) : this.#judge(this.#trial, ticks, nowMs);
   }
@@ -113,7 +113,7 @@ export class StrainTrials {
     return isTrouble ? this.#begin(strained, nowMs) : [];
   }
 
-  /** A window in which strain begins shows a part of it only: the next one is what a trial is compared with. */
+  /** The first window with strain shows only a part of it, so a trial is compared with the next one. */
   #isTrouble(one: TypeTick, nowMs: number): boolean {
     const view = this.#look(one);
     if (view === null) return false;
@@ -127,7 +127,7 @@ export class StrainTrials {
     return false;
   }
 
-  /** @returns the view of a window that is complete; null before that. */
+  /** @returns the view of a complete window; null until the window is complete. */
   #look({ taskType, tick, inForce }: TypeTick): View | null {
     const seen = pooled(this.#pools.get(taskType) ?? null, tick);
     this.#pools.delete(taskType);
@@ -137,7 +137,7 @@ export class StrainTrials {
       else this.#forget(taskType);
       return null;
     }
-    // While nothing succeeds only a trickle passes (gateway/throttle.ts), and no load says anything.
+    // While nothing succeeds only a trickle passes (gateway/throttle.ts), and the load says nothing.
     if (seen.succeeded === 0) {
       this.#forget(taskType);
       return null;
@@ -155,11 +155,11 @@ export class StrainTrials {
   #begin(strained: readonly TypeTick[], nowMs: number): LimitVerdict[] {
     const members = new Map(strained.map(({ taskType }) => [taskType, this.#views.get(taskType) as View]));
     const before = together([...members.values()]);
-    // What the gateway accepted is about what it bears, if load is the reason.
+    // If load is the reason, the accepted calls are about the gateway's capacity.
     const wanted = Math.max(DEEPEST_CUT, Math.min(CUT, 1.1 * (1 - before.strain)));
     const limit = Math.max(1, Math.floor((wanted * before.load) / members.size));
     const factor = (limit * members.size) / before.load;
-    // No lower limit, or no less load, is left to compare with.
+    // There is no lower limit, or no lower load, to compare with.
     if (factor >= 1 || strained.every(({ inForce }) => limit >= inForce)) return [];
     this.#trial = { members, before, factor, settledAtMs: nowMs + SETTLE_MS + before.settleMs };
     this.#pools.clear();
@@ -205,7 +205,7 @@ export class StrainTrials {
   }
 
   #conclude({ members, before, factor }: Trial, after: View, nowMs: number): LimitVerdict[] {
-    // Where load is the reason, as many calls are accepted as before, of fewer: half of that way is proof enough.
+    // If load is the reason, the same number of calls is accepted out of fewer: half of that change is proof enough.
     const isAccepting = 1 - after.strain >= (1 - before.strain) / Math.sqrt(factor);
     const isLoad = isAccepting || after.strain <= FELL * certain(before);
     const inFlight = ({ load }: View) => Math.max(1, Math.round(load));
@@ -219,7 +219,7 @@ export class StrainTrials {
     });
   }
 
-  /** The share of strain that is no reason for a trial. */
+  /** The highest strain that does not start a trial. */
   #bearable(taskType: TaskType, nowMs: number): number {
     const tolerated = this.#tolerated.get(taskType);
     if (tolerated === undefined || nowMs >= tolerated.untilMs) return STRAIN;
@@ -228,7 +228,7 @@ export class StrainTrials {
   }
 }
 
-/** The least strain that such a view may come from. Cards of one block are polled, and may be refused, together. */
+/** The lowest true strain that explains a view. Cards of one block are polled, and may be refused, together. */
 function certain({ strain, calls }: View): number {
   return lowerBoundOfShare(strain, calls / BLOCK);
 }
