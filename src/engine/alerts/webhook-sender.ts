@@ -20,13 +20,16 @@ import type {
 } from '../../store/ports/records/alert-records.ts';
 import { attemptWebhook } from './webhook-attempt.ts';
 import { webhookMessage } from './webhook-message.ts';
-import { retryPauseMs } from './webhook-retry.ts';
 
 const REST_MS = 500;
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 16;
 /** Limits one receiver, so that one that hangs leaves attempts for the others. */
 const MAX_AT_ONCE_PER_URL = 4;
+/** Pause after each failed attempt, milliseconds; after eight attempts in about 17 hours the message is given up. */
+const PAUSES_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000];
+/** Pauses vary by a quarter either way, so that the messages of one outage are not retried all at once. */
+const JITTER = 0.25;
 
 export class WebhookSender extends LoopService {
   readonly #attempts = new Set<Promise<void>>();
@@ -125,4 +128,14 @@ export class WebhookSender extends LoopService {
     const retryInMs = retryPauseMs(attempt, this.deps.random());
     return retryInMs === null ? { status: 'failed', error } : { status: 'pending', retryInMs, error };
   }
+}
+
+/**
+ * @param attempt number of the failed attempt, from 1
+ * @param random in [0, 1)
+ * @returns the pause before the next attempt, milliseconds; null to give up
+ */
+export function retryPauseMs(attempt: number, random: number): number | null {
+  const pauseMs = PAUSES_MS[attempt - 1];
+  return pauseMs === undefined ? null : Math.round(pauseMs * (1 - JITTER + 2 * JITTER * random));
 }

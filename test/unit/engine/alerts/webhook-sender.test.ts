@@ -6,8 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { attemptWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
-import { callWebhook } from '../../../../src/engine/alerts/webhook-call.ts';
+import { attemptWebhook, callWebhook } from '../../../../src/engine/alerts/webhook-attempt.ts';
 import { WebhookSender } from '../../../../src/engine/alerts/webhook-sender.ts';
 import { parseAddressRange, SsrfGuard } from '../../../../src/platform/ssrf-guard.ts';
 import type {
