@@ -35,7 +35,7 @@ describeLiveStore('claim', (live) => {
     });
   });
 
-  it('tells when it claimed by its own clock, also when the claim is sent again', async () => {
+  it('returns the time of the claim by its own clock, also when the claim is sent again', async () => {
     expect((await claim(live.store, 1)).claimedAtMs).toBeNull();
     await queueCards(live.store, [1]);
     const request = { instanceId: 'w1', claimNumber: 1, max: 1, leaseMs: 15_000 };
@@ -47,7 +47,7 @@ describeLiveStore('claim', (live) => {
     expect(await live.store.work.claim(REALNAME, request)).toMatchObject({ items, claimedAtMs });
   });
 
-  it('tells how late each scheduled card is, once', async () => {
+  it('returns how late each scheduled card is, once', async () => {
     await queueCards(live.store, range(5));
     await live.store.manual.push(REALNAME, ['900']);
     const dueAtMs = new Map<number, number>();
@@ -112,7 +112,7 @@ describeLiveStore('claim', (live) => {
     expect(next.items.filter((item) => held.has(item.member))).toEqual([]);
   });
 
-  it('claims anew when the claim that is sent again has expired', async () => {
+  it('makes a new claim when the claim that is sent again has expired', async () => {
     await queueCards(live.store, range(3));
     const request = { instanceId: 'w', claimNumber: 1, max: 3, leaseMs: 100 };
     const first = await live.store.work.claim(REALNAME, request);
@@ -154,7 +154,7 @@ describeLiveStore('claim', (live) => {
     expect(second.items).toHaveLength(10);
   });
 
-  it('keeps manual entries in order and tells trigger entries from cards', async () => {
+  it('keeps manual entries in order and distinguishes trigger entries from cards', async () => {
     await live.store.manual.push(REALNAME, ['7:trigger-a', '8', '9:trigger-b']);
     const { items } = await claim(live.store, 2);
     expect(items.map(({ cardId, member, lane }) => ({ cardId, member, lane }))).toEqual([
@@ -164,7 +164,7 @@ describeLiveStore('claim', (live) => {
     expect((await live.store.work.counts(REALNAME)).manualLength).toBe(1);
   });
 
-  it('runs an entry that stands twice in the manual list twice, one after the other', async () => {
+  it('runs an entry that is in the manual list twice two times, one after the other', async () => {
     await live.store.manual.push(REALNAME, ['7', '7', '8']);
     const first = await claim(live.store, 10);
     expect(first.items.map((item) => item.member)).toEqual(['7', '8']);

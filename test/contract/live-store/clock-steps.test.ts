@@ -58,7 +58,7 @@ describe.each([
 
   const follow = () => store.work.followClock(REALNAME, LEASE_MS);
 
-  /** Notices where the clock stands, then sets it back. */
+  /** Notes the time, then sets the clock back. */
   async function setBack(fromMs: number, toMs = 0): Promise<void> {
     stepped.setAhead(fromMs);
     await follow();
@@ -85,7 +85,7 @@ describe.each([
       const { ring } = await store.rings.advance(RING, LIMITS);
       expect(ring.cursor, 'nothing is moved twice').toBe(before.cursor);
       expect(dueAt(ring, ring.cursor) - Date.now()).toBeLessThanOrEqual(1_000);
-      expect(ring.lapStartedAtMs, 'a revolution on two clocks tells nothing').toBeNull();
+      expect(ring.lapStartedAtMs, 'a revolution on two clocks has no duration').toBeNull();
       await waitFor(async () => (await store.rings.advance(RING, LIMITS)).ring.cursor > before.cursor);
     },
   );
@@ -159,13 +159,13 @@ describe.each([
     expect((await claim(store, 1)).pausedMs).toBeLessThanOrEqual(31_500);
   });
 
-  it('set back, whoever holds work ends it as ever', async () => {
+  it('set back, a holder ends its work as before', async () => {
     stepped.setAhead(HOUR_MS);
     await queueCards(store, range(10));
     const { items } = await claim(store, 10, { leaseMs: LEASE_MS });
     await setBack(HOUR_MS);
     await follow();
-    expect((await claim(store, 10)).items, 'nobody else gets it').toEqual([]);
+    expect((await claim(store, 10)).items, 'no other worker gets it').toEqual([]);
     expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
     expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 0, inFlight: 0 });
   });

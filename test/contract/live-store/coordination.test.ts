@@ -140,7 +140,7 @@ describeLiveStore('coordination', (live) => {
     expect(await live.store.coordination.initProgress()).toMatchObject({ finishedAtMs: 1_795_000_002_000 });
   });
 
-  it('keeps the state of reconciliation, and a request beside it', async () => {
+  it('keeps the state of reconciliation, and a request separately', async () => {
     expect(await live.store.coordination.reconciliation()).toEqual(NEVER_RECONCILED);
     const state = {
       reason: 'live_store_replaced' as const,

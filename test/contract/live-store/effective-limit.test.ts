@@ -1,4 +1,4 @@
-// The effective limit: in force beside the configured one, seeded once, its record kept; and what it is judged from.
+// The effective limit: in force in addition to the configured one, seeded once, its record kept; and its inputs.
 import { expect, it } from 'vitest';
 import { DEFAULT_MAX_CONCURRENCY } from '../../../src/domain/limits/max-concurrency.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.ts';
@@ -6,7 +6,7 @@ import { claim, describeLiveStore, queueCards, REALNAME, range } from './stores.
 describeLiveStore('effective limit', (live) => {
   const inForce = async () => (await live.store.work.counts(REALNAME)).effectiveConcurrency;
 
-  it('is the configured one while nobody lowered it', async () => {
+  it('is the configured one until it is lowered', async () => {
     expect(await inForce()).toBe(DEFAULT_MAX_CONCURRENCY);
     await live.store.work.setMaxConcurrency(REALNAME, 12);
     expect(await inForce()).toBe(12);
@@ -101,7 +101,7 @@ describeLiveStore('what the effective limit is judged from', (live) => {
     });
   });
 
-  it('is nothing before the first count, and where a worker does not tell', async () => {
+  it('is zero before the first count, and for a worker that does not report it', async () => {
     const nothing = { succeededMs: 0, backpressure: 0, timeouts: 0, limitReached: 0 };
     expect(await live.store.stats.read(REALNAME)).toMatchObject(nothing);
     await live.store.stats.record(REALNAME, 'a', 1, { succeeded: 1, failed: 0, durationMs: 9 });

@@ -1,4 +1,4 @@
-// Why cards failed last: replaced, bounded, and told apart from cards that are well again.
+// Why cards failed last: replaced, bounded, and without cards that have recovered.
 import { expect, it } from 'vitest';
 import { MAX_FAILURES_NOTED } from '../../../src/store/ports/live/failure-log.ts';
 import { claim, describeLiveStore, queueCards, REALNAME, settle } from './stores.ts';

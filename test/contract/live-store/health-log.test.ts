@@ -1,4 +1,4 @@
-// Since when something is wrong: kept while it is noted again, begun anew after an end, the same for all instances.
+// Since when a problem has existed: kept while it is noted again, new after an end, the same for all instances.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { describeLiveStore } from './stores.ts';
@@ -12,7 +12,7 @@ describeLiveStore('health log', (live) => {
     expect(await live.store.health.since()).toEqual(new Map());
   });
 
-  it('keeps the beginning of what is noted again, whoever notes it', async () => {
+  it('keeps the beginning of a problem that any instance notes again', async () => {
     const before = await live.store.now();
     await live.store.health.note(['no_worker', 'package paused'], HOLDS_MS);
     const first = await live.store.health.since();

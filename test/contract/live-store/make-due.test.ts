@@ -19,7 +19,7 @@ describeLiveStore('cards made due', (live) => {
   const makeDue = (cardIds: readonly number[], cap = CAP) => live.store.work.makeDue(REALNAME, cardIds, cap);
   const counts = () => live.store.work.counts(REALNAME);
 
-  it('are due at once, each once, whoever asks how often', async () => {
+  it('are due at once, each once, however often they are made due', async () => {
     const other = await live.another();
     await queueCards(live.store, [1]);
     await makeDue([1, 2, 3]);

@@ -64,7 +64,7 @@ describeLiveStore('manual list', (live) => {
     expect(await settle(live.store, items, 'done')).toEqual({ fenced: 0 });
   });
 
-  it('tells what runs until it is settled', async () => {
+  it('shows running entries until they are settled', async () => {
     const { manual, work } = live.store;
     await work.setMaxConcurrency(REALNAME, 3_000);
     await manual.push(REALNAME, [...entriesOf('a', 2_500), '7']);

@@ -24,7 +24,7 @@ describeLiveStore('pauses', (live) => {
     expect(await live.store.work.pauses()).toEqual([]);
   });
 
-  it('tell who, why, since when and until when', async () => {
+  it('report who, why, since when and until when', async () => {
     const from = await live.store.now();
     await pause('operator', 60_000, 'maintenance: "网关" 100%\n');
     await live.store.work.pause('package', { source: 'gateway', ms: 5_000, reason: 'HTTP 429', by: 'w1' });
@@ -79,7 +79,7 @@ describeLiveStore('pauses', (live) => {
     expect(await pausedMs()).toBeGreaterThan(50_000);
   });
 
-  it('resume ends both at once and tells what it ended; other types stay paused', async () => {
+  it('resume ends and returns both at once; other types stay paused', async () => {
     await queueCards(live.store, range(3));
     await pause('gateway', 60_000);
     await pause('operator', 60_000);

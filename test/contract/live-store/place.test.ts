@@ -29,7 +29,7 @@ describeLiveStore('place of a card', (live) => {
     expect(await live.store.work.place('carddata', 2, [])).toEqual(NOWHERE);
   });
 
-  it('tells when a queued card was due and how many come before it', async () => {
+  it('shows when a queued card was due and how many cards are ahead of it', async () => {
     const before = await live.store.now();
     for (const cardId of [30, 10, 20]) await queueCards(live.store, [cardId]);
     const places = await Promise.all([30, 10, 20].map((cardId) => place(cardId)));
@@ -40,7 +40,7 @@ describeLiveStore('place of a card', (live) => {
     expect(due[2]).toBeLessThanOrEqual(await live.store.now());
   });
 
-  it('tells a call from a result that is being written', async () => {
+  it('distinguishes a call from a result that is being written', async () => {
     await queueCards(live.store, [1]);
     const { items } = await claim(live.store, 1, { leaseMs: 60_000 });
     const { queued, running } = await place(1);
@@ -60,7 +60,7 @@ describeLiveStore('place of a card', (live) => {
     expect(await place(1)).toMatchObject({ queued: { before: 0 }, running: null });
   });
 
-  it('tells when a failing card is asked again, and how often it failed in a row', async () => {
+  it('shows when a failing card is polled again, and its failures in a row', async () => {
     await queueCards(live.store, [1, 2]);
     const { items } = await claim(live.store, 2);
     const now = await live.store.now();

@@ -8,7 +8,7 @@ import { freshRedis } from '../../support/fresh-stores.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { claim, queueCards, REALNAME, range, settle } from './stores.ts';
 
-/** Drivers left to themselves would wait for ever; three seconds and a busy machine stay far below. */
+/** Drivers with defaults would wait indefinitely; three seconds are far below that, even on a busy machine. */
 const LONG_MS = 60_000;
 const opened: LiveStore[] = [];
 

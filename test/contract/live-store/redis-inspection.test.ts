@@ -81,7 +81,7 @@ describe('Redis as operators see it', () => {
     expect(await redis.get(CURRENT)).toBe('0');
   });
 
-  it('lets the running count expire by itself when nobody is left to reap it', async () => {
+  it('lets the running count expire by itself when no instance is left to reap it', async () => {
     await queueCards(store, range(2));
     await claim(store, 2, { leaseMs: 200 });
     expect(await redis.get(CURRENT)).toBe('2');
@@ -89,7 +89,7 @@ describe('Redis as operators see it', () => {
     await waitFor(async () => (await redis.get(CURRENT)) === null, { what: 'the running count to expire' });
   });
 
-  it('heals a foreign running count: reap tells what it found, and it bars no claim', async () => {
+  it('corrects a foreign running count: reap returns what it found, and claims go on', async () => {
     await redis.set(CURRENT, 320);
     await queueCards(store, range(10));
     expect(await store.work.reap(REALNAME)).toEqual({ expiredSlots: 0, healedFrom: 320 });
@@ -135,7 +135,7 @@ describe('Redis as operators see it', () => {
     expect(await redis.exists('polling:ring-trash:realname')).toBe(0);
   });
 
-  it('builds a ring anew that was stored before rings could split, and removes its buckets', async () => {
+  it('rebuilds a ring of a version without splits, and removes its buckets', async () => {
     const ring = { configId: 1, taskType: REALNAME };
     await redis.hset('polling:ring:realname:1', {
       generation: 3,
@@ -158,7 +158,7 @@ describe('Redis as operators see it', () => {
     expect(await store.rings.add(ring, [1, 2, 3])).toBe(3);
   });
 
-  it('counts the members anew after buckets were lost', async () => {
+  it('counts the members again after buckets were lost', async () => {
     const ring = { configId: 1, taskType: REALNAME };
     await store.rings.configure(ring, { intervalMs: 60_000, enabled: true });
     await store.rings.startGeneration(ring, 128, { activate: true });

@@ -38,12 +38,12 @@ it('works through a failover and keeps the queue', async () => {
   expect(await settle(store, items, 'done')).toEqual({ fenced: 0 });
   expect(await store.work.counts(REALNAME)).toMatchObject({ queueLength: 6, due: 6, inFlight: 0 });
   expect((await claim(store, 6)).items).toHaveLength(6);
-  expect(await store.identity(), 'told without INFO').not.toBe(identity);
+  expect(await store.identity(), 'known without INFO').not.toBe(identity);
   await store.close();
 });
 
 // The notice of the failover then finds the driver asking for the master, which ends its connections for good.
-it('works again though the sentinel answers nobody until the failover is over', async () => {
+it('works again even if the sentinel answers no one until the failover is over', async () => {
   const one = await startRedisSentinel(1);
   const [sentinel] = one.sentinels;
   if (sentinel === undefined) throw new Error('no sentinel');
@@ -91,7 +91,7 @@ it('works again though the sentinel answers nobody until the failover is over', 
   await one.stop();
 });
 
-it('asks the next sentinel when one stands still', async () => {
+it('asks the next sentinel when one hangs', async () => {
   deployment.sentinels[0]?.pause();
   const store = await waitFor(() => openRedisLiveStore({ url: deployment.url }));
   await store.close();

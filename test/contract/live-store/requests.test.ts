@@ -40,7 +40,7 @@ describeLiveStore('requests', (live) => {
     expect(seen).toEqual({ state: 'answered', answer: ANSWER });
   });
 
-  it('tells another request under the same key apart, running or answered', async () => {
+  it('recognises another request with the same key, running or answered', async () => {
     await claim('k', 'a', 'f');
     expect(await claim('k', 'b', 'g')).toEqual({ state: 'different' });
     await live.store.requests.complete('k', 'a', ANSWER, DAY_MS);

@@ -141,7 +141,7 @@ describeLiveStore('retry lane', (live) => {
     expect(items.length + few.length).toBe(40);
   });
 
-  it('the same claim again tells the same lanes', async () => {
+  it('a claim that is sent again returns the same lanes', async () => {
     await fail(live.store, range(5));
     await queueCards(live.store, range(3, 101));
     await live.store.manual.push(REALNAME, ['4', '500:t']);

@@ -1,5 +1,5 @@
 // What the Redis user may do: the doctor and a daemon that starts name every right that is missing, and trying them
-// changes nothing. That the documented rights are enough the suites beside this one show, which run as that user.
+// changes nothing. That the documented rights are enough is shown by the other suites, which run as that user.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

@@ -1,4 +1,4 @@
-// Rings that are built together do not keep step: each waits with its first revolution for as long as it is told.
+// Rings that are built together stay apart: each begins its first revolution after its stagger.
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';

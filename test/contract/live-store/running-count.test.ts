@@ -1,4 +1,4 @@
-// The running count operators see, beside the slots it should show.
+// The running count that operators see, and the slots that it should show.
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LiveStore } from '../../../src/store/ports/live/live-store.ts';
@@ -18,7 +18,7 @@ describeLiveStore('running count', (live) => {
     expect(await count()).toEqual({ shown: '0', held: 0, live: 0 });
   });
 
-  it('tells live slots from those whose lease ended', async () => {
+  it('distinguishes live slots from slots whose lease has ended', async () => {
     await queueCards(live.store, [1, 2]);
     await claim(live.store, 1, { leaseMs: 1 });
     await live.store.work.pause(REALNAME, { source: 'operator', ms: 60_000, reason: '', by: 'test' });
@@ -38,7 +38,7 @@ afterAll(async () => {
   await store.close();
 });
 
-it('shows what somebody else wrote, and changes nothing', async () => {
+it('shows what another client wrote, and changes nothing', async () => {
   for (const planted of ['500', 'nonsense']) {
     await redis.set('polling:concurrency:current:realname', planted);
     expect(await store.work.runningCount(REALNAME)).toEqual({ shown: planted, held: 0, live: 0 });
@@ -49,7 +49,7 @@ it('shows what somebody else wrote, and changes nothing', async () => {
   expect((await store.work.runningCount(REALNAME)).shown).toBe('no number');
 });
 
-it('tells how the server is', async () => {
+it('reports the state of the server', async () => {
   const { port } = redis.options;
   expect(await store.servers()).toEqual([
     {

@@ -100,7 +100,7 @@ describeLiveStore('settle', (live) => {
     expect(await live.store.work.counts(REALNAME)).toMatchObject({ queueLength: 0, inFlight: 0 });
   });
 
-  it('a worker whose lease ran out but whose work nobody took may still end it', async () => {
+  it('a worker whose lease ended may still end its work if no other worker took it', async () => {
     await queueCards(live.store, range(2));
     const { items } = await claim(live.store, 2, { leaseMs: 100 });
     await leasesToExpire(live.store);

@@ -122,7 +122,7 @@ export async function queueCards(store: LiveStore, cardIds: readonly number[]): 
 
 let claims = 0;
 
-/** A claim nobody made before, with a long lease unless told otherwise. */
+/** A new claim, by default with a long lease. */
 export function claim(
   store: LiveStore,
   max: number,

@@ -1,4 +1,4 @@
-// Work that was added is told of, wherever that happened.
+// Added work is signalled to all instances, whichever instance added it.
 import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
@@ -7,7 +7,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { describeLiveStore, queueCards, REALNAME } from './stores.ts';
 
 describeLiveStore('work signal', (live) => {
-  it('tells of manual entries and of cards that became due, to those that listen', async () => {
+  it('signals manual entries and due cards to the listeners', async () => {
     const other = await live.another();
     const heard = { realname: 0, package: 0, gone: 0 };
     live.store.work.onWork(REALNAME, () => {

@@ -112,7 +112,7 @@ describeRecordStore('alert care', (db) => {
     await expect(silence({ ruleId })).rejects.toMatchObject({ kind: 'invalid' });
   });
 
-  it('tells of an alert that still fires when its silence ends', async () => {
+  it('sends the firing of an alert that still fires when its silence ends', async () => {
     const { id } = await silence({ ends: { atMs: Date.now() + 3_600_000 } });
     await fire();
     expect(await claim()).toEqual([]);
@@ -124,7 +124,7 @@ describeRecordStore('alert care', (db) => {
     expect(await db.sql('SELECT id FROM alert_silences')).not.toContainEqual({ id });
   });
 
-  it('tells nothing of an alert that was over before its silence', async () => {
+  it('sends nothing about an alert that was resolved before the end of its silence', async () => {
     await silence();
     await fire();
     await turn('resolved');
@@ -138,12 +138,12 @@ describeRecordStore('alert care', (db) => {
     expect(await latest()).toMatchObject({ silenced: true });
   });
 
-  it('tells the end of an alert whose firing was told, or begun to be told, before the silence', async () => {
+  it('sends the resolution of an alert whose firing was sent, or tried, before the silence', async () => {
     await fire();
-    const [told] = await alerts().webhooks.claim({ ...CLAIM, leaseMs: -1 });
+    const [firing] = await alerts().webhooks.claim({ ...CLAIM, leaseMs: -1 });
     await silence();
     expect(await claim(), 'the attempt goes on').toEqual(['alert.fired']);
-    await alerts().webhooks.settle({ id: told?.id ?? 0, attempt: 2 }, { status: 'delivered' });
+    await alerts().webhooks.settle({ id: firing?.id ?? 0, attempt: 2 }, { status: 'delivered' });
     await turn('resolved');
     expect(await claim()).toEqual(['alert.resolved']);
   });

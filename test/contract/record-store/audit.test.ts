@@ -115,7 +115,7 @@ describeRecordStore('audit', (db) => {
       expect((await db.store.configs.concurrency()).package).toBe(8);
     });
 
-    it('survives a statement that fails inside: an id somebody chose in SQL', async () => {
+    it('survives a statement that fails inside: an id that SQL has taken', async () => {
       const config = { name: 'turn', taskType: 'realname', cardCondition: 'any', carrierId: null } as const;
       const create = () =>
         db.store.inTurn(({ configs }) =>

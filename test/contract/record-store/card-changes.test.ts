@@ -99,7 +99,7 @@ describeRecordStore('card changes', (db) => {
     expect([...first.removed, ...rest.removed].sort((a, b) => a - b)).toEqual(range(500));
   });
 
-  it('is empty only when everything is told, also where a whole page tells nothing', async () => {
+  it('is empty only after all changes, even if a whole page has none to report', async () => {
     await addCards(db.store, ...range(20));
     const mark = await db.store.cards.changeMark();
     await db.sql('DELETE FROM cards');

@@ -116,7 +116,7 @@ describeRecordStore('history of a card', (db) => {
 });
 
 describeRecordStore('the record store for the doctor', (db) => {
-  it('tells the highest card id, and how the server is', async () => {
+  it('returns the highest card id, and the state of the server', async () => {
     expect(await db.store.cards.lastId()).toBe(0);
     await addCards(db.store, 7, 9_007_199_254_740_991, 8);
     expect(await db.store.cards.lastId()).toBe(9_007_199_254_740_991);

@@ -58,7 +58,7 @@ describeRecordStore('import session', (db) => {
     expect(result).toMatchObject({ updated: 1, conflicts: [{ cardId: 8, iccid: iccidOf(9) }] });
   });
 
-  it('only tells what it would do when it is a dry run', async () => {
+  it('only reports what it would do in a dry run', async () => {
     await addCards(db.store, 1, 2);
     const mark = await db.store.cards.changeMark();
     const session = await db.store.cards.openImport({ dryRun: true });

@@ -1,4 +1,4 @@
-// Cleanup beside others at work, as only a server has them: who is waited for and who is not.
+// Cleanup while other clients work, which only a server has: which clients it waits for.
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
@@ -87,7 +87,7 @@ it('a removal that was cut off half-way is finished by the next step', async () 
   const refused = expect(step).rejects.toMatchObject({ kind: 'unavailable', code: 'postgres_timeout' });
   await writer.query('SELECT pg_cancel_backend($1)', [await waitingDetach()]);
   await refused;
-  // Detached for everybody else already.
+  // Already detached for all other clients.
   expect((await writer.query('SELECT FROM usage_records')).rowCount).toBe(0);
   await reader.query('COMMIT');
   expect((await finish()).items[0]).toMatchObject({ target: 'usage_records', deleted: 100 });

@@ -218,7 +218,7 @@ describeRecordStore('cleanup', (db) => {
       expect(await counted('card_stops')).toBe(29_700);
     });
 
-    it('are resumed by whoever steps next, two at once included', async () => {
+    it('are resumed by the next instance, also by two at once', async () => {
       const expired = 3 * CLEANUP_BATCH_ROWS;
       await stops(expired);
       await begin();
@@ -392,7 +392,7 @@ describeRecordStore('cleanup', (db) => {
       expect((await partitions('card_usage'))[0]).toBe('card_usage_2026_10');
     });
 
-    it('half removed by somebody who died are removed by the next', async () => {
+    it('half removed by an instance that died are removed by the next one', async () => {
       await records('2025-01', 5, '2025-01-15T00:00:00Z');
       await records('2025-02', 7, '2025-02-15T00:00:00Z');
       await begin();

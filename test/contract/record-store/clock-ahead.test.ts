@@ -115,7 +115,7 @@ describeRecordStore('a clock ahead', (db) => {
     expect(await usageOf(1)).toMatchObject({ month: '2026-11', usedMb: 600 });
   });
 
-  it('counts everything once beside writers that go on in the month to come', async () => {
+  it('counts everything once while others write in the next month', async () => {
     const cards = range(60);
     await countedAhead(...cards);
     const writer = await db.another();

@@ -44,7 +44,7 @@ describeRecordStore('configs', (db) => {
     await db.sql('DELETE FROM polling_configs WHERE id = 5');
   });
 
-  it('creates configs, also where somebody took the next id in SQL, changes every field and removes them', async () => {
+  it('creates configs, even if SQL took the next id, changes every field and removes them', async () => {
     await db.sql(
       `INSERT INTO polling_configs (id, name, task_type, card_condition, interval_seconds)
        SELECT id, 'mine', 'package', 'any', 60 FROM generate_series(6, 9) id`,

@@ -94,7 +94,7 @@ it('keeps its records from one opening to the next, and is open once in between'
   expect(await again.cards.count()).toBe(2);
 });
 
-it('is begun anew where a kill cut the first opening off', async () => {
+it('starts again when a kill cut off the first opening', async () => {
   // As it is left: some files of the empty database, one of them half written, and not yet PG_VERSION, of the last.
   mkdirSync(join(dir, 'data/global'), { recursive: true, mode: 0o700 });
   writeFileSync(join(dir, 'data/global/pg_control'), 'half');

@@ -81,7 +81,7 @@ describe('a PostgreSQL failover', () => {
     await setReadOnly(primary, 'on');
     try {
       await expect(write()).rejects.toMatchObject(READ_ONLY);
-      // Every connection is asked anew, and the server refuses.
+      // Every connection asks again, and the server refuses.
       for (const { status } of await everywhere(() => store.configs.list())) expect(status).toBe('rejected');
     } finally {
       await setReadOnly(primary, 'off');

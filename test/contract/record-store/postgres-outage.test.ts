@@ -1,4 +1,4 @@
-// PostgreSQL away, full or locked: what callers are told, and that everything goes on by itself afterwards.
+// PostgreSQL unavailable, full or locked: the errors that callers get, and that everything continues by itself afterwards.
 import { readFileSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -76,7 +76,7 @@ describe('PostgreSQL outages', () => {
     },
   );
 
-  it('tells that the connection of a running statement was ended', async () => {
+  it('reports that the connection of a running statement was ended', async () => {
     const store = await open();
     const claims = range(2_000).map((cardId) => ({ cardId, taskType: 'realname' as const, polledAtMs: 1 }));
     const locker = new pg.Client({ connectionString: url });
@@ -99,7 +99,7 @@ describe('PostgreSQL outages', () => {
     expect(await store.results.write(claims)).toEqual({ staleUsage: [] });
   });
 
-  it('tells that the server has no connection left', async () => {
+  it('reports that the server has no connection left', async () => {
     await plainSql('CREATE ROLE narrow LOGIN CONNECTION LIMIT 0');
     const narrow = new URL(url);
     narrow.username = 'narrow';
@@ -109,7 +109,7 @@ describe('PostgreSQL outages', () => {
     });
   });
 
-  it('tells a wrong password, user and database from an outage', async () => {
+  it('distinguishes a wrong password, user and database from an outage', async () => {
     await plainSql(`CREATE ROLE guarded LOGIN PASSWORD '${PASSWORD}'`);
     await requirePasswords();
     const wrong = new URL(url);

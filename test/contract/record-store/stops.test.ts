@@ -19,7 +19,7 @@ const NOT_OVER: Array<[string, string]> = [
   ['whose allowance was lifted', 'UPDATE cards SET allowance_mb = NULL'],
   ['that was removed', 'DELETE FROM cards'],
   ['whose usage was corrected', 'UPDATE card_usage SET used_mb = 1024'],
-  ['whose counter may have started anew', 'UPDATE card_usage SET suspected_mb = 3'],
+  ['whose counter may have restarted', 'UPDATE card_usage SET suspected_mb = 3'],
   ['whose month is over', 'UPDATE card_usage SET closed = true'],
 ];
 
@@ -154,7 +154,7 @@ describeRecordStore('stops', (db) => {
     expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS))).toBe('held');
   });
 
-  it('lets nobody call again for a while after a call without effect, longer each time', async () => {
+  it('allows no further call for a while after a call without effect, longer each time', async () => {
     const pauses: number[] = [];
     for (const calls of range(9)) {
       await db.store.stops.claim(1, MONTH, HOUR_MS);

@@ -52,7 +52,7 @@ describeRecordStore('webhook outbox', (db) => {
       (item) => item.notifications,
     );
 
-  it('hands out what is due with everything the receiver is told', async () => {
+  it('hands out due notifications with everything that the receiver gets', async () => {
     const [fired] = await fireRules(1);
     const [delivery, ...others] = await outbox().claim(CLAIM);
     expect(others).toEqual([]);
@@ -98,7 +98,7 @@ describeRecordStore('webhook outbox', (db) => {
     ]);
   });
 
-  it('tells the resolution after the firing, never before', async () => {
+  it('hands out the resolution after the firing, never before', async () => {
     await fireRules(1);
     await turn('resolved');
     const [fired, ...none] = await outbox().claim(CLAIM);

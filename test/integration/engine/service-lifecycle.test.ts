@@ -72,7 +72,7 @@ async function make(name: string): Promise<LoopService> {
   const live = openEmbeddedLiveStore({ clock });
   const log = pino({ enabled: false });
   const stores = {
-    // The lead is renewed beside what is tested, as it is in the engine; so are the configs, below.
+    // The lead is renewed during the test, as it is in the engine; so are the configs, below.
     live: gate.around(live, name === 'Leadership' ? null : 'lead'),
     records: gate.around(records),
   };
@@ -182,7 +182,7 @@ describe.each(LOOPS)('%s', (name) => {
     await isQuiet();
   });
 
-  it('takes a stop before its start, two at once and one afterwards, and starts anew', async () => {
+  it('allows a stop before its start, two at once and one afterwards, and starts again', async () => {
     await subject.stop();
     await isQuiet();
     for (let life = 0; life < 2; life += 1) {

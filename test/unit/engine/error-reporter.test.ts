@@ -8,45 +8,45 @@ import { FakeClock } from '../../support/fake-clock.ts';
 let clock: FakeClock;
 let lines: Array<Record<string, unknown>>;
 let errors: ErrorReporter;
-let told: LoopErrorHandler;
+let report: LoopErrorHandler;
 
 beforeEach(() => {
   clock = new FakeClock();
   lines = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
   errors = new ErrorReporter(pino({ base: null, timestamp: false }, { write }), clock);
-  told = errors.for('scheduler');
+  report = errors.for('scheduler');
 });
 
 it('names the part, the reason and when it is tried again', () => {
-  told(new Error('away'), 400);
+  report(new Error('away'), 400);
   expect(lines).toEqual([
     { level: 50, part: 'scheduler', reason: 'away', retry_in_ms: 400, msg: 'part of the engine failed' },
   ]);
 });
 
 it('says the same of the same part once in ten seconds', () => {
-  told(new Error('away'), 100);
+  report(new Error('away'), 100);
   clock.advance(9_999);
-  told(new Error('away'), 100);
+  report(new Error('away'), 100);
   expect(lines).toHaveLength(1);
   clock.advance(1);
-  told(new Error('away'), 100);
+  report(new Error('away'), 100);
   expect(lines).toHaveLength(2);
 });
 
 it('says at once what another part says, and another reason', () => {
-  told(new Error('away'), 100);
+  report(new Error('away'), 100);
   errors.for('reaper')(new Error('away'), 100);
-  told(new Error('full'), 100);
+  report(new Error('full'), 100);
   expect(lines).toMatchObject([{ part: 'scheduler' }, { part: 'reaper' }, { reason: 'full' }]);
 });
 
 it('remembers a thousand reasons, and forgets them all with the next', () => {
-  for (let number = 1; number <= 1_000; number += 1) told(new Error(`reason ${number}`), 100);
-  told(new Error('reason 1'), 100);
+  for (let number = 1; number <= 1_000; number += 1) report(new Error(`reason ${number}`), 100);
+  report(new Error('reason 1'), 100);
   expect(lines).toHaveLength(1_000);
-  told(new Error('one more'), 100);
-  told(new Error('reason 1'), 100);
+  report(new Error('one more'), 100);
+  report(new Error('reason 1'), 100);
   expect(lines).toHaveLength(1_002);
 });

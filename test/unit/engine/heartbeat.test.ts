@@ -5,7 +5,7 @@ import { openEmbeddedLiveStore } from '../../../src/store/memory/live-store.ts';
 import type { InstanceInfo } from '../../../src/store/ports/live/coordination.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-it('tells what it does now, every two seconds, and leaves when it stops', async () => {
+it('reports its current work every two seconds, and leaves when it stops', async () => {
   const clock = new FakeClock();
   const { coordination } = openEmbeddedLiveStore({ clock });
   let inFlight = 0;

@@ -42,7 +42,7 @@ it('leads until its lease has run out, not a moment longer', async () => {
   clock.advance(TTL_MS - 1);
   expect(one.fence()).toBe(fence);
   clock.advance(1);
-  expect(one.fence(), 'nobody told it, and another may lead by now').toBeNull();
+  expect(one.fence(), 'the lease has ended, and another may lead by now').toBeNull();
 
   const two = candidate('two');
   await two.runOnce();
@@ -84,7 +84,7 @@ it('renews its lease, and hands it over at once when it stops', async () => {
   expect(two.fence()).not.toBeNull();
 });
 
-it('tells of a change once, and hands over only what it holds', async () => {
+it('reports a change once, and gives up only a lease that it holds', async () => {
   const one = candidate('one');
   await one.runOnce();
   await one.runOnce();

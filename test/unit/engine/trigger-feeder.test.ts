@@ -1,5 +1,5 @@
 // What the leader does with triggers: feeds lists, takes back what cancelled ones left, finds what was lost. The work
-// queue is the real one of this process; the records are a stand-in that keeps what is owed in memory. How cards are
+// queue is the real one of this process; the records are a fake that keeps owed cards in memory. How cards are
 // handed out and counted is proven in contract/record-store/triggers.test.ts.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';

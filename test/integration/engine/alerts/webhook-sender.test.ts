@@ -137,7 +137,7 @@ async function dueInMs(): Promise<number> {
 const comeDue = () => client.query('UPDATE webhook_outbox SET next_attempt_at = now()');
 
 describe('a message', () => {
-  it('tells the alert, signed so that an independent library verifies it', async () => {
+  it('has the alert, signed so that an independent library verifies it', async () => {
     const receiving = await receiver(answer(204, ''));
     await fire(`${receiving.url}/hook?team=1`);
     await pass(sender());
@@ -148,9 +148,9 @@ describe('a message', () => {
     expect(fired).toMatchObject({ method: 'POST', path: '/hook?team=1' });
     expect(fired.headers['content-type']).toBe('application/json');
     const text = (latin1: string) => Buffer.from(latin1, 'latin1').toString('utf8');
-    const told = new Webhook(SECRET).verify(text(fired.body), fired.headers);
+    const verified = new Webhook(SECRET).verify(text(fired.body), fired.headers);
     const [alert] = (await records.alerts.history(ANY, { offset: 0, limit: 1 })).items;
-    expect(told).toEqual({
+    expect(verified).toEqual({
       event: 'alert.fired',
       id: alert?.id,
       rule: {
@@ -246,7 +246,7 @@ describe('a receiver that fails', () => {
     ]);
   });
 
-  it('is tried again when nobody listens', async () => {
+  it('is tried again when nothing listens', async () => {
     const gone = await startBadGateway(hang);
     await gone.close();
     await fire(gone.url);
@@ -279,7 +279,7 @@ describe('a receiver that fails', () => {
   });
 
   it.each([
-    ['promises an answer for ever', promise],
+    ['promises an answer that never ends', promise],
     ['never ends its head', trickleHead],
   ])('is given up when it %s', async (_, behaviour) => {
     const receiving = await receiver(behaviour);
@@ -300,7 +300,7 @@ describe('a receiver that fails', () => {
     await expect(call).rejects.toThrow('no answer in time');
   });
 
-  it('by switching protocols stops nobody else, sixteen times over', async () => {
+  it('that switches protocols does not delay other receivers, even sixteen times', async () => {
     const odd = await receiver(switchProtocols);
     const healthy = await receiver(answer(200, ''));
     for (let n = 0; n < 16; n += 1) await fire(`${odd.url}/${n}`);
@@ -313,7 +313,7 @@ describe('a receiver that fails', () => {
     await running.stop();
   });
 
-  it('holds up nobody else', async () => {
+  it('does not delay other receivers', async () => {
     const hanging = await receiver(hang);
     const healthy = await receiver(answer(200, ''));
     await fire(hanging.url, 20);

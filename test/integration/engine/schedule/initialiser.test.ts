@@ -30,8 +30,8 @@ let live: LiveStore;
 let configs: PollingConfig[];
 let fence: number | null;
 let initialiser: Initialiser;
-/** What the initialiser told: reasons to compare everything, and repairs. */
-let told: InitProgress[];
+/** What the initialiser reported: reasons to compare everything, and repairs. */
+let reported: InitProgress[];
 let reasons: string[];
 let repairs: Repairs[];
 let marksTaken: number;
@@ -56,7 +56,7 @@ beforeEach(async () => {
   live = openEmbeddedLiveStore({ clock: systemClock });
   configs = [ALL];
   marksTaken = 0;
-  [told, reasons] = [[], []];
+  [reported, reasons] = [[], []];
   repairs = [];
   identities = { live: 'redis 1', records: 'database 1' };
   fence = 1;
@@ -95,7 +95,7 @@ function makeInitialiser(store: InitialiserDeps['live']): Initialiser {
     initBatch: 15,
     initPauseMs: PAUSE_MS,
     queueCap: 1e6,
-    onProgress: (progress) => told.push(progress),
+    onProgress: (progress) => reported.push(progress),
     onReconcile: (reason) => reasons.push(reason),
     onRepair: (made) => repairs.push(made),
     onError: (error) => expect.unreachable(String(error)),
@@ -122,22 +122,22 @@ async function members(): Promise<Record<number, number>> {
   return Object.fromEntries((await live.rings.list()).map((ring) => [ring.configId, ring.members]));
 }
 
-it('tells how far it is, batch by batch, and rests as long as was agreed in between', async () => {
+it('reports its progress after each batch, and rests as long as configured in between', async () => {
   await configure();
   const rests: number[] = [];
-  while (told.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+  while (reported.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
   expect(rests).toEqual([0, PAUSE_MS, PAUSE_MS, SYNC_EVERY_MS]);
-  const known = { reason: 'build', batches: 3, total: CARDS, startedAtMs: told[0]?.startedAtMs };
+  const known = { reason: 'build', batches: 3, total: CARDS, startedAtMs: reported[0]?.startedAtMs };
   const running = { ...known, status: 'running', finishedAtMs: null };
-  expect(told).toMatchObject([
+  expect(reported).toMatchObject([
     { ...running, loaded: 0, lastCardId: 0, batch: 0 },
     { ...running, loaded: 15, lastCardId: 15, batch: 1 },
     { ...running, loaded: 30, lastCardId: 30, batch: 2 },
-    { ...known, status: 'completed', loaded: CARDS, batch: 3, finishedAtMs: told[3]?.updatedAtMs },
+    { ...known, status: 'completed', loaded: CARDS, batch: 3, finishedAtMs: reported[3]?.updatedAtMs },
   ]);
-  expect(await live.coordination.initProgress()).toEqual(told[3]);
+  expect(await live.coordination.initProgress()).toEqual(reported[3]);
   expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
-  expect(told, 'what changes nothing is not told').toHaveLength(4);
+  expect(reported, 'a pass without changes is not reported').toHaveLength(4);
 });
 
 it('counts on where there are more cards than were estimated', async () => {
@@ -145,8 +145,8 @@ it('counts on where there are more cards than were estimated', async () => {
   await initialiser.runOnce();
   await sql.query(`INSERT INTO cards (card_id, iccid)
     SELECT id, lpad(id::text, 20, '0') FROM generate_series(${CARDS + 1}, ${CARDS + 20}) id`);
-  while (told.at(-1)?.status !== 'completed') await initialiser.runOnce();
-  expect(told.map(({ total, batch, batches }) => [total, batch, batches])).toEqual([
+  while (reported.at(-1)?.status !== 'completed') await initialiser.runOnce();
+  expect(reported.map(({ total, batch, batches }) => [total, batch, batches])).toEqual([
     [40, 0, 3],
     [40, 1, 3],
     [40, 2, 3],
@@ -161,7 +161,7 @@ it('does nothing without the lead, and nothing before the scheduler has configur
   await configure();
   fence = null;
   expect(await initialiser.runOnce()).toBe(500);
-  expect([told, marksTaken]).toEqual([[], 0]);
+  expect([reported, marksTaken]).toEqual([[], 0]);
 });
 
 it('builds the ring of a new config although a card that belongs there changes at the same time', async () => {
@@ -173,7 +173,7 @@ it('builds the ring of a new config although a card that belongs there changes a
   expect(await members()).toEqual({ 1: CARDS / 2, 2: CARDS / 2 });
 });
 
-it('gives the cards of a config that is gone to those who poll them now', async () => {
+it('moves the cards of a removed config to the rings that poll them now', async () => {
   configs = [ALL, OWN];
   await runUntilCompleted();
   expect(await members()).toEqual({ 1: CARDS / 2, 2: CARDS / 2 });
@@ -188,7 +188,7 @@ it('begins a build again that was cut off after any of its steps', async () => {
   for (const steps of [0, 1, 2]) {
     configs = [ALL, OWN];
     await configure();
-    // Before its last step the new ring stands in use and empty: that must never look complete.
+    // Before its last step the new ring is in use and empty: that must never look complete.
     await expect(makeInitialiser(failingAfter(steps)).runOnce()).rejects.toThrow('cut off');
     await runUntilCompleted();
     expect(await members(), `after ${steps} steps`).toEqual({ 1: CARDS / 2, 2: CARDS / 2 });
@@ -224,7 +224,7 @@ function failingAfter(steps: number): InitialiserDeps['live'] {
 
 it.each([
   ['another instance leads', null],
-  ['this instance leads anew', 2],
+  ['this instance leads again', 2],
 ])('writes nothing once the lead of its pass is lost and %s', async (_, then) => {
   await configure();
   // The lead is lost while the pass waits for the database.
@@ -335,7 +335,7 @@ describe('reconciliation', () => {
     expect((await live.coordination.initProgress()).reason).toBe('build');
   });
 
-  it('counts the members anew after a repair that was cut off before it was written down', async () => {
+  it('counts the members again after a repair that was cut off before it was saved', async () => {
     await runUntilCompleted();
     await live.rings.remove(ringOf(ALL), [1, 3]);
     let cutOff = false;
@@ -385,7 +385,7 @@ describe('reconciliation', () => {
     expect(await members()).toEqual({ 1: CARDS });
     const after = await live.coordination.initProgress();
     expect(after).toMatchObject({ status: 'completed', total: CARDS, loaded: CARDS });
-    // Only a database that was replaced has forgotten what the mark stands for.
+    // Only a database that was replaced does not know the mark any more.
     expect(marksTaken).toBe(reason === 'live_store_replaced' ? 1 : 2);
     expect((await live.rings.list())[0]).toMatchObject({ generation: 1, building: null });
     // Once: nothing changed since.
@@ -435,36 +435,36 @@ describe('reconciliation', () => {
     expect(await live.coordination.reconciliation()).toMatchObject({ healedMissing: 2, healedForeign: 1 });
   });
 
-  it('tells of a comparison that was asked for as of a build, and of a continuous one nothing', async () => {
+  it('reports a requested comparison like a build, and a continuous one not at all', async () => {
     await runUntilCompleted();
     await runUntilSwept();
-    told.length = 0;
+    reported.length = 0;
     await live.coordination.requestReconciliation(Date.now());
     const rests: number[] = [];
-    while (told.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
+    while (reported.at(-1)?.status !== 'completed') rests.push(await initialiser.runOnce());
     expect([new Set(rests.slice(0, -1)), rests.at(-1)]).toEqual([new Set([PAUSE_MS]), SYNC_EVERY_MS]);
-    const known = { reason: 'requested', total: CARDS, batches: 3, startedAtMs: told[0]?.startedAtMs };
+    const known = { reason: 'requested', total: CARDS, batches: 3, startedAtMs: reported[0]?.startedAtMs };
     const running = { ...known, status: 'running', finishedAtMs: null };
-    expect(told.slice(0, 2)).toMatchObject([
+    expect(reported.slice(0, 2)).toMatchObject([
       { ...running, loaded: 15, batch: 1 },
       { ...running, loaded: 30, batch: 2 },
     ]);
-    const last = told.at(-1);
+    const last = reported.at(-1);
     const all = { loaded: CARDS, batch: 3 };
-    expect(told.slice(2, -1)).toMatchObject(told.slice(2, -1).map(() => ({ ...running, ...all })));
+    expect(reported.slice(2, -1)).toMatchObject(reported.slice(2, -1).map(() => ({ ...running, ...all })));
     expect(last).toMatchObject({ ...known, ...all, status: 'completed', finishedAtMs: last?.updatedAtMs });
-    const { length } = told;
+    const { length } = reported;
     for (let pass = 0; pass < 5; pass += 1) expect(await initialiser.runOnce()).toBe(SYNC_EVERY_MS);
-    expect(told).toHaveLength(length);
+    expect(reported).toHaveLength(length);
   });
 
-  it('ends what is left of a build whose rings are gone, and passes on what it cannot mend', async () => {
+  it('completes a build whose rings are gone, and throws errors that it cannot handle', async () => {
     await runUntilCompleted();
     const progress = await live.coordination.initProgress();
     await live.coordination.saveInitProgress({ ...progress, status: 'running', finishedAtMs: null });
-    told.length = 0;
+    reported.length = 0;
     await initialiser.runOnce();
-    expect(told).toMatchObject([{ status: 'completed', finishedAtMs: expect.any(Number) }]);
+    expect(reported).toMatchObject([{ status: 'completed', finishedAtMs: expect.any(Number) }]);
     const away = new CardpollError('unavailable', 'record_store_unreachable', 'away');
     const failing = vi.spyOn(records.cards, 'changesSince').mockRejectedValue(away);
     await expect(initialiser.runOnce()).rejects.toBe(away);
@@ -483,7 +483,7 @@ describe('reconciliation', () => {
     expect(await members()).toEqual({ 1: CARDS });
   });
 
-  it('compares instead of building anew when the progress was lost and the rings are there', async () => {
+  it('compares instead of building again when the progress was lost and the rings are there', async () => {
     await runUntilCompleted();
     await live.rings.remove(ringOf(ALL), [9]);
     await sql.query('DELETE FROM cards WHERE card_id = 10');

@@ -81,7 +81,7 @@ beforeEach(async () => {
   pausedMs = 0;
   [running, stopWorks] = [true, true];
   logged.length = 0;
-  told.length = 0;
+  entries.length = 0;
   scripted.forget();
   scripted.follow(script);
   const session = await records.cards.openImport();
@@ -106,8 +106,8 @@ async function cached(): Promise<Card> {
 }
 
 /** Entries of the audit trail. */
-const told: AuditEntry[] = [];
-const audit = { log: (entry: AuditEntry) => void told.push(entry) };
+const entries: AuditEntry[] = [];
+const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
 async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = records.stops) {
@@ -126,11 +126,11 @@ const stopRow = async () =>
 const pausePasses = () =>
   client.query('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = $1', [cardId]);
 
-it('stops a card over its package once, and tells when somebody resumed it', async () => {
+it('stops a card over its package once, and logs when it is resumed', async () => {
   expect((await poll()).outcome.stopped).toBe(true);
   expect((await poll()).outcome.stopped).toBeUndefined();
   expect(scripted.calls.stop).toBe(1);
-  expect(told).toMatchObject([{ name: 'daemon', action: 'card.stop', object: `card ${cardId}` }]);
+  expect(entries).toMatchObject([{ name: 'daemon', action: 'card.stop', object: `card ${cardId}` }]);
 
   running = true;
   const resumed = await poll();
@@ -169,7 +169,7 @@ it('does not stop a card whose allowance was raised, although the cache still ha
   expect((await cached()).allowanceMb).toBe(5_000);
 });
 
-it('stops nobody while a reading is suspected', async () => {
+it('stops no card while a reading is suspected', async () => {
   const usage = { ...(await cached()).usage, suspectedMb: 0 } as Card['usage'];
   expect((await poll({ usage })).fields).toMatchObject({ over_package: true, stopped: false });
   expect(await stopRow()).toBeUndefined();
@@ -228,7 +228,7 @@ it('holds an acknowledged stop for unconfirmed when the status cannot be asked',
   expect(scripted.calls.stop).toBe(1);
 });
 
-it('keeps its claim when nobody knows what became of the call, and gives it up when it was refused', async () => {
+it('keeps its claim when the result of the call is unknown, and gives it up when the call was refused', async () => {
   const stopAnswers = (answer: ReturnType<Script>): Script => {
     return (call) => (call.interfaceName === 'stop' ? answer : script(call));
   };

@@ -51,11 +51,11 @@ const signedBy = (secrets: readonly string[]) =>
   webhookMessage({ event: 'alert.fired', messageId: 'm1', alert: FIRING }, secrets, Date.now());
 
 describe('the body', () => {
-  it('tells what fired', () => {
+  it('says what fired', () => {
     expect(bodyOf('alert.fired', FIRING)).toEqual(FIRED_BODY);
   });
 
-  it('tells when, why and at which value an alert was resolved', () => {
+  it('says when, why and at which value an alert was resolved', () => {
     expect(bodyOf('alert.resolved', RESOLVED)).toEqual({
       ...FIRED_BODY,
       event: 'alert.resolved',

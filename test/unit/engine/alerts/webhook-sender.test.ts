@@ -1,4 +1,4 @@
-// What the sender makes of each attempt: what it tells the outbox, the meter and the log, how many run at once, and what a
+// What the sender does with each attempt: what it reports to the outbox, the meter and the log, how many run at once, and what a
 // stop or an outbox that fails does to them. Real receivers; with a real outbox: test/integration/engine/alerts/webhook-sender.test.ts.
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:https';
@@ -93,7 +93,7 @@ async function receiver(behaviour: Behaviour): Promise<BadGateway> {
   return started;
 }
 
-/** A line of the log about the first delivery: of one that did not arrive unless told otherwise. */
+/** A line of the log about the first delivery: by default of one that did not arrive. */
 function line(receiver: string, attempt: number, over: Record<string, unknown>): Record<string, unknown> {
   return { level: 40, alert_id: 101, event: 'alert.fired', receiver, attempt, ...over };
 }
@@ -133,8 +133,8 @@ describe('an attempt', () => {
     await pass(newSender());
     expect(settled).toEqual([[1, { status: 'pending', retryInMs: 120_000, error: 'answered 300' }]]);
     expect(metered).toEqual(['retried']);
-    const told = { reason: 'answered 300', retry_in_ms: 120_000, msg: 'webhook not delivered' };
-    expect(logged).toEqual([line(url, 3, told)]);
+    const expected = { reason: 'answered 300', retry_in_ms: 120_000, msg: 'webhook not delivered' };
+    expect(logged).toEqual([line(url, 3, expected)]);
   });
 
   it.each([
@@ -207,7 +207,7 @@ describe('attempts under way', () => {
     await expect.poll(() => clock.sleepers).toBe(1);
     await expect.poll(() => held.length).toBe(16);
     held[0]?.destroy();
-    // The clock stands still: nothing but the end of an attempt wakes the sender.
+    // The clock does not move: only the end of an attempt wakes the sender.
     await expect.poll(() => held.length).toBe(17);
   });
 
@@ -216,8 +216,8 @@ describe('attempts under way', () => {
     await sender.stop();
     expect(settled).toEqual([[1, { status: 'pending', retryInMs: 0, error: 'cardpoll was stopped' }]]);
     expect(metered).toEqual(['stopped']);
-    const told = { reason: 'cardpoll was stopped', retry_in_ms: 0, msg: 'webhook not delivered' };
-    expect(logged).toEqual([line(url, 1, told)]);
+    const expected = { reason: 'cardpoll was stopped', retry_in_ms: 0, msg: 'webhook not delivered' };
+    expect(logged).toEqual([line(url, 1, expected)]);
   });
 });
 
@@ -286,7 +286,7 @@ describe('one call', () => {
     expect(await attemptWebhook(NOT_PUBLIC, MESSAGE, GUARD, never())).toMatchObject({ lasting: true });
   });
 
-  it('at an https URL speaks TLS, and tells nothing to a certificate it does not trust', async () => {
+  it('uses TLS for an https URL, and sends nothing to a server with an untrusted certificate', async () => {
     let requests = 0;
     const server = createServer(tlsPair('first'), () => {
       requests += 1;

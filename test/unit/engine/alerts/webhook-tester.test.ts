@@ -1,4 +1,4 @@
-// What the receiver of a rule gets when an operator tries it, and what the operator is told of it.
+// What the receiver of a rule gets when an operator tests it, and what the operator sees.
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alerts/alert-rule.ts';
@@ -85,7 +85,7 @@ it('sends what an alert at the threshold of the rule would be', async () => {
   });
 });
 
-it('tells how long the answer took, in whole milliseconds', async () => {
+it('reports how long the answer took, in whole milliseconds', async () => {
   const receiving = await receiver((socket, request) => {
     clock.advance(1_234.6);
     answer(204, '')(socket, request);
@@ -109,7 +109,7 @@ it.each([
   expect(headers).toHaveProperty('webhook-signature', expect.stringMatching(/^v1,\S{44}$/));
 });
 
-it('is not signed where nobody has secrets', async () => {
+it('is not signed without any secret', async () => {
   const receiving = await receiver(answer(204, ''));
   await trial(receiving.url);
   expect(receiving.requests[0]?.headers).not.toHaveProperty('webhook-signature');

@@ -1,5 +1,5 @@
-// When the cleaner begins a run, how long it rests between steps, what it tells of a run, and when it gives a target up:
-// never for an outage, at once for what waiting does not cure. The records are a stand-in that does as told; what steps do
+// When the cleaner begins a run, how long it rests between steps, what it logs about a run, and when it gives up a target:
+// never for an outage, at once for what waiting does not cure. The records are a fake with scripted steps; what steps do
 // is proven in contract/record-store/cleanup.test.ts.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const UNREACHABLE = new CardpollError('unavailable', 'postgres_unreachable', 'away');
-const TIMEOUT = new CardpollError('unavailable', 'postgres_timeout', 'somebody holds a lock');
+const TIMEOUT = new CardpollError('unavailable', 'postgres_timeout', 'a lock is held');
 
 const PLAN: Awaited<ReturnType<CleanupRecords['plan']>> = { items: [] } as never;
 const PAUSE_MS = 10;
@@ -92,7 +92,7 @@ it('gives a target up after fifteen timeouts in a row', async () => {
   await timeouts(14);
   expect(skipped).toEqual([]);
   await cleaner.runOnce();
-  expect(skipped).toEqual(['somebody holds a lock']);
+  expect(skipped).toEqual(['a lock is held']);
   await timeouts(14);
 });
 
@@ -157,7 +157,7 @@ it('rests between two batches, longer where they take long, and not where nothin
   expect(await cleaner.runOnce()).toBe(500);
 });
 
-it('tells what a run removed, and as an error what of it failed', async () => {
+it('logs what a run removed, and its failures as an error', async () => {
   const item = (target: string, deleted: number, error: string | null) =>
     ({ target, deleted, error }) as CleanupItem;
   const run: CleanupRun = {
@@ -166,16 +166,16 @@ it('tells what a run removed, and as an error what of it failed', async () => {
   };
   step = async () => ({ state: 'finished', run });
   expect(await cleaner.runOnce()).toBe(0);
-  const items = [item('alerts', 7, null), item('audit', 0, 'somebody holds a lock')];
+  const items = [item('alerts', 7, null), item('audit', 0, 'a lock is held')];
   step = async () => ({ state: 'finished', run: { ...run, status: 'failed', items } });
   await cleaner.runOnce();
-  const told = { run_id: 'r', batches: 3, duration_ms: 3_500 };
+  const expected = { run_id: 'r', batches: 3, duration_ms: 3_500 };
   expect(logged).toEqual([
     expect.objectContaining({
-      ...{ ...told, level: 30, status: 'completed', deleted: 12, by_target: { alerts: 7, audit: 5 } },
+      ...{ ...expected, level: 30, status: 'completed', deleted: 12, by_target: { alerts: 7, audit: 5 } },
     }),
     expect.objectContaining({
-      ...{ ...told, level: 50, status: 'failed', errors: { audit: 'somebody holds a lock' } },
+      ...{ ...expected, level: 50, status: 'failed', errors: { audit: 'a lock is held' } },
     }),
   ]);
   expect(logged[0]).not.toHaveProperty('errors');

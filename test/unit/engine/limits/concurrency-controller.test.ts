@@ -1,4 +1,4 @@
-// One pass of the leader at a time, over the embedded store and a clock that stands still between passes.
+// One pass of the leader at a time, over the embedded store and a clock that does not move between passes.
 import { expect, it, vi } from 'vitest';
 import type { AuditChange } from '../../../../src/domain/audit.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
@@ -328,7 +328,7 @@ it('counts calls under way as need when it divides the ceiling', async () => {
   expect(realname + onePackage).toBeLessThanOrEqual(90);
 });
 
-it('sets a limit under a ceiling although it is the configured one, which somebody may raise', async () => {
+it('under a ceiling sets a limit even if it equals the configured one, which may be raised', async () => {
   const fleet = leader({ ceiling: 100 * TASK_TYPES.length });
   await fleet.pass();
   expect(await fleet.inForce()).toEqual([100, 100, 100]);
@@ -363,6 +363,6 @@ it('holds the ceiling from the seed on, divides it by need and never exceeds it'
   await fleet.live.work.claim('realname', { instanceId: 'w', claimNumber: 1, max: most, leaseMs: 600_000 });
   await fleet.live.manual.push('package', waiting);
   await fleet.pass();
-  // realname's share is lowered at once; its calls in flight are not given to anybody else.
+  // realname's share is lowered at once; its calls in flight are not given to another type.
   expect(await fleet.inForce()).toEqual([Math.ceil((most + 1) / 2), 1, 1]);
 });

@@ -5,7 +5,7 @@ import { PauseLog } from '../../../../src/engine/limits/pause-log.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-it('tells when a type is paused and when it goes on, once, on the leader', async () => {
+it('logs once, on the leader, when a type is paused and when it resumes', async () => {
   const clock = new FakeClock('2026-11-01T00:00:00Z');
   const { work } = openEmbeddedLiveStore({ clock });
   const lines: Array<Record<string, unknown>> = [];

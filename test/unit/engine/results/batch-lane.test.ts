@@ -41,7 +41,7 @@ it('gathers for fifty milliseconds from the first item on, by one rest', async (
   expect(clock.sleepers).toBe(0);
 });
 
-it('begins a full batch at once, and gathers anew for what comes after it', async () => {
+it('begins a full batch at once, and gathers later items into the next one', async () => {
   add(...range(1, MAX_BATCH - 1));
   expect(batches).toEqual([]);
   await clock.run(GATHER_MS / 2);

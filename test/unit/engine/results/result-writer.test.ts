@@ -1,4 +1,4 @@
-// What the writer does while the record store refuses, or does not answer. The stores are stand-ins: what is proven here
+// What the writer does while the record store refuses, or does not answer. The stores are fakes: what is proven here
 // is who waits for whom. With real ones: contract/record-store/refused-results.test.ts.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
@@ -19,13 +19,13 @@ let settled: Array<[number, Settlement['verdict']]>;
 let refused: number[];
 let noted: FailureNote[];
 let notes: number;
-let told: string[];
+let events: string[];
 /** What happens when a written batch is handed on, its triggers are counted, or it is settled. */
 let settling: () => void;
 let fenced: number;
 
 beforeEach(() => {
-  [writes, counted, settled, refused, noted, told] = [[], [], [], [], [], []];
+  [writes, counted, settled, refused, noted, events] = [[], [], [], [], [], []];
   [settling, fenced, notes] = [() => {}, 0, 0];
   write = async () => ({ staleUsage: [] });
   clock = new FakeClock();
@@ -33,7 +33,7 @@ beforeEach(() => {
     work: {
       settle: async (_, settlements, { capMs }) => {
         settling();
-        told.push(`settle ${settlements.length} under ${capMs}`);
+        events.push(`settle ${settlements.length} under ${capMs}`);
         for (const { item, verdict } of settlements) settled.push([item.cardId, verdict]);
         return { fenced };
       },
@@ -53,18 +53,18 @@ beforeEach(() => {
     triggers: {
       count: async (results) => {
         settling();
-        told.push(`count ${results.length}`);
+        events.push(`count ${results.length}`);
         for (const { cardId, succeeded } of results)
           counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
       },
     },
     onWritten: async (outcomes) => {
       settling();
-      told.push(`written ${outcomes.length}`);
+      events.push(`written ${outcomes.length}`);
     },
     onRefused: ({ cardId }) => void refused.push(cardId),
-    onFenced: (taskType, count) => void told.push(`${count} of ${taskType} fenced`),
-    onError: (stage, _, retryInMs) => void told.push(`${stage} again in ${retryInMs}`),
+    onFenced: (taskType, count) => void events.push(`${count} of ${taskType} fenced`),
+    onError: (stage, _, retryInMs) => void events.push(`${stage} again in ${retryInMs}`),
     clock,
     random: () => 0,
     writeBuffer: 10_000,
@@ -180,7 +180,7 @@ it('settles only what is durable: it writes, then counts for the trigger, then s
   finish(1);
   finish(2, { item: ofTrigger(2) });
   await writer.stop();
-  expect(told).toEqual(['written 2', 'count 1', 'settle 2 under 60000']);
+  expect(events).toEqual(['written 2', 'count 1', 'settle 2 under 60000']);
 });
 
 it('counts for a trigger what came of its cards, and writes nothing for those that failed', async () => {
@@ -211,7 +211,7 @@ it('counts no card that goes back to its list, and none that no trigger asked fo
   await writer.stop();
   expect(settled).toHaveLength(4);
   expect(counted).toEqual([]);
-  expect(told.filter((what) => what.startsWith('count'))).toEqual([]);
+  expect(events.filter((what) => what.startsWith('count'))).toEqual([]);
 });
 
 it('is as full as it has items that are not settled, and empty when all are', async () => {
@@ -235,10 +235,10 @@ it('tries again for as long as a store is away, in growing pauses, and gives not
   await clock.run(60_000);
   await stopped;
   const pauses = [50, 100, 200, 400, 800, 1_600, 2_000, 2_000];
-  expect(told).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
+  expect(events).toEqual([...pauses.map((ms) => `settle again in ${ms}`), 'settle 1 under 60000']);
 });
 
-it('tells at which of its stages a store is away', async () => {
+it('reports at which stage a store is unavailable', async () => {
   let step = 0;
   const away = () => {
     step += 1;
@@ -254,7 +254,7 @@ it('tells at which of its stages a store is away', async () => {
   const stopped = writer.stop();
   await clock.run(60_000);
   await stopped;
-  expect(told).toEqual([
+  expect(events).toEqual([
     'write again in 50',
     'settle again in 50',
     'written 1',
@@ -296,13 +296,13 @@ it('has a card polled again whose usage another worker wrote first, unless an op
   ]);
 });
 
-it('settles each card under the backoff of its own config, and tells of the fenced ones', async () => {
+it('settles each card with the backoff of its own config, and reports fenced cards', async () => {
   fenced = 1;
   finish(1, { verdict: 'failed', outcome: null, retryCapMs: 0 });
   finish(2, { verdict: 'failed', outcome: null });
   finish(3, { verdict: 'failed', outcome: null });
   await writer.stop();
-  expect(told.sort()).toEqual([
+  expect(events.sort()).toEqual([
     '1 of realname fenced',
     '1 of realname fenced',
     'settle 1 under 0',

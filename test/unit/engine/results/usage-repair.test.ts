@@ -54,7 +54,7 @@ it("looks for months that have begun nowhere, by the record store's clock, once 
   expect(asked.at(-1)).toMatchObject({ present: '2026-11', latest: '2026-11' });
 });
 
-it('goes on at once while it finds cards, has them read anew, and says how many', async () => {
+it('continues at once while it finds cards, drops them from the cache, and logs their number', async () => {
   found = [[1, 2, 3], [9]];
   await repair.run();
   await repair.run();

@@ -95,14 +95,14 @@ it('takes removed cards out of every ring, and forgets their failures', async ()
   expect(await members()).toEqual([1, 0]);
 });
 
-it('lets nobody read cards from the cache that changed or were removed', async () => {
+it('drops changed and removed cards from the cache', async () => {
   const cards = [1, 2, 3].map((cardId) => ({ ...card(cardId, 10), iccid: String(cardId) }) as Card);
   await live.cards.put(cards, 60_000);
   await follow({ changed: [card(1, 10)], removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
   expect([...(await live.cards.get([1, 2, 3])).keys()]).toEqual([3]);
 });
 
-it('has judged whether changed cards are over their package, once nobody reads them from the cache', async () => {
+it('checks whether changed cards are over their package after dropping them from the cache', async () => {
   await follow({ changed: [card(1, 10), card(3, 10)], removed: [2], mark: 'b' }, { ...NOTHING, mark: 'c' });
   expect(judged).toEqual([1, 3]);
 });

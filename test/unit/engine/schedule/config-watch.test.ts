@@ -1,4 +1,4 @@
-// The polling configs as the engine knows them: read before anybody works, and again and again after that.
+// The polling configs in the engine: read before any service starts, and regularly after that.
 import { beforeEach, expect, it } from 'vitest';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ConfigWatch } from '../../../../src/engine/schedule/config-watch.ts';
@@ -48,7 +48,7 @@ it('follows a change within 300 ms, and keeps what it knows while the records ar
   await watch.stop();
 });
 
-it('tells how long it has had no answer, and why, from five seconds on', async () => {
+it('reports how long it has had no answer, and why, from five seconds on', async () => {
   await watch.start();
   const readAt = clock.monotonic();
   expect([watch.readAt, watch.outage]).toEqual([readAt, null]);

@@ -30,7 +30,7 @@ let identities: { live: string; records: string };
 let lead: Lead;
 let reasons: ReconciliationReason[];
 let repairs: Repairs[];
-/** The rings whose members were counted anew, by config id. */
+/** The rings whose members were counted again, by config id. */
 let recounted: number[];
 /** Cards put into a ring before the connection breaks. */
 let addsLeft: number;
@@ -54,7 +54,7 @@ beforeEach(() => {
   });
 });
 
-/** The rings, which tell of counts and break when they are to. */
+/** The rings; they note counts, and fail when a test wants it. */
 function observed(rings: LiveStore['rings']): LiveStore['rings'] {
   const own: Partial<LiveStore['rings']> = {
     recount: (ring) => {
@@ -285,7 +285,7 @@ describe('repairing', () => {
     return { state: { ...next, position: 'cards:0' }, next, suspects: table.seen(ids), view };
   }
 
-  it('writes down where to go on when nothing was wrong, and tells of no repair', async () => {
+  it('saves its position when nothing was wrong, and reports no repair', async () => {
     const next = standing('cards:10');
     expect(await reconciler.heal(suspicion([], next))).toEqual(next);
     expect([await stored(), repairs]).toEqual([next, []]);
@@ -315,7 +315,7 @@ describe('repairing', () => {
     expect(repairs).toEqual([{ missing: 4, foreign: 3, double: 2 }]);
   });
 
-  it('repairs in parts, told as one', async () => {
+  it('repairs in parts, and reports them together', async () => {
     const ids = idsBetween(1, 20_000);
     table.put(ids);
     await build(ALL, 1_024);
@@ -325,7 +325,7 @@ describe('repairing', () => {
     expect(await live.rings.list()).toMatchObject([{ members: 20_000 }]);
   });
 
-  it('tells of no repair where suspects were right by then', async () => {
+  it('reports no repair when the suspects are right by then', async () => {
     table.put([1]);
     await build(ALL, 32, [1]);
     expect(await reconciler.heal(suspicion([1], standing('cards:1')))).toMatchObject({ healed: 0 });
@@ -373,7 +373,7 @@ describe('repairing', () => {
       ['a step before repaired', { healed: 3 }, [], [1, 2]],
       ['there was a reason for it', { reason: 'live_store_replaced' }, [], [1, 2]],
     ] as const)(
-      'counts the members of all rings anew where there may be doubt: %s',
+      'counts the members of all rings again when their number is in doubt: %s',
       async (_, differing, wrong, counted) => {
         clock.advance(2_000);
         const state = await reconciler.heal(suspicion(wrong, standing('', differing), view));

@@ -43,7 +43,7 @@ async function members(): Promise<Record<number, number>> {
   return Object.fromEntries((await live.rings.list()).map((ring) => [ring.configId, ring.members]));
 }
 
-it('loads the next cards after the last one into all rings they belong to, and tells how far it came', async () => {
+it('loads the next cards after the last one into all their rings, and returns its progress', async () => {
   table.put([1, 3, 5, 7]);
   const rings = await ringsOf(ALL, USAGE);
   expect(await loader.load(1, 2, rings, VIEW)).toEqual({ count: 2, lastCardId: 5 });

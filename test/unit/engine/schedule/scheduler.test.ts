@@ -66,8 +66,8 @@ describe('a pass', () => {
   let configs: PollingConfig[];
   /** null: another instance leads. */
   let fence: number | null;
-  /** What the rings were told and asked, by config id. */
-  let told: Array<{ id: number; intervalMs: number; enabled: boolean }>;
+  /** The settings and the calls that the rings got, by config id. */
+  let sent: Array<{ id: number; intervalMs: number; enabled: boolean }>;
   let asked: number[];
   /** Called when a ring was asked. */
   let onAsked: () => void;
@@ -76,7 +76,7 @@ describe('a pass', () => {
   beforeEach(() => {
     clock = new FakeClock(1_000_000);
     live = openEmbeddedLiveStore({ clock });
-    [configs, fence, told, asked, onAsked] = [[FIRST], 1, [], [], () => {}];
+    [configs, fence, sent, asked, onAsked] = [[FIRST], 1, [], [], () => {}];
     scheduler = schedulerOf(CAP);
   });
 
@@ -94,7 +94,7 @@ describe('a pass', () => {
   function observed(rings: Rings): Rings {
     const own: Partial<Rings> = {
       configure: (ring, settings) => {
-        told.push({ id: ring.configId, ...settings });
+        sent.push({ id: ring.configId, ...settings });
         return rings.configure(ring, settings);
       },
       advance: (ring, limits) => {
@@ -108,7 +108,7 @@ describe('a pass', () => {
     });
   }
 
-  /** Builds the rings, without cards, and runs the pass from which on the scheduler knows where they stand. */
+  /** Builds the rings, without cards, and runs the pass in which the scheduler learns their cursors. */
   async function build(): Promise<void> {
     await scheduler.runOnce();
     for (const one of configs) {
@@ -122,19 +122,19 @@ describe('a pass', () => {
     return (await live.rings.list()).map((ring) => ring.cursor);
   }
 
-  it('neither tells nor asks the rings anything while another instance leads, and comes again', async () => {
+  it('sends nothing to the rings while another instance leads, and tries again', async () => {
     fence = null;
     expect(await scheduler.runOnce()).toBe(50);
-    expect([told, asked]).toEqual([[], []]);
+    expect([sent, asked]).toEqual([[], []]);
     fence = 1;
     expect(await scheduler.runOnce()).toBe(50);
-    expect([told.length, asked]).toEqual([1, [1]]);
+    expect([sent.length, asked]).toEqual([1, [1]]);
   });
 
-  it('tells no further ring when the lead it began under is lost, also where it leads anew', async () => {
+  it('sends no settings to further rings after it loses the lead, even if it leads again', async () => {
     configs = [FIRST, SECOND];
     let looks = 0;
-    const anew = new Scheduler({
+    const again = new Scheduler({
       rings: observed(live.rings),
       configs: () => configs,
       // Looked at once for the pass, and before each ring.
@@ -143,8 +143,8 @@ describe('a pass', () => {
       clock,
       onError: (error) => expect.unreachable(String(error)),
     });
-    await anew.runOnce();
-    expect(told.map(({ id }) => id)).toEqual([1]);
+    await again.runOnce();
+    expect(sent.map(({ id }) => id)).toEqual([1]);
   });
 
   it('asks no further ring when the lead is lost in the middle of it', async () => {
@@ -156,20 +156,20 @@ describe('a pass', () => {
     expect(asked).toEqual([1]);
   });
 
-  it('tells rings of their configs when these change, and again every half second', async () => {
+  it('sends configs to the rings when they change, and again every half second', async () => {
     await scheduler.runOnce();
-    expect(told.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true, staggerMs: 0 }]);
+    expect(sent.splice(0)).toEqual([{ id: 1, intervalMs: 1_024_000, enabled: true, staggerMs: 0 }]);
     for (const time of ['first', 'second']) {
       clock.advance(499);
       await scheduler.runOnce();
-      expect(told, `nothing changed the ${time} time`).toEqual([]);
+      expect(sent, `nothing changed the ${time} time`).toEqual([]);
       clock.advance(1);
       await scheduler.runOnce();
-      expect(told.splice(0), `a store may have lost it the ${time} time`).toHaveLength(1);
+      expect(sent.splice(0), `a store may have lost it the ${time} time`).toHaveLength(1);
     }
     configs = [{ ...FIRST, intervalSeconds: 90, status: 0 }];
     await scheduler.runOnce();
-    expect(told).toEqual([{ id: 1, intervalMs: 90_000, enabled: false, staggerMs: 0 }]);
+    expect(sent).toEqual([{ id: 1, intervalMs: 90_000, enabled: false, staggerMs: 0 }]);
   });
 
   it.each([
@@ -179,7 +179,7 @@ describe('a pass', () => {
   ] as const)('staggers rings by task type: %s, every %i s', async (taskType, intervalSeconds, staggerMs) => {
     configs = [{ ...FIRST, taskType, intervalSeconds }];
     await scheduler.runOnce();
-    expect(told).toMatchObject([{ staggerMs }]);
+    expect(sent).toMatchObject([{ staggerMs }]);
   });
 
   it('asks no ring of a config that is off, and each other one once', async () => {

@@ -34,7 +34,7 @@ it('samples what happened since the sample before, on the second', async () => {
     '2026-11-21T02:00:00.000Z',
     '2026-11-21T02:00:02.000Z',
   ]);
-  // What was counted before anybody looked says nothing about this second.
+  // Polls that were counted before the first sample say nothing about this second.
   expect(samples[0]?.tasks.realname).toMatchObject({ ratePerSecond: null, failedPerSecond: null });
   expect(samples[1]?.tasks.realname).toMatchObject({
     ratePerSecond: 7,

@@ -1,5 +1,5 @@
 // Counts of polls on their way to the live store: each exactly once, however often the store was away meanwhile. The live
-// store is the real one of this process; in front of it stands what loses or refuses a flush.
+// store is the real one of this process; a wrapper in front of it loses or refuses flushes.
 import { beforeEach, expect, it } from 'vitest';
 import { bucketOf } from '../../../../src/domain/stats/durations.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
@@ -82,7 +82,7 @@ it('counts polls by how they went, how long they took and why they failed', asyn
   ]);
 });
 
-it('counts polls by carrier, anew with every flush', async () => {
+it('counts polls by carrier, from zero with every flush', async () => {
   recorder.countSucceeded('realname', 100, 7);
   recorder.countFailed('realname', 100, 'http', 7);
   recorder.countFailed('realname', 100, 'http', 8);
@@ -117,7 +117,7 @@ it('names the first fifty carriers of a flush, and counts every poll', async () 
   expect(carriers?.has(51)).toBe(false);
 });
 
-it('tells the metrics of every poll when it ends', () => {
+it('reports every poll to the metrics when it ends', () => {
   recorder.countSucceeded('carddata', 100, CARRIER);
   recorder.countFailed('package', 200, 'timeout', CARRIER);
   expect(metered).toEqual([

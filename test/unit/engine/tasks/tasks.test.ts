@@ -44,7 +44,7 @@ let claim: StopClaim;
 /** The entry of the trail that the records make of a stop; null: none was under way. */
 let entry: AuditEntry | null;
 let called: Array<[InterfaceName, number]>;
-let told: AuditEntry[];
+let entries: AuditEntry[];
 /** What was asked of the stop records and of the cache, in order. */
 let asked: unknown[][];
 let logged: Array<Record<string, unknown>>;
@@ -54,7 +54,7 @@ beforeEach(() => {
   answers = { card_status: 'active', stop: null };
   claim = { state: 'granted', usedMb: 12, allowanceMb: 9 };
   entry = { action: 'card.stop' } as unknown as AuditEntry;
-  [called, told, asked, logged] = [[], [], [], []];
+  [called, entries, asked, logged] = [[], [], [], []];
 });
 
 const gateway: Gateway = {
@@ -87,7 +87,7 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
   const task = makeTask(taskType, {
     gateway,
     stops,
-    audit: { log: (one) => void told.push(one) },
+    audit: { log: (one) => void entries.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),
     leaseMs: LEASE_MS,
@@ -145,7 +145,7 @@ describe('carddata', () => {
   it.each([
     ['within', 15],
     ['unlimited', null],
-  ])('says of a card that is %s that it is not over its package', async (_, allowanceMb) => {
+  ])('finds that a card that is %s is not over its package', async (_, allowanceMb) => {
     answers = { flow: 15 };
     expect((await poll('carddata', { allowanceMb })).outcome).toMatchObject({ overPackage: false });
   });
@@ -185,7 +185,7 @@ describe('package', () => {
     expect(logged).toEqual([{ level: 30, ...SAME, msg: '复机' }]);
   });
 
-  it('stops a card over its package, by the figures of the claim, and tells of it', async () => {
+  it('stops a card over its package by the figures of the claim, and logs the stop', async () => {
     answers.stop = () => {
       answers.card_status = 'stopped';
       return null;
@@ -198,18 +198,18 @@ describe('package', () => {
     ]);
     expect(outcome).toEqual({ ...polled('package'), stopped: true });
     expect(fields).toEqual({ used_mb_month: 11, allowance_mb: 10, over_package: true, stopped: true });
-    expect(told).toEqual([entry]);
+    expect(entries).toEqual([entry]);
     expect(logged).toEqual([
       { level: 30, ...SAME, usage_month: '2026-11', used_mb_month: 12, allowance_mb: 9, msg: '停机' },
     ]);
   });
 
-  it('writes down once that somebody else stopped a card over its package, and tells of no stop', async () => {
+  it('records once that another system stopped a card over its package, and logs no stop', async () => {
     answers.card_status = 'stopped';
     entry = null;
     expect((await poll('package')).outcome).toMatchObject({ stopped: true });
     expect(asked).toEqual([['complete', 7, '2026-11']]);
-    expect(told).toEqual([]);
+    expect(entries).toEqual([]);
     expect(logged).toEqual([]);
     const known = await poll('package', { stopped: true });
     expect(known).toMatchObject({ outcome: polled('package'), fields: { over_package: true } });
@@ -232,7 +232,7 @@ describe('package', () => {
     expect(called).toHaveLength(1);
   });
 
-  it('leaves a card to the worker that is at it', async () => {
+  it('leaves a card to the worker that is stopping it', async () => {
     claim = { state: 'held' };
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
@@ -273,7 +273,7 @@ describe('package', () => {
     ]);
   });
 
-  it('takes a stop for unconfirmed where nobody answers whether it shows', async () => {
+  it('counts a stop as unconfirmed when the status question gets no answer', async () => {
     const lost = new GatewayError('timeout', 'timed out');
     answers.stop = () => {
       answers.card_status = lost;

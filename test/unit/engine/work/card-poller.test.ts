@@ -1,4 +1,4 @@
-// What is told of one poll: to the statistics the leader decides from, to the log, and to the fleet when the gateway asks
+// What one poll reports: to the statistics that the leader uses, to the log, and to the fleet when the gateway asks
 // for less. The live store is the real one of this process, the clock the test's.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ let clock: FakeClock;
 let live: LiveStore;
 let stats: StatsRecorder;
 let lines: Array<Record<string, unknown>>;
-let told: unknown[];
+let errors: unknown[];
 /** How long the gateway takes; what it refuses with, unless null. */
 let tookMs: number;
 let failure: unknown;
@@ -34,7 +34,7 @@ beforeEach(() => {
   live = openEmbeddedLiveStore({ clock });
   const onError = (error: unknown) => expect.unreachable(String(error));
   stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError });
-  [lines, told] = [[], []];
+  [lines, errors] = [[], []];
   [tookMs, failure, refusesAll] = [0, null, false];
 });
 
@@ -56,7 +56,7 @@ function makePoller(
     flow: { refusesAll: () => refusesAll },
     clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    onError: (error, retryInMs) => void told.push([error, retryInMs]),
+    onError: (error, retryInMs) => void errors.push([error, retryInMs]),
   });
 }
 
@@ -162,7 +162,7 @@ it('reports a pause that could not be set, and goes on polling', async () => {
   const poller = makePoller(() => Promise.reject(away));
   await polls(poller, later);
   await clock.run(0);
-  expect(told).toEqual([[away, 0]]);
+  expect(errors).toEqual([[away, 0]]);
   failure = null;
   expect(await poll(poller)).toEqual({ outcome: OUTCOME });
 });

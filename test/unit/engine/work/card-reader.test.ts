@@ -40,18 +40,18 @@ it('asks the records for what the cache lacks, in one query, and counts both', a
   expect(asked, 'nothing is missing').toHaveLength(2);
 });
 
-it('tells only of cards that exist', async () => {
+it('returns only cards that exist', async () => {
   expect(await idsOf([1, 100])).toEqual([1]);
 });
 
-it('reads anew what was cached too long ago', async () => {
+it('reads expired entries again', async () => {
   await reader.read([1]);
   clock.advance(TTL_MS + 1);
   await reader.read([1]);
   expect(asked).toHaveLength(2);
 });
 
-it('reads anew what is forgotten, and nothing else', async () => {
+it('reads forgotten cards again, and no others', async () => {
   await reader.read([1, 2]);
   await reader.forget([]);
   await reader.forget([2]);
@@ -78,7 +78,7 @@ it('gives up a read after a second, holds claims back until it ends, and has cac
   expect([asked, reader.failingMs]).toEqual([[[1]], 0]);
 });
 
-it('counts how long reads have failed, until one succeeds or nobody reads any more', async () => {
+it('measures how long reads have failed, until one succeeds or no worker reads any more', async () => {
   const broken = Promise.reject(new Error('away'));
   broken.catch(() => {});
   answers = broken;

@@ -4,7 +4,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 
 const CLAIMED_AT_MS = Date.parse('2026-11-01T00:00:00Z');
 
-it("tells the fleet's time, whatever this worker's own clock says", () => {
+it("gives the fleet's time, independent of this worker's own clock", () => {
   const clock = new FakeClock('1970-01-01T00:00:00Z');
   const deadline = new Deadline(clock, clock.monotonic(), 15_000, CLAIMED_AT_MS);
   expect(deadline.nowMs()).toBe(CLAIMED_AT_MS);

@@ -31,7 +31,7 @@ it('retries what failed on our side like any other', () => {
     capMs: MINUTE_MS,
     waitMs: 0,
   });
-  expect(retryOf('thrown by nobody we know', 30_000)).toEqual({ capMs: 30_000, waitMs: 0 });
+  expect(retryOf('an unknown error', 30_000)).toEqual({ capMs: 30_000, waitMs: 0 });
 });
 
 it.each([

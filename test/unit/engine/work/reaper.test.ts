@@ -53,7 +53,7 @@ async function dieHolding(cards: readonly number[], leaseMs: number): Promise<vo
   await live.work.claim('realname', { instanceId: 'dead', claimNumber: 1, max: cards.length, leaseMs });
 }
 
-it('takes back what a dead worker held once its lease is over, forgets it, and tells of both', async () => {
+it('takes back the slots of a dead worker after their lease, forgets the worker, and logs both', async () => {
   await dieHolding([1, 2], 15_000);
   clock.advance(14_000);
   await reaper.runOnce();
@@ -66,7 +66,7 @@ it('takes back what a dead worker held once its lease is over, forgets it, and t
     { worker_id: 'dead', msg: 'instance stopped sending heartbeats: forgotten' },
   ]);
   await reaper.runOnce();
-  expect(lines, 'told once').toHaveLength(2);
+  expect(lines, 'logged once').toHaveLength(2);
 });
 
 it('follows a clock that is set back, and says so once', async () => {
@@ -79,7 +79,7 @@ it('follows a clock that is set back, and says so once', async () => {
   ]);
 });
 
-it('tells of a count of running calls that was wrong', async () => {
+it('logs that a running count was wrong', async () => {
   const { reap } = live.work;
   live.work.reap = async (taskType) => ({
     ...(await reap.call(live.work, taskType)),

@@ -1,4 +1,4 @@
-// What /metrics tells of an instance's claims: counted on the way to the store, whatever comes of them.
+// What /metrics reports about an instance's claims: they are counted on the way to the store, with any result.
 import { expect, it } from 'vitest';
 import { WorkCounts } from '../../../../src/engine/work/work-counts.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';

@@ -299,7 +299,7 @@ it.each([
 });
 
 it('returns what it cannot read, and claims nothing for a second', async () => {
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   let claims = 0;
   const work: Partial<WorkQueue> = {
     claim: (type, request) => {
@@ -307,13 +307,13 @@ it('returns what it cannot read, and claims nothing for a second', async () => {
       return live.work.claim(type, request);
     },
   };
-  const worker = makeWorker(work, { onError: (error) => void told.push(error) });
+  const worker = makeWorker(work, { onError: (error) => void errors.push(error) });
   await live.manual.push('realname', ['1']);
   reading = () => {
     throw new Error('away');
   };
   await worker.runOnce();
-  await waitFor(() => told.length === 1, { everyMs: 1, what: 'the failure to be told' });
+  await waitFor(() => errors.length === 1, { everyMs: 1, what: 'the failure to be reported' });
   clock.advance(999);
   await worker.runOnce();
   expect(claims).toBe(1);
@@ -594,7 +594,7 @@ it('replaces calls that end together with one claim, two milliseconds later, whi
   await worker.start();
   await clock.run(0);
   expect(polls).toHaveLength(5);
-  // Work that came told the worker of itself: the turn that follows is over, too.
+  // The work that came was signalled to the worker: the turn after it has ended, too.
   await clock.run(1);
   const claimsBefore = claims;
   const sleepers = clock.sleepers;
@@ -612,15 +612,15 @@ it('replaces calls that end together with one claim, two milliseconds later, whi
 
 it('claims again at once when work came while it claimed, and only then', async () => {
   let claims = 0;
-  let tell = () => {};
+  let signal = () => {};
   const worker = makeWorker({
     onWork: (_, listener) => {
-      tell = listener;
+      signal = listener;
       return () => {};
     },
     claim: async (type, request) => {
       claims += 1;
-      if (claims <= 2) tell();
+      if (claims <= 2) signal();
       return live.work.claim(type, request);
     },
   });
@@ -632,7 +632,7 @@ it('claims again at once when work came while it claimed, and only then', async 
   expect(claims).toBe(4);
   // In the middle of the next rest, which is longer.
   await clock.run(10);
-  tell();
+  signal();
   await clock.run(0);
   expect(claims).toBe(5);
   await worker.stop();
