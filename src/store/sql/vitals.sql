@@ -1,4 +1,4 @@
--- How the database server is, as it tells anybody who may log in.
+-- The state of the database server, as far as any user who can log in may see it.
 
 -- name: vitals.server
 -- $1 application name under which daemons are connected.
@@ -26,7 +26,7 @@ FROM (
 ORDER BY open_ms DESC LIMIT 1
 
 -- name: vitals.usageMonths
--- Months of which both usage tables have their partition. None, where the tables are still to come.
+-- Months for which both usage tables have a partition. None before the tables exist.
 SELECT right(child.relname::text, 7) AS month
 FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
 WHERE inhparent IN (to_regclass('card_usage'), to_regclass('usage_records'))

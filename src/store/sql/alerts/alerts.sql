@@ -31,7 +31,7 @@ FROM alert_rules
 WHERE id = $1::integer AND deleted_at IS NULL
 
 -- name: alerts.lockRule
--- Keeps others from changing a rule until the transaction ends. $1 rule id. Returns whether it fires; no row for one that
+-- Locks a rule until the transaction ends. $1 rule id. Returns whether it fires; no row for one that
 -- is deleted.
 SELECT open_alert_id IS NOT NULL AS is_firing
 FROM alert_rules
@@ -44,7 +44,7 @@ UPDATE alert_rules SET
   name = $1, rule_type = $2, task_type = $3, comparison = $4, threshold = $5::float8, is_enabled = $6::boolean,
   notify_channels = $7::text[], webhook_url = $8, webhook_secrets = $9::text[], cooldown_seconds = $10::integer,
   revision = revision + 1,
-  -- Never the same twice: it tells versions apart.
+  -- Never the same twice: it distinguishes versions.
   updated_at = greatest(clock_timestamp(), updated_at + interval '1 millisecond'),
   last_fired_at = CASE WHEN (rule_type, task_type, comparison, threshold) = ($2, $3, $4, $5::float8)
     THEN last_fired_at END
@@ -102,7 +102,7 @@ FROM alert_history
 WHERE id = $1::bigint
 
 -- name: alerts.acknowledge
--- The first one counts, and only while the alert fires. $1 alert id, $2 by whom, $3 reason.
+-- The first acknowledgement counts, and only while the alert fires. $1 alert id, $2 by whom, $3 reason.
 UPDATE alert_history SET acknowledged_at = clock_timestamp(), acknowledged_by = $2, acknowledged_reason = $3
 WHERE id = $1::bigint AND resolved_at IS NULL AND acknowledged_at IS NULL
 
@@ -116,7 +116,7 @@ WHERE resolved_at IS NULL
 GROUP BY rule_type, task_type
 
 -- name: alerts.notifications
--- What was told of alerts, in order. $1 alert ids.
+-- The notifications of alerts, in order. $1 alert ids.
 SELECT alert_id, event, status, attempts, last_error
 FROM webhook_outbox
 WHERE alert_id = ANY ($1::bigint[])
@@ -140,7 +140,7 @@ WHERE r.open_alert_id IS NOT NULL OR (r.is_enabled AND r.deleted_at IS NULL)
 -- Makes transitions of alert rules durable in one statement: state of the rule, history, notifications.
 -- $1 rule ids (distinct, ascending), $2 revisions they were evaluated in, $3 kind (fired | resolved), $4 metric (NULL:
 -- no sample), $5 resolution (NULL for fired).
--- Returns the transitions applied, each with its alert. A rule in another revision is left out: somebody else was first.
+-- Returns the transitions applied, each with its alert. A rule in another revision is left out: another instance was first.
 WITH given AS MATERIALIZED (
   SELECT g.*
   FROM unnest($1::integer[], $2::integer[], $3::text[], $4::float8[], $5::text[])
@@ -177,7 +177,7 @@ WITH given AS MATERIALIZED (
   WHERE h.id = e.alert_id
   RETURNING h.*
 ), hushed AS (
-  -- Over while it was silenced, and nobody has been told of it: nobody will be.
+  -- Resolved while silenced, and never notified: neither notification is sent.
   UPDATE webhook_outbox o SET status = 'silenced', settled_at = clock_timestamp()
   FROM closed c
   WHERE c.silenced AND o.alert_id = c.id AND o.event = 'alert.fired' AND o.status = 'pending' AND o.attempts = 0
@@ -188,7 +188,7 @@ WITH given AS MATERIALIZED (
   FROM fired f
   WHERE 'webhook' = ANY (f.notify_channels)
   UNION ALL
-  -- An alert that was cleaned out of the history has nothing to tell any more.
+  -- An alert that cleanup has removed from the history has no notifications any more.
   SELECT c.id, 'alert.resolved', e.webhook_url, e.webhook_secrets
   FROM closed c JOIN ending e ON e.alert_id = c.id
   WHERE 'webhook' = ANY (e.notify_channels) AND NOT EXISTS (SELECT FROM hushed WHERE hushed.alert_id = c.id)

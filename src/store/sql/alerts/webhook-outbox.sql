@@ -16,7 +16,7 @@ WITH busy AS MATERIALIZED (
     AND (o.claimed_until IS NULL OR o.claimed_until <= now())
     AND NOT EXISTS (
       SELECT FROM webhook_outbox e WHERE e.alert_id = o.alert_id AND e.id < o.id AND e.status = 'pending')
-    -- The firing of a silenced alert waits for the end of the silence; what an attempt was made for goes on.
+    -- The firing of a silenced alert waits for the end of the silence; a notification already attempted continues.
     AND NOT (o.event = 'alert.fired' AND o.attempts = 0 AND EXISTS (
       SELECT FROM alert_history h
       WHERE h.id = o.alert_id AND alert_is_silenced(h.rule_id, h.rule_type, h.task_type)))
@@ -43,7 +43,7 @@ ORDER BY c.id
 
 -- name: webhook_outbox.settle
 -- $1 delivery, $2 its attempt, $3 status, $4 error or NULL, $5 ms until the next attempt or NULL. No row when the attempt is
--- somebody else's by now.
+-- taken over by another sender.
 UPDATE webhook_outbox SET
   status = $3, claimed_until = NULL, last_error = coalesce($4, last_error),
   next_attempt_at = clock_timestamp() + coalesce($5::float8, 0) * interval '1 millisecond',
@@ -52,7 +52,7 @@ WHERE id = $1::bigint AND attempts = $2::integer AND status = 'pending'
 RETURNING id
 
 -- name: webhook_outbox.redeliver
--- What failed is due again. $1 alert id. Returns a row a notification.
+-- Makes failed notifications due again. $1 alert id. Returns one row per notification.
 UPDATE webhook_outbox SET status = 'pending', next_attempt_at = clock_timestamp(), settled_at = NULL
 WHERE alert_id = $1::bigint AND status = 'failed'
 RETURNING id

@@ -24,7 +24,7 @@ OFFSET $5::bigint
 LIMIT $6::integer
 
 -- name: audit.matching
--- What page is a page of, for bounded-count.ts. $1 to $4 as there.
+-- All entries that page selects from, for bounded-count.ts. $1 to $4 as there.
 SELECT FROM audit
 WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
   AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')

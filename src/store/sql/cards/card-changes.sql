@@ -1,4 +1,4 @@
--- The change feed of cards; what a snapshot tells stands in migrations/0001_cards.sql.
+-- The change feed of cards; migrations/0001_cards.sql explains the snapshots.
 
 -- name: card_changes.snapshot
 SELECT pg_current_snapshot()::text AS mark
@@ -7,7 +7,7 @@ SELECT pg_current_snapshot()::text AS mark
 -- One page of the cards whose last change committed between two snapshots, in (changed_xid, card_id) order.
 -- $1 lower snapshot, $2 upper snapshot, $3 and $4 position after which the page starts (a window's first page starts
 -- at the lower snapshot's xmin: nothing older can be missing from it), $5 rows at most.
--- A card that changed again after the upper snapshot is not here: the next window has it.
+-- A card that changed again after the upper snapshot is left to the next window.
 SELECT changed_xid::text AS changed_xid, card_id, carrier_id, real_name_verified
 FROM cards
 WHERE (changed_xid, card_id) > ($3::xid8, $4::bigint)

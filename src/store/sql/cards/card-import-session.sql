@@ -1,7 +1,7 @@
--- One chunk of a card import: its rows in a temporary table, then one statement that brings the cards in line with them.
+-- One chunk of a card import: its rows go into a temporary table, then one statement updates the cards to match them.
 
 -- name: card_import_session.createRows
--- Empty in every transaction, and made once a connection.
+-- Created once per connection, and empty at the start of every transaction.
 CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
   position integer, card_id bigint, iccid text, carrier_id integer, status integer,
   allowance_mb double precision, real_name_verified boolean
@@ -11,16 +11,16 @@ CREATE TEMPORARY TABLE IF NOT EXISTS import_rows (
 COPY import_rows (position, card_id, iccid, carrier_id, status, allowance_mb, real_name_verified) FROM STDIN
 
 -- name: card_import_session.insertRows
--- Where the driver has no COPY. $1 positions, $2 card ids, $3 iccids, $4 carriers, $5 statuses, $6 allowances, $7 verified.
+-- For a driver without COPY. $1 positions, $2 card ids, $3 iccids, $4 carriers, $5 statuses, $6 allowances, $7 verified.
 INSERT INTO import_rows (position, card_id, iccid, carrier_id, status, allowance_mb, real_name_verified)
 SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::integer[], $5::integer[], $6::float8[], $7::boolean[])
 
 -- name: card_import_session.planByKeys
--- Keys are looked up: for ten thousand of them the planner would rather read all cards, chunk after chunk.
+-- Forces look-ups by key: for ten thousand keys the planner would otherwise read all cards for every chunk.
 SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
 -- name: card_import_session.chunk
--- Brings the cards in line with import_rows; touches only what differs. $1 whether nothing is to be done but counting.
+-- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only.
 -- Returns one row: inserted, updated, and the rows left out because their iccid belongs to another card
 -- (conflict_ids and conflict_iccids, comma separated; NULL for none).
 WITH candidate AS MATERIALIZED (
@@ -28,7 +28,7 @@ WITH candidate AS MATERIALIZED (
     own.card_id IS NOT NULL AND (own.iccid, own.carrier_id, own.status, own.allowance_mb, own.real_name_verified)
       IS DISTINCT FROM (r.iccid, r.carrier_id, r.status, r.allowance_mb,
         coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
-    -- Held by another card, or, while free, claimed by an earlier row of this chunk.
+    -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
       OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts
   FROM import_rows r

@@ -1,10 +1,10 @@
--- One stretch of the cards in id order, filtered.
+-- A range of the cards in id order, filtered.
 
 -- name: card_list.stretch
--- $1 card id after which it begins, $2 cards to look at, $3 cards to return at most, $4 carrier, $5 status, $6 stopped
+-- $1 card id to start after, $2 cards to scan, $3 cards to return at most, $4 carrier, $5 status, $6 stopped
 -- (NULL: any).
--- Returns the matching cards, each with the last id that was looked at and how many were; one row without a card for none.
--- Looking at a bounded piece of the table in id order needs no index on what is filtered by.
+-- Returns the matching cards, each with the last id scanned and how many were; one row without a card for none.
+-- Scanning a bounded range in id order needs no index on the filtered columns.
 WITH looked AS MATERIALIZED (
   SELECT card_id, iccid, carrier_id, status, allowance_mb, real_name_verified, stopped
   FROM cards

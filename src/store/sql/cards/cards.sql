@@ -1,7 +1,7 @@
--- Card records: reading them, one, a page, or how many there are.
+-- Reads card records: one, a page, or their number.
 
 -- name: cards.page
--- What decides the rings of the next cards in id order. $1 card id after which it begins, $2 rows at most.
+-- The fields that decide the rings of the next cards in id order. $1 card id to start after, $2 rows at most.
 SELECT card_id, carrier_id, real_name_verified
 FROM cards
 WHERE card_id > $1::bigint
@@ -28,7 +28,7 @@ WHERE c.card_id = ANY ($1::bigint[])
 SELECT card_id FROM cards WHERE iccid = $1
 
 -- name: cards.lastPolls
--- When a card was polled last, one row a task type that ever was: every column of card_polls but the key is one of them,
+-- When a card was polled last, one row per task type ever polled: all columns of card_polls but the key are such times,
 -- `<task_type>_at`. $1 card id.
 SELECT regexp_replace(poll.key, '_at$', '') AS task_type, poll.value::timestamptz AS at
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
@@ -46,7 +46,7 @@ LIMIT $2::integer
 SELECT count(*) AS count FROM cards
 
 -- name: cards.size
--- As the planner sees the table: rows a page when last analysed (-1: never), and the pages of now.
+-- The planner's view of the table: rows per page when last analysed (-1: never), and the present number of pages.
 SELECT reltuples::bigint AS rows, relpages AS known_pages,
   pg_relation_size(oid) / current_setting('block_size')::integer AS pages
 FROM pg_class

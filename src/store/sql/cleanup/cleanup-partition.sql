@@ -1,4 +1,4 @@
--- Taking a month's partition out of its table and dropping it. {table} and {partition} are names, quoted where they need
+-- Detaches the partition of a month from its table and drops it. {table} and {partition} are names, quoted where they need
 -- to be.
 
 -- name: cleanup_partition.expired
@@ -14,7 +14,7 @@ ORDER BY name
 LIMIT 1
 
 -- name: cleanup_partition.state
--- $1 partition. Returns whether its detaching was cut off; no row for one that is detached.
+-- $1 partition. Returns whether its detaching was interrupted; no row for a detached partition.
 SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
 
 -- name: cleanup_partition.detach

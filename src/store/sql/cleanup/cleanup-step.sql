@@ -2,7 +2,7 @@
 -- {expired} a condition of cleanup-targets.sql.
 
 -- name: cleanup_step.partitionRows
--- What goes with a partition, for bounded-count.ts.
+-- The rows of a partition, for bounded-count.ts.
 SELECT FROM {partition}
 
 -- name: cleanup_step.noteDropping
@@ -11,24 +11,24 @@ UPDATE cleanup_run_items SET dropping = $3, dropping_rows = $4::bigint
 WHERE run_id = $1 AND position = $2::integer AND dropping IS NULL AND NOT finished
 
 -- name: cleanup_step.countDropped
--- $1 run, $2 position of the item, $3 partition. Returns the rows counted; no row when somebody else was first.
+-- $1 run, $2 position of the item, $3 partition. Returns the rows counted; no row when another instance was first.
 UPDATE cleanup_run_items SET deleted = deleted + dropping_rows, dropping = NULL
 WHERE run_id = $1 AND position = $2::integer AND dropping = $3
 RETURNING dropping_rows AS rows
 
 -- name: cleanup_step.forgetDropping
--- Also what a failed run had left of it. $1 partition.
+-- Also removes what a failed run left of it. $1 partition.
 UPDATE cleanup_run_items SET dropping = NULL WHERE dropping = $1
 
 -- name: cleanup_step.lockItem
--- $1 run, $2 position of the item. Returns how far it is; no row when it is finished.
+-- $1 run, $2 position of the item. Returns its progress; no row when it is finished.
 SELECT walked_to::text AS walked_to
 FROM cleanup_run_items
 WHERE run_id = $1 AND position = $2::integer AND NOT finished
 FOR UPDATE
 
 -- name: cleanup_step.pages
--- $1 table, $2 whether it must be a partition. Returns its pages; no row when there is none such.
+-- $1 table, $2 whether it must be a partition. Returns its pages; no row if there is no such table.
 SELECT pg_relation_size(oid) / current_setting('block_size')::integer AS pages
 FROM pg_class
 WHERE oid = to_regclass($1) AND relispartition = $2::boolean
@@ -53,7 +53,7 @@ SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT at::text FROM edge) AS la
 
 -- name: cleanup_step.noteWalk
 -- $1 run, $2 position of the item, $3 rows removed, $4 place up to which rows were looked at, $5 whether that is all.
--- What is counted at the end is the truth about what had expired; the count at the start may have been an estimate.
+-- The count at the end is the exact number of expired rows; the count at the start may be an estimate.
 UPDATE cleanup_run_items SET
   deleted = deleted + $3::bigint, walked_to = $4::tid, finished = $5::boolean,
   total = CASE WHEN $5::boolean THEN deleted + $3::bigint ELSE total END

@@ -1,6 +1,6 @@
--- What has expired of each cleanup target: conditions, put into expired and into removeWindow of cleanup-step.sql. {cutoff}
--- stands for the instant, {month} for the first kept month and {snapshot} for the snapshot up to which the change feed is
--- through (NULL: unknown, and nothing compares true with it); cleanup-targets.ts makes parameters of them.
+-- Which rows of each cleanup target have expired: conditions for expired and removeWindow of cleanup-step.sql. {cutoff}
+-- is the instant, {month} the first kept month and {snapshot} the snapshot up to which the change feed is
+-- processed (NULL: unknown, and nothing compares true with it); cleanup-targets.ts turns them into parameters.
 
 -- name: cleanup_targets.expired
 -- Rows of a target, for bounded-count.ts.
@@ -10,7 +10,7 @@ SELECT FROM {table} WHERE {expired}
 month < {month} OR (month = {month} AND recorded_at < {cutoff})
 
 -- name: cleanup_targets.usage_records_rows
--- Those that go one by one, from the partition that the cutoff falls into.
+-- Rows removed one by one, from the partition that the cutoff falls into.
 recorded_at < {cutoff}
 
 -- name: cleanup_targets.card_usage

@@ -1,4 +1,4 @@
--- Cleanup configs, and cleanup runs as they stand in the records.
+-- Cleanup configs and the recorded cleanup runs.
 
 -- name: cleanup.configs
 -- $1 the targets this version knows.
@@ -39,7 +39,7 @@ FROM cleanup_runs r LEFT JOIN LATERAL (
 WHERE r.status = 'running'
 
 -- name: cleanup.skipTarget
--- $1 why the target cannot be cleaned that the run is at.
+-- $1 why the current target of the run cannot be cleaned.
 UPDATE cleanup_run_items SET finished = true, error = $1
 WHERE (run_id, position) = (
   SELECT i.run_id, i.position

@@ -1,8 +1,8 @@
--- Making monthly partitions. {table} and {partition} are names, {storage} what the table's partitions are made with, {from}
+-- Creates monthly partitions. {table} and {partition} are names, {storage} the storage options of the partitions, {from}
 -- and {to} first days of months.
 
 -- name: partitions.attached
--- Which of the partitions are there. $1 tables, $2 names of partitions.
+-- Which of the partitions exist. $1 tables, $2 names of partitions.
 SELECT child.relname::text AS name
 FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
 WHERE inhparent = ANY ($1::text[]::regclass[]) AND child.relname = ANY ($2::text[])
@@ -11,5 +11,5 @@ WHERE inhparent = ANY ($1::text[]::regclass[]) AND child.relname = ANY ($2::text
 CREATE TABLE {partition} (LIKE {table} INCLUDING ALL) {storage}
 
 -- name: partitions.attach
--- A table of its own that is attached then: unlike a partition that is made at once it blocks nobody.
+-- A separate table that is attached afterwards: unlike CREATE ... PARTITION OF it blocks no other session.
 ALTER TABLE {table} ATTACH PARTITION {partition} FOR VALUES FROM ('{from}') TO ('{to}')

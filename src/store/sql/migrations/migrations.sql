@@ -1,4 +1,4 @@
--- What is applied of the migrations.
+-- The applied migrations.
 
 -- name: migrations.createTable
 CREATE TABLE IF NOT EXISTS cardpoll_migrations (

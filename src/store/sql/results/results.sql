@@ -11,7 +11,7 @@
 --
 -- A reading is accepted if the newest usage row of the card is the one it was computed from: in the same month by
 -- comparing read_at under the row's lock; at a month change by closing the old row likewise, then opening the new one.
--- A reading more than an hour ahead of this server's clock is of a clock that is ahead, and not accepted.
+-- A reading more than an hour ahead of this server's clock comes from a wrong clock and is not accepted.
 WITH polled AS (
   INSERT INTO card_polls AS p (card_id, realname_at, carddata_at, package_at)
   SELECT o.card_id, to_timestamp(o.realname_ms / 1000.0), to_timestamp(o.carddata_ms / 1000.0),
@@ -73,14 +73,14 @@ EXCEPT ALL
 SELECT card_id FROM accepted
 
 -- name: results.latestReading
--- Epoch ms of the latest reading that is accepted now.
+-- Epoch ms up to which readings are accepted now.
 SELECT extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000 AS at_ms
 
 -- name: results.foldBack
 -- Usage that a clock ahead counted in months that have not begun goes to the present month: the rows of those months are
 -- removed, the present one is opened again (or made) with what they counted, and goes on from the newest reading. Sent
 -- twice it finds nothing the second time.
--- $1 present month, $2 last month that has begun in whatever time zone, $3 card id after which, $4 rows at most.
+-- $1 present month, $2 last month that has begun in any time zone, $3 card id after which, $4 rows at most.
 -- Returns the card ids. Looks only into the partitions of later months, which are empty otherwise: the condition names their
 -- first day, or the partition of $2 would be read as well.
 --

@@ -12,7 +12,7 @@ VALUES ($1, $2, $3, $4::integer, $5::integer, $6::integer, $7::smallint)
 RETURNING id, name, task_type, card_condition, carrier_id, interval_seconds, priority, status
 
 -- name: configs.passUsedIds
--- Somebody chose ids of his own in SQL: ids are given out behind them.
+-- If rows with chosen ids were inserted by plain SQL, new ids are given out after them.
 SELECT setval(pg_get_serial_sequence('polling_configs', 'id'), (SELECT max(id) FROM polling_configs))
 
 -- name: configs.update

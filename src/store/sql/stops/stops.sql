@@ -1,7 +1,7 @@
 -- Stops of cards, and the claims to make them. The number of the attempt is the fence.
 
 -- name: stops.wanted
--- Which of these cards are to be stopped, by the rules of claim and the newest month of each. $1 card ids.
+-- Which of these cards must be stopped, by the rules of claim and the newest month of each. $1 card ids.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
 SELECT c.card_id, c.carrier_id, c.real_name_verified
 FROM cards c
@@ -47,7 +47,7 @@ WITH card AS MATERIALIZED (
   WHERE s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
   RETURNING unresolved, attempts, used_mb, allowance_mb
 ), running AS (
-  -- Whoever finds it stopped from here on has found this stop.
+  -- From here on, a card found stopped is the result of this stop.
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed)
 )
@@ -90,7 +90,7 @@ RETURNING at, action, object, before, after
 -- The gateway acknowledged the call and does not show the card stopped: the stop stays requested, and no further call is
 -- allowed before a pause that doubles with every such call. By this server's clock.
 -- $1 card id, $2 month, $3 attempt of the caller's claim, $4 first pause in ms, $5 longest pause in ms.
--- Returns the calls that stayed unconfirmed and the pause in ms; no row when the claim is somebody else's by now.
+-- Returns the calls that stayed unconfirmed and the pause in ms; no row when another instance holds the claim by now.
 UPDATE card_stops SET
   acknowledged_at = clock_timestamp(),
   unconfirmed = unconfirmed + 1,
@@ -115,7 +115,7 @@ ORDER BY card_stops.month DESC
 LIMIT $2::integer
 
 -- name: stops.unconfirmed
--- How many cards run although the gateway acknowledged their stop, at most $1. A stop that is not wanted any more (card
+-- How many cards run although the gateway acknowledged their stop, at most $1. A stop that is no longer wanted (card
 -- removed or stopped meanwhile, allowance raised, month over) does not count. Small and partial: the index of the
 -- unconfirmed, then two rows by their keys each.
 SELECT count(*) AS count
@@ -125,7 +125,7 @@ FROM (
   JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
   WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL
     AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
-    -- A card that is not read any more never closes its month.
+    -- A card without new readings never closes its month.
     AND s.month > (clock_timestamp() - interval '32 days')::date
   LIMIT $1::bigint
 ) AS found

@@ -1,7 +1,7 @@
 -- Handing out the cards of a manual trigger.
 
 -- name: trigger_hand_out.lock
--- $1 trigger id. Returns how far it is; no row when it is finished, or handed out in full.
+-- $1 trigger id. Returns its progress; no row when it is finished, or handed out in full.
 SELECT kind, status, carrier_id, card_status, last_card_id, total, total_estimated, handed_out, succeeded, failed
 FROM manual_triggers
 WHERE trigger_id = $1::text AND feeding AND status IN ('queued', 'running')
@@ -21,10 +21,10 @@ WITH listed AS (
 SELECT string_agg(card_id::text, ',' ORDER BY position) AS card_ids FROM listed
 
 -- name: trigger_hand_out.selected
--- Hands out the next cards of a by-condition trigger. $1 trigger, $2 card id after which to go on, $3 cards to look at,
+-- Hands out the next cards of a by-condition trigger. $1 trigger, $2 card id to continue after, $3 cards to scan,
 -- $4 carrier or NULL, $5 status or NULL, $6 most cards to hand out.
 -- Returns one row: the cards handed out (comma separated, NULL for none), how many were looked at, the last of them.
--- Looking at a bounded piece of the table in id order needs no index on what is selected by, and no call takes long
+-- Scanning a bounded range in id order needs no index on the selected columns, and no call takes long
 -- however few cards match.
 WITH piece AS MATERIALIZED (
   SELECT card_id, carrier_id, status

@@ -1,7 +1,7 @@
--- Manual triggers; how counting once works stands in migrations/0007_triggers.sql.
+-- Manual triggers; migrations/0007_triggers.sql explains how a card counts once.
 
 -- name: triggers.create
--- Records a manual trigger and hands out its first cards, as one. $1 trigger id, $2 kind, $3 task type, $4 carrier,
+-- Records a manual trigger and hands out its first cards, atomically. $1 trigger id, $2 kind, $3 task type, $4 carrier,
 -- $5 status (NULL: open), $6 total, $7 whether that is an estimate, $8 all cards of a list that is not handed out in
 -- full here, otherwise NULL, $9 the cards handed out, $10 whether there may be more.
 -- Returns the trigger's row (trigger-row.ts). A trigger without cards is completed.
@@ -40,7 +40,7 @@ SELECT count(*) AS total FROM manual_triggers
 SELECT count(*) AS open FROM manual_triggers WHERE finished_at IS NULL
 
 -- name: triggers.openFor
--- Unfinished manual triggers that still ask for a poll of one card: those that owe it, and those that will hand it out.
+-- Unfinished manual triggers that still need a poll of one card: it is handed out, or will be.
 -- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
 -- Neither looks at finished triggers: what is owed is some thousand rows however many triggers there are, and triggers
 -- with cards to hand out have an index of their own.
@@ -63,7 +63,7 @@ ORDER BY t.sequence DESC
 LIMIT $4::integer
 
 -- name: triggers.selectedCards
--- The cards a by-condition trigger is for, for bounded-count.ts. $1 carrier, $2 status (NULL: any).
+-- The cards that a by-condition trigger selects, for bounded-count.ts. $1 carrier, $2 status (NULL: any).
 SELECT FROM cards
 WHERE ($1::integer IS NULL OR carrier_id = $1::integer) AND ($2::integer IS NULL OR status = $2::integer)
 
@@ -97,7 +97,7 @@ ORDER BY f.status <> 'cancelled', f.handed_out, f.sequence
 WITH result AS (
   SELECT * FROM unnest($1::text[], $2::bigint[], $3::boolean[]) AS r (trigger_id, card_id, succeeded)
 ), locked AS MATERIALIZED (
-  -- In one order and before everything else: writers that meet on several triggers wait, and cannot deadlock.
+  -- Locked in one order and first, so that writers of several triggers wait and cannot deadlock.
   SELECT trigger_id FROM manual_triggers
   WHERE trigger_id = ANY ($1::text[])
   ORDER BY trigger_id
@@ -138,7 +138,7 @@ LIMIT $5::integer
 
 -- name: triggers.handOutAgain
 -- $1 triggers and $2 their cards. Returns those that are still owed.
--- The triggers are locked first, as by whoever counts results: two that meet on many cards wait, and cannot deadlock.
+-- The triggers are locked first, as when results are counted: two writers of the same cards wait, and cannot deadlock.
 WITH locked AS MATERIALIZED (
   SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
 )
@@ -156,7 +156,7 @@ SELECT FROM manual_triggers WHERE trigger_id = $1 FOR UPDATE
 DELETE FROM manual_trigger_cards WHERE trigger_id = $1 AND card_id <> ALL ($2::bigint[])
 
 -- name: triggers.endFeeding
--- Of a cancelled trigger that owes nothing any more. $1 trigger id.
+-- Ends the hand-out of a cancelled trigger without outstanding cards. $1 trigger id.
 UPDATE manual_triggers SET feeding = false
 WHERE trigger_id = $1 AND status = 'cancelled'
   AND NOT EXISTS (SELECT FROM manual_trigger_cards WHERE trigger_id = $1)
