@@ -1,5 +1,4 @@
-// Runs one exchange with the daemon for a command: opens the client and shows a spinner when it takes
-// long.
+// Runs one exchange with the daemon for a command: opens the client, and shows a spinner when the answer takes long.
 import type { ApiClient } from '../api/client/client.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext } from './command.ts';
@@ -7,7 +6,7 @@ import { EXIT_NEGATIVE } from './exit-codes.ts';
 
 const SPINNER_AFTER_MS = 300;
 
-/** @param label what is being waited for, without dots. */
+/** @param label what the spinner says, without dots. */
 export async function ask<T>(
   context: CommandContext,
   label: string,
@@ -23,8 +22,8 @@ export async function ask<T>(
 }
 
 /**
- * For commands that end something: what is over already cannot be ended, and trying again later would change nothing, so
- * the answer is no. Throws every other error again.
+ * For commands that end something: work that is already over cannot be ended, and a retry would change nothing, so the
+ * answer is no. Rethrows every other error. @returns the exit code.
  */
 export function conflictAsNegative({ io }: CommandContext, error: unknown): number {
   if (!(error instanceof CardpollError) || error.kind !== 'conflict') throw error;
@@ -32,10 +31,10 @@ export function conflictAsNegative({ io }: CommandContext, error: unknown): numb
   return EXIT_NEGATIVE;
 }
 
-/** ora is slow to load, so it is loaded only when there is something to wait for. Returns what ends it. */
+/** Starts the spinner after a delay, because ora is slow to load. @returns a function that stops it. */
 function spinLater({ io }: CommandContext, label: string): () => Promise<void> {
-  // A terminal that does not know its width says 0 (script, expect, some containers); ora then never stops clearing lines. On
-  // one whose cursor cannot move it would print a line instead.
+  // Some terminals report a width of 0 (script, expect, some containers); ora then never stops clearing lines. On a dumb
+  // terminal, whose cursor cannot move, it would print a line instead.
   if (io.stderr.isTTY !== true || !io.stderr.columns || io.env.TERM === 'dumb') return async () => {};
   let spinner: Promise<{ stop(): unknown }> | null = null;
   const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
-// How a command is declared and what it gets when it runs. Declarations are cheap data; whatever is slow to load
-// (the API client, YAML, colours) a command loads when it runs. program.ts turns declarations into a parser.
+// How a command is declared, and what it gets when it runs. Declarations are cheap data; a command loads slow modules (the
+// API client, YAML, colours) when it runs. program.ts turns declarations into a parser.
 import type { ApiClient } from '../api/client/client.ts';
 import type { ClientConfig } from '../config/client-config.ts';
 import type { Kind } from '../config/kinds.ts';
@@ -8,7 +8,7 @@ import type { Setting } from '../config/settings/setting.ts';
 import type { Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 
-/** What -o takes: `wide` is a table that leaves nothing out, `jsonl` one item of a list a line. */
+/** The words -o accepts: `wide` is a table with all columns, `jsonl` prints one item of a list per line. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml'] as const;
 export type OutputFormat = Exclude<(typeof OUTPUT_FORMATS)[number], 'wide'>;
 
@@ -16,15 +16,15 @@ export interface CommandContext {
   readonly io: Io;
   readonly launchers: Launchers;
   readonly format: OutputFormat;
-  /** Tables leave no column out. */
+  /** Tables show all columns. */
   readonly wide: boolean;
-  /** Tables name their columns behind a pipe too. */
+  /** Tables print column names behind a pipe too. */
   readonly header: boolean;
-  /** What the settings of this run are read from. */
+  /** Flags and environment that the settings of this run are read from. */
   readonly configInputs: ConfigInputs;
-  /** `cardpoll` with everything below it, for commands about commands. */
+  /** `cardpoll` with all its subcommands, for commands about commands. */
   readonly root: CommandSpec;
-  /** Which daemon commands of this run talk to. Throws CardpollError kind `config`. */
+  /** The daemon that the commands of this run talk to. Throws CardpollError kind `config`. */
   clientConfig(): Promise<ClientConfig>;
   /**
    * A client of the configured daemon. Throws CardpollError kind `config`.
@@ -38,13 +38,13 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
-  /** All accepted words, where there are few. */
+  /** All accepted words, if there are few. */
   readonly choices?: readonly string[];
-  /** What it names: shells offer the names there are. */
+  /** The kind of names it accepts: shells offer the existing ones. */
   readonly names?: NamedThing;
 }
 
-/** What the daemon knows by name, or by an id that nobody types from memory. */
+/** Objects with names, or with ids that operators do not type from memory. */
 export const NAMED_THINGS = ['configs', 'alert_rules', 'cleanup_configs', 'triggers', 'contexts'] as const;
 export type NamedThing = (typeof NAMED_THINGS)[number];
 
@@ -54,11 +54,11 @@ export interface OptionSpec {
   readonly doc: string;
   /** Absent for switches. */
   readonly kind?: Kind<unknown>;
-  /** All accepted words, where there are few and no kind tells them. */
+  /** All accepted words, if there are few and the kind does not list them. */
   readonly choices?: readonly string[];
   readonly default?: unknown;
   readonly required?: boolean;
-  /** The value that stands for the flag alone. With it, a value is attached: `--watch=5`. */
+  /** The value of the flag alone. With it, a value must be attached: `--watch=5`. */
   readonly bare?: string;
 }
 
@@ -66,18 +66,18 @@ export interface CommandSpec {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** Command line and what it does; help shows them before everything else. */
+  /** Command line and what it does; help shows the examples first. */
   readonly examples: readonly (readonly [string, string])[];
   readonly arguments?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
-  /** Settings this command takes as flags besides those every command takes. */
+  /** Settings this command takes as flags, in addition to those of every command. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
-  /** For programs: neither help nor completion mentions it. */
+  /** For programs: help and completion do not list it. */
   readonly hidden?: boolean;
-  /** Words for -o where they are not OUTPUT_FORMATS; empty: it prints nothing that has a format. */
+  /** Words for -o if they are not OUTPUT_FORMATS; empty: its output has no formats. */
   readonly formats?: readonly string[];
-  /** Absent only for groups that do nothing without a subcommand. Returns the exit code. */
+  /** Absent only for groups that need a subcommand. @returns the exit code. */
   readonly run?: (context: CommandContext, input: CommandInput) => Promise<number>;
 }
 

@@ -1,5 +1,5 @@
-// What `cardpoll cards import` sends: a file or standard input, its format told from how it begins, in whole lines, so
-// that it may end early without a broken row.
+// The input of `cardpoll cards import`: a file or standard input. Its first character shows the format. It is sent in whole
+// lines, so that it can end early without a broken row.
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const STANDARD_INPUT = '-';
 export interface ImportSource {
   readonly stream: Readable;
   readonly format: 'csv' | 'ndjson';
-  /** null: not known before its end. */
+  /** null: unknown before its end. */
   readonly bytes: number | null;
 }
 
@@ -28,7 +28,7 @@ export async function openImportSource(io: Io, file: string): Promise<ImportSour
   }
 }
 
-/** What has arrived first; it stays in the stream. */
+/** The first chunk; it stays in the stream. */
 async function beginningOf(input: Readable): Promise<Buffer> {
   if (input.readableLength === 0 && !input.readableEnded) {
     await Promise.race([once(input, 'readable'), once(input, 'end')]);
@@ -39,7 +39,7 @@ async function beginningOf(input: Readable): Promise<Buffer> {
   return Buffer.from(chunk);
 }
 
-/** By the first character: a JSON object begins with a brace, a CSV header does not. */
+/** Decides by the first character: a JSON object begins with a brace, a CSV header does not. */
 function formatOf(start: Buffer): ImportSource['format'] {
   const text = start
     .toString('utf8')
@@ -49,10 +49,10 @@ function formatOf(start: Buffer): ImportSource['format'] {
 }
 
 const NEWLINE = 0x0a;
-/** A line longer than this is no row: it need not be kept whole. */
+/** A longer line cannot be a row, so it need not be kept whole. */
 const LONGEST_LINE_BYTES = 1024 * 1024;
 
-/** Passes lines on, counts them, and ends behind the last whole one when it is told to stop. */
+/** Passes lines on, counts them, and ends after the last whole line when it is stopped. */
 export class WholeLines extends Transform {
   bytes = 0;
   rows = 0;

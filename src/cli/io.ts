@@ -1,4 +1,4 @@
-// What a command knows of the process it runs in. main.ts makes the real one; tests make their own.
+// The process that a command runs in. main.ts makes the real one; tests make their own.
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../platform/clock.ts';
 
@@ -9,8 +9,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /**
-   * Takes Ctrl-C, SIGTERM and the end of whoever reads stdout over from the system; from then on they abort the
-   * signal, with an Interruption as reason. Commands that run a daemon leave them alone.
+   * Takes over Ctrl-C, SIGTERM and the closing of stdout from the system. From then on they abort the signal, with an
+   * Interruption as reason. Commands that run a daemon do not call it.
    */
   onInterrupt(): AbortSignal;
 }

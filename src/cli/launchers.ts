@@ -1,5 +1,5 @@
-// What main.ts hands to the commands that run the product itself: the command line decides what to start, the
-// composition root knows how. What runs until it is stopped resolves with the exit code when everything it started has ended.
+// Functions of main.ts for the commands that run the product itself: the command line decides what to start, the composition
+// root knows how. A launcher that runs until it is stopped resolves with the exit code when all it started has ended.
 import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
 import type { Finding } from '../domain/finding.ts';
@@ -10,21 +10,21 @@ export interface DemoOptions {
   readonly cards: number;
   /** Directory of the embedded stores, or `:memory:`. */
   readonly dataDir: string;
-  /** Ends it, as SIGTERM does. */
+  /** Stops the demo, as SIGTERM does. */
   readonly stop: AbortSignal;
 }
 
 export interface SimulateOptions {
   readonly listen: HostPort;
-  /** So many different cards exist; default: any number. */
+  /** Number of different cards; default: no limit. */
   readonly cards?: number;
-  /** Time one call takes; default 0. */
+  /** Milliseconds that one call takes; default 0. */
   readonly latencyMs?: number;
   /** 0 to 1: share of calls that fail; default 0. */
   readonly failureRate?: number;
   /** Calls served at a time; more are refused. Default: no limit. */
   readonly maxConcurrency?: number;
-  /** Calls borne at a time; more make all of them slower. Default: any number. */
+  /** Calls served at full speed at a time; more slow all of them down. Default: no limit. */
   readonly capacity?: number;
 }
 
@@ -33,7 +33,7 @@ export type MigrateAction = 'status' | 'up';
 export interface MigrateResult {
   /** Ids of the migrations applied just now. */
   readonly applied: readonly string[];
-  /** All of them, in order; null: not applied; newer: by a later release. */
+  /** All migrations, in order. `appliedAtMs` null: not applied; `newer`: applied by a later release. */
   readonly migrations: readonly {
     readonly id: string;
     readonly appliedAtMs: number | null;
@@ -41,29 +41,29 @@ export interface MigrateResult {
   }[];
 }
 
-/** Whose Redis it becomes, and whose it was; null: nobody's that is known. */
+/** The new and the present fleet of a Redis; `holder` null: it has none, or none is known. */
 export interface AdoptionPlan {
   readonly fleet: Fleet;
   readonly holder: Fleet | null;
 }
 
-/** Told the base URL once it answers there. */
+/** Called with the base URL once it answers there. */
 export type Listening = (url: string) => void;
 
-/** Told the base URL and the log directory of the demo once it answers. */
+/** Called with the base URL and the log directory of the demo once it answers. */
 export type DemoLaunched = (url: string, logDir: string) => void;
 
 export interface Launchers {
-  /** @param load reads the configuration anew, for SIGHUP. */
+  /** @param load reads the configuration again, for SIGHUP. */
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
   simulate(options: SimulateOptions, listening: Listening): Promise<number>;
   /**
-   * Looks at the surroundings of a daemon with this configuration.
-   * @param daemonAnswers whether the daemon tells how its fleet does; else its stores are asked
+   * Checks the surroundings of a daemon with this configuration.
+   * @param daemonAnswers whether the daemon reports the health of its fleet; otherwise its stores are read
    */
   doctor(config: DaemonConfig, daemonAnswers: boolean): Promise<readonly Finding[]>;
-  /** @param goAhead asked with the plan where there is something to do. @returns the plan; null: it was not gone ahead with */
+  /** @param goAhead called with the plan if there is something to do. @returns the plan; null: `goAhead` declined it */
   adopt(config: AdoptConfig, goAhead: (plan: AdoptionPlan) => Promise<boolean>): Promise<AdoptionPlan | null>;
   /** @param onBegin called with the id of each migration before it is applied */
   migrate(

@@ -1,6 +1,6 @@
-// Options of a command typed before its name: `cardpoll --watch stats`. The parser knows an option only at its command
-// or after it, so this moves such options behind the command. Used by run.ts. What it does not recognise it leaves
-// where it is, for the parser to refuse.
+// Options of a command typed before its name: `cardpoll --watch stats`. The parser accepts an option only after its
+// command, so this moves such options behind it. Used by run.ts. It leaves unknown options in place, for the parser to
+// refuse.
 import type { CommandSpec } from './command.ts';
 import { GLOBAL_OPTIONS, HELP_OPTION, optionsOf, VERSION_OPTION } from './global-options.ts';
 
@@ -34,7 +34,7 @@ export function optionsAfterCommand(argv: readonly string[], root: CommandSpec):
   return [...kept, ...moved, ...words];
 }
 
-/** `--watch` -> `--watch=2`: the parser would take the word behind it for its value. */
+/** `--watch` -> `--watch=2`: otherwise the parser takes the next word as its value. */
 function withBareValues(argv: readonly string[], root: CommandSpec): string[] {
   const values = new Map<string, string>();
   const visit = (spec: CommandSpec): void => {
@@ -61,7 +61,7 @@ function isAttached(word: string): boolean {
   return word.startsWith('--') ? word.includes('=') : word.length > 2;
 }
 
-/** Every option of the commands below, except those that take a value here and none there. */
+/** Every option of the subcommands, except those that take a value in some and none in others. */
 function flagsBelow(spec: CommandSpec): Map<string, Flag> {
   const found = new Map<string, Flag>();
   const contradictory = new Set<string>();

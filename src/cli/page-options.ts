@@ -1,15 +1,15 @@
-// Options of commands that show one page of a long list.
+// The options of commands that show one page of a long list.
 import { integer } from '../config/kinds.ts';
 import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import type { OptionSpec } from './command.ts';
 
-/** @param pageSize what one page holds unless told otherwise. */
+/** @param pageSize default number of lines per page. */
 export function pageOptions(pageSize: number): readonly OptionSpec[] {
   return [
-    { flags: '--page <n>', doc: 'page, from 1', kind: integer(PAGE_BOUNDS), default: 1 },
+    { flags: '--page <n>', doc: 'page number, from 1', kind: integer(PAGE_BOUNDS), default: 1 },
     {
       flags: '--page-size <n>',
-      doc: `lines a page, 1 to ${PAGE_SIZE_BOUNDS.max}`,
+      doc: `lines per page, 1 to ${PAGE_SIZE_BOUNDS.max}`,
       kind: integer(PAGE_SIZE_BOUNDS),
       default: pageSize,
     },

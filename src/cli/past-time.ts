@@ -1,14 +1,14 @@
-// A time that has passed, as people type it: how long ago, or when. Used by options of commands that look back.
+// A time in the past as an operator types it: how long ago, or when. Used by options of commands that look back.
 import type { Kind } from '../config/kinds.ts';
 
-/** Epoch milliseconds, seen from `nowMs`. */
+/** Epoch milliseconds, relative to `nowMs`. */
 export type PastTime = (nowMs: number) => number;
 
 const MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const ACCEPTS = '90s, 15m, 1h or 7d ago, or a time as in 2026-11-21T10:00:00Z';
+const ACCEPTS = '90s, 15m, 1h or 7d ago, or a time such as 2026-11-21T10:00:00Z';
 const ABSOLUTE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
-/** Without an offset it is on the clock of whoever types. */
+/** A time without an offset is in the local time zone. */
 export function pastTime(): Kind<PastTime> {
   return {
     accepts: ACCEPTS,

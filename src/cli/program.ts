@@ -1,4 +1,4 @@
-// Declarations -> commander program. Parsing only: what runs is the command's own `run`, and run.ts reports errors.
+// Turns declarations into a commander program. It only parses: a command's own `run` does the work, run.ts reports errors.
 import { Argument, Command, Option } from 'commander';
 import type { Kind } from '../config/kinds.ts';
 import type { Setting } from '../config/settings/setting.ts';
@@ -37,7 +37,7 @@ export function buildProgram(
   const program = buildCommand(root, runner, []);
   program.version(`cardpoll ${version}`, VERSION_OPTION.flags, VERSION_OPTION.doc);
   for (const option of GLOBAL_OPTIONS) program.addOption(valueOption(option));
-  // Inherited by subcommands only when they are created through commander, so everybody gets it here.
+  // Subcommands inherit this only when commander creates them, so it is set for every command here.
   const everyCommand = (command: Command): void => {
     command.exitOverride().configureOutput({ writeOut: write, writeErr: () => {} });
     command.commands.forEach(everyCommand);
@@ -75,7 +75,7 @@ function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Sett
   return command;
 }
 
-/** A group that runs by itself would otherwise take a mistyped subcommand for a surplus argument. */
+/** Otherwise a group with its own `run` would take a mistyped subcommand as an excess argument. */
 function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): void {
   if (typed === undefined) return;
   const names = (spec.subcommands ?? []).map(({ name }) => name);
@@ -86,7 +86,7 @@ function refuseUnknownSubcommand(spec: CommandSpec, typed: string | undefined): 
   );
 }
 
-/** Which words -o takes depends on the command; the option itself belongs to all of them. */
+/** All commands share the option -o, but the words it accepts depend on the command. */
 function refuseUnknownFormat(spec: CommandSpec, format: unknown): void {
   const formats = formatsOf(spec);
   if (format === undefined || formats.some((known) => known === format)) return;

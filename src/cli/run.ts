@@ -1,5 +1,5 @@
-// One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error ends here as one
-// line on stderr and a code; nothing below prints errors or ends the process.
+// One run of the command line: arguments -> command -> exit code. Called by main.ts. Every error becomes one line on stderr
+// and an exit code here; nothing below prints errors or ends the process.
 import { CommanderError } from 'commander';
 import { loadClientConfig } from '../config/load-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
@@ -61,7 +61,7 @@ function report(error: unknown, io: Io, argv: readonly string[]): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
   const known = error instanceof CommanderError ? usageErrorOf(error) : error;
   const line = known instanceof CardpollError ? lineOf(known, argv) : `unexpected error: ${messageOf(known)}`;
-  // What went wrong may quote what somebody else has named.
+  // Error messages may quote names that other users have chosen.
   io.stderr.write(`cardpoll: ${line.split('\n').map(plainText).join('\n')}\n`);
   if (argv.includes('--debug')) io.stderr.write(`${stackOf(known)}\n`);
   return known instanceof CardpollError ? exitCodeOf(known.kind) : EXIT_BUG;
@@ -74,7 +74,7 @@ function lineOf({ kind, message, hint }: CardpollError, argv: readonly string[])
   return message.includes('\n') ? `${message}\n  hint: ${next}` : `${message} (hint: ${next})`;
 }
 
-/** The command line that explains the command that was meant, as far as it can be told. */
+/** The --help command line of the command that was meant, as far as it is recognisable. */
 function helpOf(argv: readonly string[]): string {
   const path = ['cardpoll'];
   let spec: CommandSpec | undefined = ROOT;
@@ -95,7 +95,7 @@ function stackOf(error: unknown): string {
 }
 
 function usageErrorOf(error: CommanderError): CardpollError {
-  const said = error.message.replace(/^error: /, '').replace(/\n\(Did(.*)\)$/s, ' (did$1)');
-  const message = error.code === 'commander.help' ? 'a command is missing' : said;
+  const text = error.message.replace(/^error: /, '').replace(/\n\(Did(.*)\)$/s, ' (did$1)');
+  const message = error.code === 'commander.help' ? 'a command is missing' : text;
   return new CardpollError('usage', 'usage', message, { cause: error });
 }

@@ -1,15 +1,15 @@
-// Reads a secret that a command sends to the daemon from a file: on the command line everybody on the machine would see it.
-// Used by the commands that take one. Secrets of the configuration are read by config/reader.ts.
+// Reads a secret that a command sends to the daemon from a file, since every user of the machine can see command lines.
+// Used by commands that take a secret. config/reader.ts reads the secrets of the configuration.
 import { readFile, stat } from 'node:fs/promises';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 
 const OTHERS_MAY_READ = 0o004;
 
-/** Throws `input_missing` for a file that cannot be read, `usage` for one that everybody can read. */
+/** Throws `input_missing` for a file that cannot be read, `usage` for a world-readable file. */
 export async function readSecretFile(path: string): Promise<string> {
   try {
     if (((await stat(path)).mode & OTHERS_MAY_READ) !== 0) {
-      throw new CardpollError('usage', 'secret_readable', `everybody can read ${path}`, {
+      throw new CardpollError('usage', 'secret_readable', `${path} is world-readable`, {
         hint: `chmod 600 ${path}`,
       });
     }

@@ -44,7 +44,7 @@ complete -o default -F _cardpoll cardpoll
 `;
 }
 
-/** An option that waits for its value: its words, or nothing, and then bash offers files. */
+/** An option that needs a value: offers its words; without words bash offers files. */
 function valueCase(path: string, { names, values }: OptionWords): string {
   const patterns = names.map((name) => `'${path} ${name}'`).join('|');
   return `    ${patterns}) COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$current")); return ;;`;

@@ -1,4 +1,4 @@
-// The completion script for fish: one `complete` line a word, on condition that its command is being typed.
+// The completion script for fish: one `complete` line per word, with the condition that its command is being typed.
 import type { OptionWords, Place } from './word-list.ts';
 
 export function fishCompletion(places: readonly Place[]): string {
@@ -28,7 +28,7 @@ ${lines.join('\n')}
 
 function optionOf({ names, doc, takesValue, values }: OptionWords): string {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  // fish reads the list as a command line: what means something there is escaped.
+  // fish reads the list as a command line, so special characters are escaped.
   const list = values.map((value) => value.replace(/[^\w.-]/g, '\\$&')).join(' ');
   const value = values.length > 0 ? [`-x -a '${list}'`] : takesValue ? ['-r'] : [];
   return [...flags, ...value, `-d ${quoted(doc)}`].join(' ');

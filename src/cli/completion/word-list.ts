@@ -1,4 +1,5 @@
-// What can be typed where, flattened from the declarations of the commands. Used by the scripts for the shells.
+// The words that can be typed at each place, flattened from the declarations of the commands. Used by the scripts for the
+// shells.
 import type { CommandSpec, NamedThing, OptionSpec } from '../command.ts';
 import {
   formatsOf,
@@ -19,19 +20,19 @@ export interface OptionWords {
   readonly names: readonly string[];
   readonly doc: string;
   readonly takesValue: boolean;
-  /** What the value may be, where there are few; empty: anything, files for instance. */
+  /** The accepted values, if there are few; empty: anything, for example files. */
   readonly values: readonly string[];
 }
 
-/** One command: what may come next once it is typed. */
+/** One command: what can come after it. */
 export interface Place {
   /** `cardpoll concurrency set`. */
   readonly path: string;
   /** Subcommands, and the words its arguments accept. */
   readonly words: readonly Word[];
-  /** With those of the commands above it. */
+  /** Its options, with those of the commands above it. */
   readonly options: readonly OptionWords[];
-  /** What its argument names: `cardpoll complete-names` lists the names there are; null: nothing of that kind. */
+  /** The kind of names its argument accepts, listed by `cardpoll complete-names`; null: none. */
   readonly names: NamedThing | null;
 }
 
@@ -48,7 +49,7 @@ export function placesOf(root: CommandSpec): Place[] {
   return visit(root, '', []);
 }
 
-/** What every command takes; what may follow -o is the command's own. */
+/** The options of every command, with the -o words of this one. */
 function everywhere(spec: CommandSpec): OptionWords[] {
   return [...GLOBAL_OPTIONS, VERSION_OPTION, HELP_OPTION].map((option) =>
     optionWords(option === OUTPUT_OPTION ? { ...option, choices: formatsOf(spec) } : option),
