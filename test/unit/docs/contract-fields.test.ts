@@ -1,0 +1,75 @@
+// docs/contract.md, "Fields", names every field of the reports it documents, and no other.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { wireSchema } from '../../../src/api/wire-schema.ts';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
+import { importReport } from '../../../src/operations/cards/card-import.ts';
+import { cardReport } from '../../../src/operations/cards/card-report.ts';
+import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup.ts';
+import { concurrencyLimit, slotReset } from '../../../src/operations/limits/concurrency.ts';
+import { configReport } from '../../../src/operations/schedule/configs.ts';
+import { initState } from '../../../src/operations/schedule/init.ts';
+import { overview } from '../../../src/operations/stats/stats-report.ts';
+import { batchReport } from '../../../src/operations/triggers.ts';
+import { REPOSITORY } from '../../support/markdown.ts';
+
+/** A section, its reports, and the words in it that are no field and no value of one. */
+const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodType[], others: string]> = [
+  ['Statistics', [overview, initState], 'GET polling stats queues init progress gateway'],
+  ['Concurrency', [concurrencyLimit, slotReset], 'reset'],
+  ['Polling configs', [configReport], ''],
+  ['Alert rules and history', [alertRuleReport, alertReport], ''],
+  ['Cleanup', [retention, cleanupPreview, cleanupProgress], 'preview trigger progress'],
+  ['Manual triggers', [batchReport], ''],
+  ['Cards', [cardReport], 'task_type time'],
+  [
+    'Import columns',
+    [importReport],
+    'card_id iccid carrier_id status allowance_mb real_name_verified dry_run true',
+  ],
+];
+
+const page = readFileSync(join(REPOSITORY, 'docs/contract.md'), 'utf8');
+
+describe.each(SECTIONS)('%s', (title, reports, others) => {
+  const written = wordsIn(sectionOf(title));
+  const schemas = reports.map((report) => z.toJSONSchema(wireSchema(report)));
+
+  it('names every field', () => {
+    const fields = schemas.flatMap(fieldsOf).filter((field) => !TASK_TYPES.some((type) => type === field));
+    expect([...new Set(fields)].filter((field) => !written.includes(field))).toEqual([]);
+  });
+
+  it('names nothing else', () => {
+    const known = new Set([...schemas.flatMap(fieldsOf), ...schemas.flatMap(valuesOf), ...others.split(' ')]);
+    expect(written.filter((word) => !known.has(word))).toEqual([]);
+  });
+});
+
+function sectionOf(title: string): string {
+  const [, section] = page.split(`### ${title}\n`);
+  if (section === undefined) throw new Error(`docs/contract.md has no section "${title}"`);
+  return section.split('\n##')[0] ?? '';
+}
+
+/** The words of all that is set as code. */
+function wordsIn(section: string): string[] {
+  return [...section.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.match(/[A-Za-z]\w*/g) ?? []);
+}
+
+function fieldsOf(schema: unknown): string[] {
+  return objectsIn(schema).flatMap(({ properties }) => Object.keys(properties ?? {}));
+}
+
+function valuesOf(schema: unknown): string[] {
+  return objectsIn(schema).flatMap((one) => (Array.isArray(one.enum) ? one.enum.map(String) : []));
+}
+
+function objectsIn(value: unknown): Array<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Array.isArray(value) ? [] : [value as Record<string, unknown>];
+  return [...own, ...Object.values(value).flatMap(objectsIn)];
+}
