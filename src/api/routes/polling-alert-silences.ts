@@ -1,12 +1,35 @@
 // /api/admin/polling-alert-silences: alerts nobody is told of for a time.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { RULE_TYPES } from '../../domain/alerts/alert-rule.ts';
+import { SILENCE_SECONDS_BOUNDS } from '../../domain/alerts/alert-silence.ts';
+import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { silenceReport } from '../../operations/alerts/alert-reports.ts';
 import type { SilenceOperations } from '../../operations/alerts/silences.ts';
 import { toWire } from '../client/wire.ts';
+import { body, reason, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { newSilence, silenceId } from '../schemas/silences.ts';
 import { wireSchema } from '../wire-schema.ts';
+
+// That something is silenced at all, and either for so long or until a time, is checked by the operation.
+const ruleType = z.enum(RULE_TYPES, { error: `must be one of ${RULE_TYPES.join(', ')}` });
+const ruleId = wholeNumber(RECORD_ID_BOUNDS);
+const untilError = 'must be a time like 2026-11-22T08:00:00Z';
+
+const newSilence = body({
+  rule_id: ruleId.nullable().default(null),
+  rule_type: ruleType.nullable().default(null),
+  task_type: taskType.nullable().default(null),
+  seconds: wholeNumber(SILENCE_SECONDS_BOUNDS).nullable().default(null),
+  until: z.iso.datetime({ offset: true, error: untilError }).nullable().default(null),
+  reason,
+});
+
+/** In a path. */
+const silenceId = z
+  .string()
+  .regex(/^[1-9]\d{0,9}$/, { error: requiredOr('must be the number of a silence') })
+  .transform(Number);
 
 const tags = ['polling-alerts'];
 const SILENCES = '/polling-alert-silences';

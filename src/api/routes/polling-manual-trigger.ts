@@ -2,7 +2,8 @@
 // and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { CARD_ID_BOUNDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
+import { wholeNumberWithin } from '../../operations/bounds.ts';
 import {
   batchReport,
   selectionCount,
@@ -12,11 +13,22 @@ import {
 import { toWire } from '../client/wire.ts';
 import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
-import { cardIds } from '../schemas/triggers.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-manual-trigger'];
 const PATH = '/polling-manual-trigger';
+
+/** One problem for the whole list: ten thousand wrong ids are one mistake. */
+const cardIds = z
+  .custom<number[]>(isListOfCards, {
+    error: requiredOr(`must hold 1 to ${MAX_BATCH_CARDS} card ids, each ${cardIdRule()}`),
+  })
+  .meta({
+    type: 'array',
+    items: { type: 'integer', minimum: CARD_ID_BOUNDS.min, maximum: CARD_ID_BOUNDS.max },
+    minItems: 1,
+    maxItems: MAX_BATCH_CARDS,
+  });
 
 export function pollingManualTriggerRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -125,4 +137,13 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
         toWire(await triggers.count({ carrierId, status })),
     );
   };
+}
+
+function isListOfCards(value: unknown): boolean {
+  const isCardId = (one: unknown) => Number.isSafeInteger(one) && (one as number) >= CARD_ID_BOUNDS.min;
+  return Array.isArray(value) && value.length > 0 && value.length <= MAX_BATCH_CARDS && value.every(isCardId);
+}
+
+function cardIdRule(): string {
+  return wholeNumberWithin(CARD_ID_BOUNDS).replace(/^must be /, '');
 }

@@ -1,14 +1,16 @@
 // /api/admin/polling-pauses: what holds polling back for a time, and the operator's own pauses.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
 import { type PauseOperations, pauseReport } from '../../operations/limits/pauses.ts';
 import { toWire } from '../client/wire.ts';
+import { body, reason, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { newPause, pausedTypes } from '../schemas/pauses.ts';
 
 const tags = ['polling-pauses'];
 const PAUSES = '/polling-pauses';
 const items = itemsOf(pauseReport);
+const pausedTypes = z.enum(PAUSABLE, { error: requiredOr(`must be one of ${PAUSABLE.join(', ')}`) });
 
 export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -23,7 +25,7 @@ export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZ
         schema: {
           tags,
           summary: 'Pause polling of one or all task types',
-          body: newPause,
+          body: body({ task_type: pausedTypes, seconds: wholeNumber(PAUSE_SECONDS_BOUNDS), reason }),
           response: { 201: items },
         },
       },
