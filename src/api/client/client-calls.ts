@@ -40,11 +40,14 @@ const ADMIN = '/api/admin';
 export class ApiCalls {
   constructor(private readonly options: ApiClientOptions) {}
 
-  get<Body>(path: string, proof: keyof Body): Promise<Answer<Body>> {
-    return this.call<Body>({ method: 'GET', path }, proof);
-  }
+  /** @param proof a field that every such answer of a cardpoll has, and hardly any answer of another server. */
+  get = <Body>(path: string, proof: keyof Body) => this.call<Body>({ method: 'GET', path }, proof);
+  put = <Body>(path: string, proof: keyof Body, json: object) =>
+    this.call<Body>({ method: 'PUT', path, json }, proof);
+  post = <Body>(path: string, proof: keyof Body, json?: object) =>
+    this.call<Body>({ method: 'POST', path, json }, proof);
+  delete = <Body>(path: string, proof: keyof Body) => this.call<Body>({ method: 'DELETE', path }, proof);
 
-  /** @param proof a field that every such answer of a cardpoll has, and of other servers hardly any. */
   async call<Body>(call: Call, proof: keyof Body): Promise<Answer<Body>> {
     const text = await this.answer(call);
     const body = objectIn(text);

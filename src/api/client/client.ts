@@ -1,5 +1,5 @@
-// Client of the admin API, used by the command line and the dashboard. One method an endpoint; answers keep the body
-// exactly as it was sent. How it is called is client-calls.ts.
+// Client of the admin API, used by the command line and the dashboard. One line an endpoint: path, a field by which its
+// answer is known, body. Answers keep the body exactly as it was sent. How it is called is client-calls.ts.
 import type { Readable } from 'node:stream';
 import type { AlertState } from '../../domain/alerts/alert-rule.ts';
 import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
@@ -40,13 +40,15 @@ import type {
   WebhookTrialBody,
   WhoamiBody,
 } from './client-bodies.ts';
-import { type Answer, ApiCalls, type ApiClientOptions } from './client-calls.ts';
+import { ApiCalls, type ApiClientOptions } from './client-calls.ts';
 
 const TRIGGERS = '/polling-manual-trigger';
 const RULES = '/polling-alert-rules';
 const ALERTS = '/polling-alert-history';
 const SILENCES = '/polling-alert-silences';
 const PAUSES = '/polling-pauses';
+const CONFIGS = '/polling-configs';
+const RETENTIONS = '/data-cleanup-configs';
 /** A receiver has ten seconds to answer. */
 const TEST_TIMEOUT_MS = 20_000;
 
@@ -59,199 +61,147 @@ export class ApiClient {
   }
 
   whoami = () => this.#calls.get<WhoamiBody>('/whoami', 'role');
+  /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
+  audit = (
+    filter: Partial<Record<'since' | 'until' | 'actor' | 'action', string | undefined>>,
+    page: number,
+    pageSize: number,
+  ) =>
+    this.#calls.get<PageBody<AuditBody>>(
+      `/audit?${query({ ...filter, ...onPage(page, pageSize) })}`,
+      'items',
+    );
+
   overview = () => this.#calls.get<OverviewBody>('/polling-stats', 'tasks');
   queues = () => this.#calls.get<ItemsBody<QueueBody>>('/polling-stats/queues', 'items');
   tasks = () => this.#calls.get<ItemsBody<TaskBody>>('/polling-stats/tasks', 'items');
-  initProgress = () => this.#calls.get<InitStateBody>('/polling-stats/init-progress', 'status');
   /** @param minutes 1 to 1440; up to 15 in steps of a second, beyond in steps of a minute. */
   history = (minutes: number) =>
     this.#calls.get<HistoryBody>(`/polling-stats/history?minutes=${minutes}`, 'step_seconds');
   failures = () => this.#calls.get<ItemsBody<FailuresBody>>('/polling-stats/failures', 'items');
-  pauses = () => this.#calls.get<ItemsBody<PauseBody>>(PAUSES, 'items');
+  initProgress = () => this.#calls.get<InitStateBody>('/polling-stats/init-progress', 'status');
+  rebuildInit = () => this.#calls.post<InitStateBody>('/polling-init/rebuild', 'reconciliation');
+
   concurrency = () => this.#calls.get<ItemsBody<ConcurrencyBody>>('/polling-concurrency', 'items');
-  config = (id: number) => this.#calls.get<ConfigBody>(`/polling-configs/${id}`, 'card_condition');
-  configs = (page = 1, pageSize = PAGE_SIZE_BOUNDS.max) =>
-    this.#calls.get<PageBody<ConfigBody>>(`/polling-configs?page=${page}&page_size=${pageSize}`, 'items');
+  setConcurrency = (taskType: TaskType, max_concurrency: number) =>
+    this.#calls.put<ConcurrencyBody>(`/polling-concurrency/${taskType}`, 'task_type', { max_concurrency });
+  resetConcurrency = (task_type: TaskType) =>
+    this.#calls.post<ResetBody>('/polling-concurrency/reset', 'task_type', { task_type });
+
+  pauses = () => this.#calls.get<ItemsBody<PauseBody>>(PAUSES, 'items');
+  pause = (task_type: string, seconds: number, reason: string) =>
+    this.#calls.post<ItemsBody<PauseBody>>(PAUSES, 'items', { task_type, seconds, reason });
+  resume = (task_type: string) =>
+    this.#calls.delete<ItemsBody<PauseBody>>(`${PAUSES}?task_type=${task_type}`, 'items');
+
+  configs = (page = 1, pageSize: number = PAGE_SIZE_BOUNDS.max) =>
+    this.#calls.get<PageBody<ConfigBody>>(`${CONFIGS}?${query(onPage(page, pageSize))}`, 'items');
+  config = (id: number) => this.#calls.get<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+  createConfig = (config: Partial<ConfigRequest>) =>
+    this.#calls.post<ConfigBody>(CONFIGS, 'card_condition', config);
+  updateConfig = (id: number, patch: Partial<ConfigRequest>) =>
+    this.#calls.put<ConfigBody>(`${CONFIGS}/${id}`, 'id', patch);
+  deleteConfig = (id: number) => this.#calls.delete<ConfigBody>(`${CONFIGS}/${id}`, 'card_condition');
+
   alertRules = (page: number, pageSize: number) =>
-    this.#calls.get<PageBody<AlertRuleBody>>(`${RULES}?page=${page}&page_size=${pageSize}`, 'items');
+    this.#calls.get<PageBody<AlertRuleBody>>(`${RULES}?${query(onPage(page, pageSize))}`, 'items');
   alertRule = (id: number) => this.#calls.get<AlertRuleBody>(`${RULES}/${id}`, 'rule_type');
-  cleanupConfigs = () =>
-    this.#calls.get<ItemsBody<RetentionBody>>(
-      `/data-cleanup-configs?page_size=${PAGE_SIZE_BOUNDS.max}`,
-      'items',
-    );
-  cleanupPreview = () => this.#calls.get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
-  cleanupProgress = () => this.#calls.get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
-  triggers = (page: number, pageSize: number) =>
-    this.#calls.get<PageBody<TriggerBody>>(`${TRIGGERS}?page=${page}&page_size=${pageSize}`, 'items');
-  trigger = (id: string) =>
-    this.#calls.get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
-  card = (idOrIccid: string) =>
-    this.#calls.get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
-
-  explain = (idOrIccid: string) =>
-    this.#calls.get<ExplanationBody>(`/cards/${encodeURIComponent(idOrIccid)}/explain`, 'logs_command');
-
-  setConcurrency(taskType: TaskType, maxConcurrency: number): Promise<Answer<ConcurrencyBody>> {
-    const json = { max_concurrency: maxConcurrency };
-    return this.#calls.call({ method: 'PUT', path: `/polling-concurrency/${taskType}`, json }, 'task_type');
-  }
-
-  resetConcurrency(taskType: TaskType): Promise<Answer<ResetBody>> {
-    const json = { task_type: taskType };
-    return this.#calls.call({ method: 'POST', path: '/polling-concurrency/reset', json }, 'task_type');
-  }
-
-  pause(taskTypes: string, seconds: number, reason: string): Promise<Answer<ItemsBody<PauseBody>>> {
-    const json = { task_type: taskTypes, seconds, reason };
-    return this.#calls.call({ method: 'POST', path: PAUSES, json }, 'items');
-  }
-
-  resume(taskTypes: string): Promise<Answer<ItemsBody<PauseBody>>> {
-    return this.#calls.call({ method: 'DELETE', path: `${PAUSES}?task_type=${taskTypes}` }, 'items');
-  }
-
-  updateConfig(id: number, patch: Partial<ConfigRequest>): Promise<Answer<ConfigBody>> {
-    return this.#calls.call({ method: 'PUT', path: `/polling-configs/${id}`, json: patch }, 'id');
-  }
-
-  createConfig(config: Partial<ConfigRequest>): Promise<Answer<ConfigBody>> {
-    return this.#calls.call({ method: 'POST', path: '/polling-configs', json: config }, 'card_condition');
-  }
-
-  deleteConfig(id: number): Promise<Answer<ConfigBody>> {
-    return this.#calls.call({ method: 'DELETE', path: `/polling-configs/${id}` }, 'card_condition');
-  }
-
-  rebuildInit(): Promise<Answer<InitStateBody>> {
-    return this.#calls.call({ method: 'POST', path: '/polling-init/rebuild' }, 'reconciliation');
-  }
-
-  createAlertRule(rule: AlertRuleRequest): Promise<Answer<AlertRuleBody>> {
-    return this.#calls.call({ method: 'POST', path: RULES, json: rule }, 'rule_type');
-  }
-
-  updateAlertRule(id: number, patch: Partial<AlertRuleRequest>): Promise<Answer<AlertRuleBody>> {
-    return this.#calls.call({ method: 'PUT', path: `${RULES}/${id}`, json: patch }, 'rule_type');
-  }
-
-  /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
-  audit(
-    filter: Partial<Record<'since' | 'until' | 'actor' | 'action', string | undefined>>,
-    page: number,
-    pageSize: number,
-  ): Promise<Answer<PageBody<AuditBody>>> {
-    const query = Object.entries({ ...filter, page: `${page}`, page_size: `${pageSize}` });
-    const given = query.filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return this.#calls.get(`/audit?${new URLSearchParams(given)}`, 'items');
-  }
-
-  async deleteAlertRule(id: number): Promise<void> {
+  createAlertRule = (rule: AlertRuleRequest) => this.#calls.post<AlertRuleBody>(RULES, 'rule_type', rule);
+  updateAlertRule = (id: number, patch: Partial<AlertRuleRequest>) =>
+    this.#calls.put<AlertRuleBody>(`${RULES}/${id}`, 'rule_type', patch);
+  deleteAlertRule = async (id: number): Promise<void> => {
     await this.#calls.answer({ method: 'DELETE', path: `${RULES}/${id}` });
-  }
-
+  };
   /** Takes as long as the receiver, within bounds. */
-  testAlertRule(id: number): Promise<Answer<WebhookTrialBody>> {
+  testAlertRule = (id: number) => {
     const timeoutMs = Math.max(this.options.timeoutMs, TEST_TIMEOUT_MS);
-    return this.#calls.call({ method: 'POST', path: `${RULES}/${id}/test`, timeoutMs }, 'delivered');
-  }
+    return this.#calls.call<WebhookTrialBody>(
+      { method: 'POST', path: `${RULES}/${id}/test`, timeoutMs },
+      'delivered',
+    );
+  };
 
   /** @param filter what is left out is not asked for. */
-  alertHistory(
+  alertHistory = (
     filter: { readonly rule_id?: number; readonly state?: AlertState },
     page: number,
     pageSize: number,
-  ): Promise<Answer<PageBody<AlertBody>>> {
-    const query = Object.entries(filter).map(([name, value]) => `&${name}=${value}`);
-    return this.#calls.get(`${ALERTS}?page=${page}&page_size=${pageSize}${query.join('')}`, 'items');
-  }
-
-  acknowledgeAlert(id: number, reason: string): Promise<Answer<AlertBody>> {
-    return this.#calls.call(
-      { method: 'POST', path: `${ALERTS}/${id}/acknowledge`, json: { reason } },
-      'fired_at',
+  ) =>
+    this.#calls.get<PageBody<AlertBody>>(
+      `${ALERTS}?${query({ ...onPage(page, pageSize), ...filter })}`,
+      'items',
     );
-  }
-
-  redeliverAlert(id: number): Promise<Answer<AlertBody>> {
-    return this.#calls.call({ method: 'POST', path: `${ALERTS}/${id}/redeliver` }, 'fired_at');
-  }
+  acknowledgeAlert = (id: number, reason: string) =>
+    this.#calls.post<AlertBody>(`${ALERTS}/${id}/acknowledge`, 'fired_at', { reason });
+  redeliverAlert = (id: number) => this.#calls.post<AlertBody>(`${ALERTS}/${id}/redeliver`, 'fired_at');
 
   silences = () => this.#calls.get<ItemsBody<SilenceBody>>(SILENCES, 'items');
+  createSilence = (silence: SilenceRequest) => this.#calls.post<SilenceBody>(SILENCES, 'until', silence);
+  deleteSilence = (id: number) => this.#calls.delete<SilenceBody>(`${SILENCES}/${id}`, 'until');
 
-  createSilence(silence: SilenceRequest): Promise<Answer<SilenceBody>> {
-    return this.#calls.call({ method: 'POST', path: SILENCES, json: silence }, 'until');
-  }
-
-  deleteSilence(id: number): Promise<Answer<SilenceBody>> {
-    return this.#calls.call({ method: 'DELETE', path: `${SILENCES}/${id}` }, 'until');
-  }
-
-  updateCleanupConfig(
+  cleanupConfigs = () =>
+    this.#calls.get<ItemsBody<RetentionBody>>(`${RETENTIONS}?page_size=${PAGE_SIZE_BOUNDS.max}`, 'items');
+  updateCleanupConfig = (
     id: number,
     patch: { readonly retention_days?: number; readonly enabled?: boolean },
-  ): Promise<Answer<RetentionBody>> {
-    return this.#calls.call({ method: 'PUT', path: `/data-cleanup-configs/${id}`, json: patch }, 'id');
-  }
+  ) => this.#calls.put<RetentionBody>(`${RETENTIONS}/${id}`, 'id', patch);
+  cleanupPreview = () => this.#calls.get<CleanupPreviewBody>('/data-cleanup/preview', 'total_rows');
+  cleanupProgress = () => this.#calls.get<CleanupProgressBody>('/data-cleanup/progress', 'batches');
+  triggerCleanup = () => this.#calls.post<{ readonly run_id: string }>('/data-cleanup/trigger', 'run_id');
+  cancelCleanup = () => this.#calls.post<CleanupProgressBody>('/data-cleanup/cancel', 'batches');
 
-  triggerCleanup(): Promise<Answer<{ readonly run_id: string }>> {
-    return this.#calls.call({ method: 'POST', path: '/data-cleanup/trigger' }, 'run_id');
-  }
+  triggers = (page: number, pageSize: number) =>
+    this.#calls.get<PageBody<TriggerBody>>(`${TRIGGERS}?${query(onPage(page, pageSize))}`, 'items');
+  trigger = (id: string) =>
+    this.#calls.get<TriggerBody>(`${TRIGGERS}/${encodeURIComponent(id)}`, 'trigger_id');
+  triggerSingle = (task_type: TaskType, card_id: number) =>
+    this.#calls.post<TriggerBody>(`${TRIGGERS}/single`, 'trigger_id', { card_id, task_type });
+  triggerBatch = (task_type: TaskType, card_ids: readonly number[]) =>
+    this.#calls.post<BatchBody>(`${TRIGGERS}/batch`, 'unknown_card_ids', { card_ids, task_type });
+  triggerByCondition = (task_type: TaskType, selection: Selection) =>
+    this.#calls.post<TriggerBody>(`${TRIGGERS}/by-condition`, 'trigger_id', {
+      task_type,
+      ...given(selection),
+    });
+  countSelected = (selection: Selection) =>
+    this.#calls.get<SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
+  cancelTrigger = (trigger_id: string) =>
+    this.#calls.post<TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 
-  cancelCleanup(): Promise<Answer<CleanupProgressBody>> {
-    return this.#calls.call({ method: 'POST', path: '/data-cleanup/cancel' }, 'batches');
-  }
-
-  triggerSingle(taskType: TaskType, cardId: number): Promise<Answer<TriggerBody>> {
-    const json = { card_id: cardId, task_type: taskType };
-    return this.#calls.call({ method: 'POST', path: `${TRIGGERS}/single`, json }, 'trigger_id');
-  }
-
-  triggerBatch(taskType: TaskType, cardIds: readonly number[]): Promise<Answer<BatchBody>> {
-    const json = { card_ids: cardIds, task_type: taskType };
-    return this.#calls.call({ method: 'POST', path: `${TRIGGERS}/batch`, json }, 'unknown_card_ids');
-  }
-
-  triggerByCondition(taskType: TaskType, selection: Selection): Promise<Answer<TriggerBody>> {
-    const json = { task_type: taskType, ...given(selection) };
-    return this.#calls.call({ method: 'POST', path: `${TRIGGERS}/by-condition`, json }, 'trigger_id');
-  }
-
-  countSelected(selection: Selection): Promise<Answer<SelectionCountBody>> {
-    const query = Object.entries(given(selection)).map(([name, value]) => `${name}=${value}`);
-    return this.#calls.get(`${TRIGGERS}/preview?${query.join('&')}`, 'matching');
-  }
-
-  cancelTrigger(triggerId: string): Promise<Answer<TriggerBody>> {
-    const json = { trigger_id: triggerId };
-    return this.#calls.call({ method: 'POST', path: `${TRIGGERS}/cancel`, json }, 'trigger_id');
-  }
-
+  card = (idOrIccid: string) =>
+    this.#calls.get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
+  explain = (idOrIccid: string) =>
+    this.#calls.get<ExplanationBody>(`/cards/${encodeURIComponent(idOrIccid)}/explain`, 'logs_command');
+  /** @param after_id cards with a higher id; an answer may hold fewer than `limit` although there are more. */
+  cards = (filter: CardQuery, after_id: number, limit: number) =>
+    this.#calls.get<CardListBody>(`/cards?${query({ ...filter, after_id, limit })}`, 'next_after_id');
+  /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
+  exportCards = (filter: CardQuery, format: ImportFormat) =>
+    this.#calls.stream({
+      method: 'GET',
+      path: `/cards/export?${query({ ...filter, format })}`,
+      timeoutMs: null,
+    });
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards(cards: Readable, format: ImportFormat, dryRun: boolean): Promise<Answer<ImportBody>> {
+  importCards = (cards: Readable, format: ImportFormat, dryRun: boolean) => {
     const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
     const path = `/cards/import${dryRun ? '?dry_run=true' : ''}`;
-    const call = { method: 'POST', path, stream: cards, headers, timeoutMs: null } as const;
-    return this.#calls.call(call, 'received');
-  }
-
-  /** @param afterId cards with a higher id; an answer may hold fewer than `limit` although there are more. */
-  cards(filter: CardQuery, afterId: number, limit: number): Promise<Answer<CardListBody>> {
-    const query = new URLSearchParams({ ...textsOf(filter), after_id: `${afterId}`, limit: `${limit}` });
-    return this.#calls.get<CardListBody>(`/cards?${query}`, 'next_after_id');
-  }
-
-  /** The cards as they arrive. Has no deadline once they do: an export takes as long as its reader takes. */
-  exportCards(filter: CardQuery, format: ImportFormat): AsyncGenerator<Buffer> {
-    const query = new URLSearchParams({ ...textsOf(filter), format });
-    return this.#calls.stream({ method: 'GET', path: `/cards/export?${query}`, timeoutMs: null });
-  }
+    return this.#calls.call<ImportBody>(
+      { method: 'POST', path, stream: cards, headers, timeoutMs: null },
+      'received',
+    );
+  };
 }
 
-function textsOf(filter: CardQuery): Record<string, string> {
-  return Object.fromEntries(Object.entries(given(filter)).map(([name, value]) => [name, String(value)]));
+const onPage = (page: number, pageSize: number) => ({ page, page_size: pageSize });
+
+/** What is null or undefined is left out. */
+function query(fields: object): string {
+  const texts = Object.entries(given(fields)).map(([name, value]): [string, string] => [name, String(value)]);
+  return new URLSearchParams(texts).toString();
 }
 
-function given(selection: Selection): Partial<Selection> {
-  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== null));
+function given<Fields extends object>(fields: Fields): Partial<Fields> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as Partial<Fields>;
 }
