@@ -14,7 +14,7 @@ const CLIENT_GONE = 499;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; null only before authentication and on public routes. */
+    /** The caller; null only before authentication and on public routes. */
     actor: Actor;
   }
 }

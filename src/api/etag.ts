@@ -1,5 +1,5 @@
 // Versions over HTTP: what can be changed comes with an ETag, and a PUT with If-Match changes only what is still in that
-// version; otherwise it is answered with 412. Used by the routes. What a version is stands in operations/version.ts.
+// version; otherwise it is answered with 412. Used by the routes. operations/version.ts defines a version.
 import { z } from 'zod';
 import type { ExpectedVersion } from '../operations/version.ts';
 

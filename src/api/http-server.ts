@@ -1,5 +1,5 @@
 // The listening servers under the framework (two where a name has two addresses): plain or TLS, with a bound on
-// connections and on the time a head may take, and an end that nobody who is silent can delay. Used by server.ts. What
+// connections and on the time a head may take, and a shutdown that silent clients cannot delay. Used by server.ts. What
 // a request may take once its head is there is body-time.ts.
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
@@ -7,18 +7,18 @@ import type { Socket } from 'node:net';
 import { CardpollError } from '../platform/errors.ts';
 import type { Refusals } from './guard/refusals.ts';
 
-/** PEM texts that belong together. */
+/** A certificate and its private key, as PEM. */
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface HttpBounds {
-  /** Connections at a time. */
+  /** Number of connections at a time. */
   readonly maxConnections: number;
-  /** For a request's head, from the connection or the first byte on. */
+  /** Milliseconds for a request's head, from the connection or the first byte on. */
   readonly headerTimeoutMs: number;
-  /** Between two requests of a connection. */
+  /** Milliseconds between two requests of a connection. */
   readonly idleTimeoutMs: number;
 }
 

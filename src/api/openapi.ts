@@ -1,5 +1,5 @@
 // The OpenAPI document, made from the same schemas that check requests and answers. Used by server.ts. Schemas with an id
-// stand under their name in components, so that generated clients have types for them.
+// are in components under their name, so that generated clients have types for them.
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
@@ -8,12 +8,12 @@ import { PROBLEM_TYPE } from './problem.ts';
 
 const ADMIN = '/api/admin';
 const TAGS = [
-  { name: 'polling-stats', description: 'The fleet in numbers, now and lately' },
-  { name: 'polling-alerts', description: 'Rules, what they fired, and what is done about it' },
+  { name: 'polling-stats', description: 'Statistics of the fleet, current and recent' },
+  { name: 'polling-alerts', description: 'Alert rules, fired alerts, silences and notifications' },
   { name: 'polling-concurrency', description: 'How many gateway calls run at a time' },
-  { name: 'polling-pauses', description: 'What holds polling back for a time' },
-  { name: 'polling-configs', description: 'What is polled how often' },
-  { name: 'polling-manual-trigger', description: 'Cards that are polled now, by hand' },
+  { name: 'polling-pauses', description: 'Pauses of polling' },
+  { name: 'polling-configs', description: 'Which cards are polled, and how often' },
+  { name: 'polling-manual-trigger', description: 'Manual polls of single cards or of many' },
   { name: 'data-cleanup', description: 'Retention, and the runs that enforce it' },
   { name: 'cards', description: 'The fleet, card by card' },
   { name: 'audit', description: 'Who changed what' },
@@ -27,14 +27,14 @@ export function openapiOptions(version: string): FastifyDynamicSwaggerOptions {
       info: {
         title: 'cardpoll admin API',
         version,
-        description: 'Operates the polling of an IoT SIM fleet. Errors are problems as RFC 9457 has them.',
+        description: 'Operates the polling of an IoT SIM fleet. Errors are problem details as in RFC 9457.',
       },
       servers: [{ url: '/', description: 'The instance that serves this document' }],
       tags: TAGS,
       security: [{ bearer: [] }, {}],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'An admin token, where there are any' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'An admin token, if tokens are configured' },
         },
       },
     },
@@ -56,7 +56,7 @@ export function openapiOptions(version: string): FastifyDynamicSwaggerOptions {
 
 type Document = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** Schemas with an id describe answers: the form that each would have in a request is nobody's. */
+/** Schemas with an id describe answers, so their form in a request is never used. */
 function withoutInputs(document: Document): Document {
   if (!('components' in document)) return document;
   const schemas = Object.entries(document.components?.schemas ?? {}).filter(
@@ -84,7 +84,7 @@ function isGuarded({ url }: RouteOptions): boolean {
   return url.startsWith(ADMIN) || url === '/metrics';
 }
 
-/** What an operation may answer instead of doing what it is asked for, by status. */
+/** The error answers of an operation, by status. */
 const PROBLEMS: Record<number, string> = {
   400: 'Malformed JSON or HTTP',
   401: 'The admin token is missing or not known',
@@ -96,7 +96,7 @@ const PROBLEMS: Record<number, string> = {
   415: 'The body is of another type',
   422: 'A field is wrong',
   429: 'Too many requests',
-  500: 'A bug, or something that may not be told',
+  500: 'An internal error',
   503: 'A store does not answer, or the instance does not work',
 };
 

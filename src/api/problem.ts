@@ -7,7 +7,7 @@ import { snakeCase } from '../platform/snake-keys.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** What every error answer holds. `errors` for 422, `hint` where there is something to do. */
+/** The fields of every error answer. `errors` for 422, `hint` if there is something to do. */
 const problemSchema = z
   .object({
     type: z.string(),
@@ -82,7 +82,7 @@ const UNEXPECTED: Problem = {
   detail: 'an unexpected error; the api log has it under this request_id',
 };
 
-/** @param error anything thrown. What is not understood becomes a 500 that tells nothing about the inside. */
+/** @param error anything thrown. An unknown error becomes a 500 that reveals nothing internal. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof CardpollError) return problemOfCardpollError(error);
   if (hasZodFastifySchemaValidationErrors(error)) return problemOfValidation(error);

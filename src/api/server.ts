@@ -44,7 +44,7 @@ import { probeRoutes, type Readiness } from './routes/probes.ts';
 import { whoamiRoute } from './routes/whoami.ts';
 
 export interface ServerBounds extends HttpBounds {
-  /** For a request's body. */
+  /** Milliseconds for a request's body. */
   readonly bodyTimeoutMs: number;
   /** Address ranges whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
@@ -61,7 +61,7 @@ export interface ServerOptions {
   } & AccessSettings;
   /** The setting that names the address, for messages. */
   readonly addressFlag: '--listen' | '--probe-listen';
-  /** What /metrics tells. */
+  /** The metrics of /metrics. */
   readonly operations: Pick<Operations, 'stats' | 'init' | 'failures' | 'alertHistory' | 'cleanup'>;
   readonly logs: { readonly api: Pick<Logger, 'error'>; readonly access: Pick<Logger, 'info'> };
   readonly readiness: () => Promise<Readiness>;
@@ -73,7 +73,7 @@ export interface ServerOptions {
 
 interface ApiServerOptions extends Omit<ServerOptions, 'addressFlag'> {
   readonly operations: Operations;
-  /** Default ANSWER_WITHIN_MS; tests of anything else give a busy machine longer. */
+  /** Milliseconds, default ANSWER_WITHIN_MS. Tests of other behaviour give a busy machine longer. */
   readonly answerWithinMs?: number;
 }
 

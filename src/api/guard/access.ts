@@ -19,15 +19,15 @@ declare module 'fastify' {
   }
 }
 
-/** Give it to a route as its `config`. */
+/** The `config` of a route for admins. */
 export const ADMIN_ONLY = { adminOnly: true } as const;
 
 export interface AccessSettings {
   /** Empty: open, and only on a loopback address. */
   readonly tokens: readonly AdminToken[];
-  /** Requests a caller may send a minute; 0: any number. */
+  /** Requests that a caller may send per minute; 0: no limit. */
   readonly rateLimitPerMinute: number;
-  /** Refused requests an address may send a minute; 0: any number. */
+  /** Refused requests that an address may send per minute; 0: no limit. */
   readonly refusalLimitPerMinute: number;
 }
 
@@ -74,7 +74,7 @@ export class Access {
     }
   }
 
-  /** Call for every request that is turned away. Throws `busy` when its address had too many of them. */
+  /** Call for every refused request. Throws `busy` when its address had too many of them. */
   countRefusal({ ip }: FastifyRequest, reply: FastifyReply): void {
     const { exceeded, limit, seconds } = this.#budget.spend(ip, this.#settings.refusalLimitPerMinute);
     if (!exceeded) return;

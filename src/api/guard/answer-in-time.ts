@@ -9,7 +9,7 @@ import { type Handler, HeldReply } from './held-reply.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What becomes of a request that was answered before its work was over; null for all others. Never rejects. */
+    /** The result of a request answered before its work was over; null for all others. Never rejects. */
     late: Promise<LateAnswer> | null;
   }
 }
@@ -18,7 +18,7 @@ const READING = new Set(['GET', 'HEAD']);
 
 /**
  * Makes the routes registered after it in this scope answer within `ms`, with `unavailable` when they cannot: nothing
- * but a store that does not answer takes long. What the handler started goes on; `request.late` tells how it ends.
+ * but a store that does not answer takes long. The work of the handler continues; `request.late` reports how it ends.
  */
 export function answerInTime(app: FastifyInstance, ms: number): void {
   app.decorateRequest('late', null);
@@ -58,7 +58,7 @@ async function lateAnswer(
 
 function tooLate(method: string): CardpollError {
   const hint = READING.has(method)
-    ? 'try again; /readyz tells which store is away'
+    ? 'try again; /readyz shows which store is away'
     : 'it may still be done: look first, or send it again with the same Idempotency-Key';
   return new CardpollError('unavailable', 'store_timeout', 'a store did not answer in time', { hint });
 }

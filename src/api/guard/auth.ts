@@ -12,7 +12,7 @@ import { TOKEN_EXPIRED, UNAUTHENTICATED } from '../problem.ts';
 /** The caller of a server without tokens. */
 export const LOCAL = 'local';
 
-/** The parts of a request that decide. */
+/** The parts of a request that decide about access. */
 interface Credentials {
   readonly method: string;
   /** Only an admin may do this. */
@@ -22,7 +22,7 @@ interface Credentials {
   readonly origin: string | undefined;
 }
 
-/** Whom a token stands for. */
+/** The caller that a token authenticates. */
 type Caller = Pick<Actor, 'name' | 'role'>;
 
 /** Throws `auth`. */
@@ -55,7 +55,7 @@ function tokenAuthenticator(tokens: readonly AdminToken[], now: () => number): A
   return ({ authorization, method, adminOnly }) => {
     const presented = sha256(bearerToken(authorization) ?? '');
     let caller: (typeof known)[number] | null = null;
-    // Every entry is compared: the time taken tells neither whether nor where a token matched.
+    // Compares every entry, so that the time taken does not reveal whether or where a token matched.
     for (const entry of known) if (timingSafeEqual(entry.hash, presented)) caller = entry;
     if (caller === null) {
       const what = authorization === undefined ? 'this needs an admin token' : 'the admin token is not known';
@@ -71,15 +71,15 @@ function tokenAuthenticator(tokens: readonly AdminToken[], now: () => number): A
       });
     }
     if (role !== 'admin' && adminOnly) {
-      throw new CardpollError('auth', 'admin_only', 'this needs an admin token', {
-        hint: 'polling configs, retention and the removal of rules are for admins',
+      throw new CardpollError('auth', 'admin_only', 'this needs a token with the role admin', {
+        hint: 'only admins may change polling configs and retention, or delete rules',
       });
     }
     return { name, role };
   };
 }
 
-/** Only who has the token learns this. */
+/** Only a caller with the right token gets this answer. */
 function expired(name: string, expiresAtMs: number): CardpollError {
   const lastDay = new Date(expiresAtMs - 1).toISOString().slice(0, 10);
   return new CardpollError(
@@ -100,7 +100,7 @@ function localAuthenticator(): Authenticator {
       });
     }
     if (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, '')))) {
-      throw new CardpollError('auth', 'foreign_origin', 'pages of other sites may not use this API');
+      throw new CardpollError('auth', 'foreign_origin', 'pages of other sites must not use this API');
     }
     return { name: LOCAL, role: 'admin' };
   };

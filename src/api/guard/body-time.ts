@@ -1,6 +1,6 @@
-// Bounds how long the body of a request may take to arrive, whether anybody waits for it or the answer is out already.
-// Used by server.ts for every route. An import may take as long as it goes on: a KiB at least in every such time, unless
-// it is the import that makes the sender wait.
+// Bounds how long the body of a request may take to arrive, even if the answer has already been sent.
+// Used by server.ts for every route. Imports have no total limit, but must deliver at least 1 KiB per timeout, unless
+// the import itself makes the sender wait.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sendProblem } from '../error-handling.ts';
 import type { Refusals } from './refusals.ts';

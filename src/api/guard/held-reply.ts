@@ -1,4 +1,4 @@
-// What a handler does with its reply, held back until it is known whether anybody still waits for it. Used by
+// Holds back what a handler does with its reply until it is known whether the client still waits for it. Used by
 // answer-in-time.ts, which gives it to handlers in place of the framework's reply: one that ends late must not touch an
 // answer that is out already. Knows the few methods that handlers use.
 import type { FastifyReply, FastifyRequest } from 'fastify';

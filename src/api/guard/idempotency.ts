@@ -43,7 +43,7 @@ export function answerRepeats(
     const { ticket, late } = request;
     if (ticket === null) return;
     request.ticket = null;
-    // The work is done and its answer must out; the key frees itself.
+    // The work is done, so the answer is sent; the key expires by itself.
     const notKept = (error: unknown) =>
       log.error({ request_id: request.id, err: error }, 'answer not kept for repeats');
     const kept =
@@ -54,7 +54,7 @@ export function answerRepeats(
   });
 }
 
-/** The same key of another client is another key. */
+/** Keys of different clients are different keys. */
 function scoped(key: string, { headers }: FastifyRequest): string {
   if (!WELL_FORMED.test(key)) {
     throw new CardpollError(

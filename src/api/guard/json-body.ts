@@ -1,6 +1,6 @@
 // Reads JSON bodies: malformed ones, those that would touch prototypes, name a field twice or are nested deeply are refused.
-// Used by server.ts for all routes but the card import. Compressed bodies of any kind are refused too: they are read by
-// nobody, and could be a thousand times what they seem.
+// Used by server.ts for all routes but the card import. Compressed bodies of any kind are refused too: no route
+// reads them, and they could expand a thousandfold.
 import type { FastifyInstance } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';

@@ -1,5 +1,5 @@
 // How many requests a caller may send a minute. Used by server.ts for everything that needs authentication; probes are
-// exempt. Callers are told apart by token, without tokens by address. Each instance counts by itself.
+// exempt. Callers are distinguished by token, without tokens by address. Each instance counts by itself.
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import { CardpollError } from '../../platform/errors.ts';
@@ -29,6 +29,6 @@ export async function limitRate(
 
 export function tooManyRequests(what: string, setting: string): CardpollError {
   return new CardpollError('busy', RATE_LIMITED, what, {
-    hint: `wait as long as Retry-After says; the limit is ${setting}`,
+    hint: `retry after the time in Retry-After; the limit is ${setting}`,
   });
 }

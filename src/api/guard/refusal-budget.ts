@@ -1,6 +1,6 @@
 // How many refused requests an address may send a minute: without a valid token, to what a token may not do, to paths
-// that do not exist. Used by access.ts. Beyond it refusals become 429, which tells nothing about what was tried; whoever
-// has a valid token is let in all the same, whatever others behind its address do.
+// that do not exist. Used by access.ts. Beyond it refusals become 429, which reveals nothing about the request; a caller with
+// a valid token is still let in, whatever others at its address do.
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../../platform/clock.ts';
 
@@ -44,7 +44,7 @@ function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
   const groups = head.split(':');
-  // What `::` stands for are zeros; the tail matters where the head is shorter than the network part.
+  // `::` means zeros; the tail matters if the head is shorter than the network part.
   const behind = tail === undefined ? [] : tail.split(':');
   const zeros = Array(Math.max(0, 8 - groups.length - behind.length)).fill('0');
   return [...groups, ...zeros, ...behind].slice(0, 4).join(':');

@@ -1,4 +1,4 @@
-// Counts what the HTTP server turns away, by reason. Written to by whoever refuses, read by metrics.ts.
+// Counts what the HTTP server turns away, by reason. Every part that refuses counts here; metrics.ts reads it.
 
 export const REFUSAL_REASONS = [
   'connection_limit',

@@ -1,5 +1,5 @@
 // What a client may ask of HTTP itself and does not get here: expectations other than 100-continue, tunnels, bytes that
-// are no HTTP. Used by server.ts. Answers are problems and stand in the access log, like all others.
+// are not HTTP. Used by server.ts. The answers are problems and are in the access log, like all others.
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ type AccessLog = Pick<Logger, 'info'>;
 export function refuseExpectation({ headers: { expect } }: FastifyRequest): void {
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
   throw new CardpollError('bad_data', EXPECTATION_FAILED, 'the expectation in Expect cannot be met', {
-    hint: 'leave the header out',
+    hint: 'send the request without this header',
   });
 }
 

@@ -1,5 +1,5 @@
 // What this instance counted and timed since it began: requests, polls, gateway calls, webhooks, changes. Opened by wiring, which
-// hands it to whoever reports; own-numbers.ts shows it. Everything with few labels is there from the start, at zero.
+// hands it to the parts that report; own-numbers.ts shows it. Series with few labels exist from the start, at zero.
 import { Counter, Histogram, Registry } from 'prom-client';
 import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
@@ -15,9 +15,9 @@ export const PREFIX = 'cardpoll_';
 /** Where the thresholds of the operations interface lie (0.5 and 2 s), and the scale of its concurrency table. */
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** From a tick of the scheduler to hours of arrears. */
+/** From one tick of the scheduler to hours of backlog. */
 const LATE_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
-/** Of requests for paths that nobody serves: their methods and paths are whatever the sender likes. */
+/** Labels of requests for unknown paths, whose methods and paths the sender chooses freely. */
 const NOWHERE = { method: 'other', route: 'none' };
 
 export class Instruments implements Meter {
@@ -58,7 +58,7 @@ export class Instruments implements Meter {
   });
   readonly #webhooks = new Counter({
     name: `${PREFIX}webhook_attempts_total`,
-    help: 'Attempts of this instance to deliver a webhook, by what became of them',
+    help: 'Attempts of this instance to deliver a webhook, by outcome',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
@@ -99,7 +99,7 @@ export class Instruments implements Meter {
     this.#changes.inc({ action });
   }
 
-  /** @param route its pattern, `/api/admin/cards/:card`; null: nobody serves the path. */
+  /** @param route its pattern, `/api/admin/cards/:card`; null: an unknown path. */
   request(method: string, route: string | null, status: number, durationMs: number): void {
     const labels = route === null ? NOWHERE : { method, route };
     this.#requests.inc({ ...labels, status });

@@ -16,7 +16,7 @@ export interface Upkeep {
   readonly cleanup: CleanupProgress;
 }
 
-/** Throws `unavailable` while the records are away. */
+/** Throws `unavailable` while the record store is away. */
 export async function readUpkeep({ alertHistory, cleanup }: UpkeepSources): Promise<Upkeep> {
   const [alerts, retention, progress] = await Promise.all([
     alertHistory.counts(),
@@ -33,8 +33,8 @@ export function addUpkeep(page: Page, upkeep: Upkeep): void {
 
 const STATES = [
   ['firing', 'Alerts that fire'],
-  ['silenced', 'Alerts that fire and that nobody is told of for a time'],
-  ['acknowledged', 'Alerts that fire and that somebody is at'],
+  ['silenced', 'Firing alerts whose notifications are silenced'],
+  ['acknowledged', 'Firing alerts that are acknowledged'],
 ] as const;
 
 function addAlerts(page: Page, { kinds, pendingWebhooks }: AlertCounts): void {
@@ -54,7 +54,7 @@ function addCleanup(page: Page, { retention, cleanup }: Upkeep): void {
   page
     .gauge('cleanup_failed', '1 when the last cleanup could not clean everything')
     .set(cleanup.status === 'failed' ? 1 : 0);
-  const ran = page.gauge('cleanup_last_run_timestamp_seconds', 'When data was cleaned last', ['target']);
+  const ran = page.gauge('cleanup_last_run_timestamp_seconds', 'Time of the last cleanup', ['target']);
   for (const { target, lastRunAt } of retention) {
     if (lastRunAt !== null) ran.set({ target }, lastRunAt.getTime() / 1000);
   }

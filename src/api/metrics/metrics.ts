@@ -1,8 +1,8 @@
 // Prometheus metrics: the numbers of polling-stats in base units (seconds, bytes, ratios), and those of this process.
-// Used by routes/metrics.ts. What a number means stands in operations/; labels are words of which there are few, never a
+// Used by routes/metrics.ts. operations/ defines the numbers; labels have few values, never a
 // card and never an instance, whose name changes with every start.
 //
-// Every instance tells the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
+// Every instance reports the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { TASK_TYPES } from '../../domain/task-type.ts';
@@ -25,13 +25,13 @@ interface MetricsSources extends UpkeepSources {
   readonly instruments: Instruments;
   readonly refusals: Refusals;
   readonly version: string;
-  /** Where this is one of several processes. */
+  /** Set if this is one of several processes. */
   readonly siblings?: Siblings;
 }
 
 /** The other processes of a daemon, as the one that serves knows them. */
 export interface Siblings {
-  /** Of this process among them. */
+  /** The number of this process among them. */
   readonly number: number;
   readonly others: { readonly problems: readonly string[]; readonly numbers: readonly (readonly object[])[] };
 }
@@ -107,7 +107,7 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   };
   perTask('queue_length', 'Cards due and running', (task) => task.queueLength);
   perTask('queue_backoff', 'Cards whose last poll failed and that wait for a retry', (task) => task.backoff);
-  perTask('queue_due', 'Cards whose time has come and which nobody polls yet', (task) => task.due);
+  perTask('queue_due', 'Cards that are due and not polled yet', (task) => task.due);
   perTask('manual_length', 'Manually triggered cards that wait', (task) => task.manualLength);
   perTask('scheduled_cards', 'Cards the polling configs hold', (task) => task.scheduledCards);
   perTask('schedule_lag_seconds', 'How far the schedule is behind', (task) => task.scheduleLagSeconds);
@@ -127,7 +127,7 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
     'Polls the limit in force lets through',
     (task) => task.capacity.capacityPerSecond,
   );
-  const skipped = page.counter('skipped_revolutions_total', 'Revolutions of rings left out', ['task_type']);
+  const skipped = page.counter('skipped_revolutions_total', 'Skipped revolutions of rings', ['task_type']);
   for (const task of overview.tasks) skipped.inc({ task_type: task.taskType }, task.skippedRevolutions);
   perTask('in_flight', 'Gateway calls in flight', (task) => task.inFlight);
   perTask('concurrency_limit', 'Gateway calls allowed in flight', (task) => task.concurrency.max);
@@ -156,7 +156,7 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
     if (p50Ms !== null) quantile.set({ task_type: taskType, quantile: '0.5' }, p50Ms / 1000);
     if (p95Ms !== null) quantile.set({ task_type: taskType, quantile: '0.95' }, p95Ms / 1000);
   }
-  const polls = page.counter('polls_total', 'Polls since counting began', ['task_type', 'result']);
+  const polls = page.counter('polls_total', 'Polls since counting started', ['task_type', 'result']);
   for (const { taskType, succeeded, failed } of overview.tasks) {
     polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
     polls.inc({ task_type: taskType, result: 'failed' }, failed);
@@ -184,7 +184,7 @@ function addFailures(page: Page, failures: readonly TaskFailures[]): void {
   }
 }
 
-/** What holds polling back: breakers and pauses. */
+/** Breakers and pauses, which hold polling back. */
 function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): void {
   const breaker = page.gauge('breaker_instances', 'Instances whose breaker holds calls back', [
     'interface',
@@ -194,10 +194,7 @@ function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): 
     for (const one of BREAKER_STATES)
       breaker.set({ interface: name, state: one }, one === state ? instances : 0);
   }
-  const pause = page.gauge('pause_seconds', 'How long a pause of polling still lasts', [
-    'task_type',
-    'source',
-  ]);
+  const pause = page.gauge('pause_seconds', 'Remaining time of a pause of polling', ['task_type', 'source']);
   for (const taskType of TASK_TYPES) {
     for (const source of PAUSE_SOURCES) pause.set({ task_type: taskType, source }, 0);
   }
@@ -213,7 +210,7 @@ function addInstances(page: Page, { workers }: Overview): void {
 function addStops(page: Page, { stops }: Overview): void {
   if (stops.unconfirmed === null) return;
   page
-    .gauge('stops_unconfirmed', 'Cards that run on although the gateway acknowledged their stop')
+    .gauge('stops_unconfirmed', 'Cards that still run although the gateway acknowledged their stop')
     .set(stops.unconfirmed);
 }
 

@@ -1,11 +1,11 @@
 // The metrics of one process, as opposed to those of the fleet: its memory and event loop, whether it leads, the log lines
 // it lost, and what it counted and timed. metrics.ts serves them; a process that serves nothing itself hands them over to
-// the one that does, which tells them apart by the label `process` (0 to one less than the number of processes).
+// the one that does, which distinguishes them by the label `process` (0 to one less than the number of processes).
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { TaskType } from '../../domain/task-type.ts';
 import { type Instruments, PREFIX } from './instruments.ts';
 
-/** What this instance knows of itself. */
+/** The numbers of this instance. */
 export interface InstanceState {
   /** It advances the schedules of the fleet. */
   readonly leads: boolean;
@@ -107,7 +107,7 @@ export class OwnNumbers {
     });
   }
 
-  /** As prom-client has them, to be sent to another process. */
+  /** In the JSON form of prom-client, to be sent to another process. */
   async json(): Promise<object[]> {
     const metrics = await Promise.all(this.#registries.map((registry) => registry.getMetricsAsJSON()));
     return metrics.flat();

@@ -22,7 +22,7 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
       {
         schema: {
           tags: ['audit'],
-          summary: 'List changes, newest first; an action also stands for those that begin with its words',
+          summary: 'List changes, newest first; an action also selects all actions that begin with its words',
           querystring: pageQuery.extend({
             since: queryInstant.optional(),
             until: queryInstant.optional(),

@@ -15,13 +15,13 @@ export function cardExportRoute(cards: CardOperations): FastifyPluginAsyncZod {
       {
         schema: {
           tags: ['cards'],
-          summary: 'Export cards as CSV or NDJSON, as an import takes them',
+          summary: 'Export cards as CSV or NDJSON, in the format of an import',
           querystring: cardFilter.extend({
             format: z.enum(['csv', 'ndjson'], { error: 'must be csv or ndjson' }).default('csv'),
           }),
           response: {
             200: {
-              description: 'One card a line; CSV with a header line',
+              description: 'One card per line; CSV with a header line',
               content: Object.fromEntries(
                 Object.values(CONTENT_TYPES).map((type) => [type, { schema: z.string() }]),
               ),

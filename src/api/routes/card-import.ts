@@ -67,7 +67,7 @@ async function importBody(
     }
     throw error;
   } finally {
-    // What is still coming is read and forgotten: only then does the client look at the answer.
+    // The rest of the body is read and dropped: only then does the client read the answer.
     source.unpipe(input);
     source.resume();
   }

@@ -1,4 +1,4 @@
-// GET /metrics for Prometheus. Needs a token where tokens are configured, unlike the probes: it tells the fleet's size.
+// GET /metrics for Prometheus. Needs a token where tokens are configured, unlike the probes: it reveals the size of the fleet.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Metrics } from '../metrics/metrics.ts';

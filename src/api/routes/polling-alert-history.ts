@@ -1,4 +1,4 @@
-// /api/admin/polling-alert-history: what rules fired, and what an on-call does about it (operations interface, sections
+// /api/admin/polling-alert-history: fired alerts, their acknowledgement and redelivery (operations interface, sections
 // 2.4, 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -35,12 +35,12 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
       {
         schema: {
           tags,
-          summary: 'Say that somebody is at an alert; the first one who says so stays',
+          summary: 'Acknowledge a firing alert; the first acknowledgement wins',
           params,
           body: acknowledgement,
           response: { 200: wireSchema(alertReport) },
         },
-        // Nothing needs to be said.
+        // The reason is optional.
         preValidation: async (request) => {
           if (request.body === undefined) request.body = { reason: '' };
         },
@@ -52,7 +52,7 @@ export function pollingAlertHistoryRoutes(alerts: AlertHistoryOperations): Fasti
       {
         schema: {
           tags,
-          summary: 'Have the notifications of an alert that were given up tried once more, at once',
+          summary: "Retry an alert's failed notifications now",
           params,
           response: { 202: wireSchema(alertReport) },
         },

@@ -1,4 +1,4 @@
-// /api/admin/polling-alert-silences: alerts nobody is told of for a time.
+// /api/admin/polling-alert-silences: suppress notifications for a time.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { RULE_TYPES } from '../../domain/alerts/alert-rule.ts';
@@ -69,7 +69,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
       {
         schema: {
           tags,
-          summary: 'End a silence; answers what was ended',
+          summary: 'End a silence; returns the ended one',
           params: z.object({ id: silenceId }),
           response: { 200: wireSchema(silenceReport) },
         },

@@ -89,7 +89,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
         config: ADMIN_ONLY,
         schema: {
           tags,
-          summary: 'Delete an alert rule; its history stays',
+          summary: 'Delete an alert rule; its alerts stay in the history',
           params: z.object({ id: ruleId }),
           response: { 204: z.null() },
         },
@@ -102,7 +102,7 @@ export function pollingAlertRoutes(alerts: AlertOperations): FastifyPluginAsyncZ
   };
 }
 
-/** Takes as long as a receiver may: belongs where handlers are given the time. */
+/** May take as long as the receiver's timeout, so it is registered where handlers have that much time. */
 export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
@@ -110,7 +110,7 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
       {
         schema: {
           tags,
-          summary: 'Send the webhook of an alert rule once, now, and tell what came of it',
+          summary: 'Send a test webhook for an alert rule, and return the result',
           params: z.object({ id: ruleId }),
           response: { 200: wireSchema(webhookTrialReport) },
         },
@@ -120,7 +120,7 @@ export function alertTestRoute(alerts: AlertOperations): FastifyPluginAsyncZod {
   };
 }
 
-/** The path and query of a webhook URL are where receivers keep their secrets: whoever may only read, reads no secret. */
+/** Path and query of a webhook URL often contain the receiver's secret, so viewers get neither. */
 function readableBy({ actor }: FastifyRequest, rule: AlertRuleReport): AlertRuleReport {
   const { webhookUrl } = rule;
   if (webhookUrl === null || actor.role !== 'viewer') return rule;

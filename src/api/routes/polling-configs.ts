@@ -1,4 +1,4 @@
-// /api/admin/polling-configs: what is polled how often (operations interface, sections 2.1 and 4).
+// /api/admin/polling-configs: which cards are polled, and how often (operations interface, sections 2.1 and 4).
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -135,7 +135,7 @@ export function pollingConfigRoutes(configs: ConfigOperations): FastifyPluginAsy
         config: ADMIN_ONLY,
         schema: {
           tags,
-          summary: 'Delete a polling config; its cards go to the next one that matches them',
+          summary: 'Delete a polling config; the next matching config takes its cards',
           params: z.object({ id: configId }),
           response: { 200: wireSchema(configReport) },
         },

@@ -1,4 +1,4 @@
-// /api/admin/polling-manual-trigger: have cards polled now, follow it, cancel it (operations interface, sections 2.6
+// /api/admin/polling-manual-trigger: poll cards now, follow it, cancel it (operations interface, sections 2.6
 // and 4).
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -108,7 +108,7 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
       {
         schema: {
           tags,
-          summary: 'Queue all cards that match; without a condition the whole fleet',
+          summary: 'Queue all matching cards; without a condition, the whole fleet',
           body: body({
             task_type: taskType,
             carrier_id: wholeNumber(SELECTION_BOUNDS).optional(),

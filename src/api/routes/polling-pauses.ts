@@ -1,4 +1,4 @@
-// /api/admin/polling-pauses: what holds polling back for a time, and the operator's own pauses.
+// /api/admin/polling-pauses: pauses of polling, by operators and by the gateway.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
@@ -16,7 +16,13 @@ export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZ
   return async (app) => {
     app.get(
       PAUSES,
-      { schema: { tags, summary: 'What is paused, why and until when', response: { 200: items } } },
+      {
+        schema: {
+          tags,
+          summary: 'List pauses: what is paused, why and until when',
+          response: { 200: items },
+        },
+      },
       async () => ({ items: toWire(await pauses.list()) }),
     );
     app.post(
@@ -40,7 +46,7 @@ export function pollingPauseRoutes(pauses: PauseOperations): FastifyPluginAsyncZ
       {
         schema: {
           tags,
-          summary: 'End pauses, also those the gateway asked for; answers what was ended',
+          summary: 'End pauses, including those the gateway asked for; returns the ended pauses',
           querystring: z.object({ task_type: pausedTypes.default('all') }),
           response: { 200: items },
         },

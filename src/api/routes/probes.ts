@@ -3,11 +3,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { sendProblem } from '../error-handling.ts';
 
-/** Whether this instance does its work. */
+/** Whether this instance works. */
 export interface Readiness {
   /** Why it does not, one sentence each; empty when it does. */
   readonly problems: readonly string[];
-  /** What holds polling back although it could work; no reason to take it out of service. */
+  /** Pauses and breakers that hold polling back; no reason to take the instance out of service. */
   readonly restraints: readonly string[];
 }
 
