@@ -93,8 +93,8 @@ async function gatewayFindings(
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);
       if (outcome === 'unclear') {
-        return unknown(check, `${detail}, to a card nobody has`, {
-          hint: 'import cards, or make PostgreSQL tell of them, and look again',
+        return unknown(check, `${detail}, for a card that does not exist`, {
+          hint: 'import cards, or fix the connection to PostgreSQL, and run the doctor again',
           command: 'cardpoll cards import FILE',
         });
       }

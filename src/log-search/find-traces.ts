@@ -1,4 +1,4 @@
-// The second pass of `--trace`: from the hits to the lines of their requests. Called by search.ts.
+// The second pass of `--trace`: finds the other lines of the hits' requests. Called by search.ts.
 
 import { FILE_WORK } from './file-work.ts';
 import { MAX_LINES_A_TRACE, type TracedLine, TraceTargets } from './hits/trace-lines.ts';
@@ -30,7 +30,7 @@ export async function findTraces(
     fromMs: list.reduce((least, { fromMs }) => Math.min(least, fromMs), Number.POSITIVE_INFINITY),
     toMs: list.reduce((greatest, { toMs }) => Math.max(greatest, toMs), Number.NEGATIVE_INFINITY),
   };
-  // Lines without the card are wanted, so its index does not count.
+  // The search is for lines without the card, so the index of the card does not help.
   const wider: Query = { ...query, window };
   const plan = await makePlan(roots, wider, null, signal);
   const lines: TracedLine[] = [];

@@ -1,5 +1,5 @@
-// `cardpoll logs index`: makes or renews the sidecar of every log file that is at rest. Called by the command, from cron
-// or a logrotate postrotate script. search.ts uses what is there by itself.
+// `cardpoll logs index`: creates or updates the index of every log file that no longer grows. Called by the command, from
+// cron or a logrotate postrotate script. search.ts uses existing indexes.
 
 import { FILE_WORK } from './file-work.ts';
 import type { IndexResult } from './index/index-file.ts';
@@ -15,7 +15,7 @@ import { forEachFile } from './scan/threads.ts';
 interface IndexOptions {
   readonly roots: readonly string[];
   readonly cacheDir: string;
-  /** Zone of times without offset; searches in another zone do without those times. Default: the process's zone. */
+  /** Zone of times without offset; searches in another zone ignore these times. Default: the process's zone. */
   readonly tz?: string | undefined;
   readonly threads?: number | undefined;
   readonly nowMs?: number | undefined;
@@ -28,12 +28,12 @@ interface IndexReport {
   /** Indexed before and unchanged. */
   readonly current: number;
   readonly leftOut: readonly { readonly path: string; readonly reason: string }[];
-  /** Sidecars removed because their log files are gone or changed. */
+  /** Number of indexes removed because their log files are gone or changed. */
   readonly dropped: number;
   readonly notices: readonly Notice[];
 }
 
-/** A plain file written so lately may grow on. */
+/** A plain file that was written within this time may still grow. */
 const AT_REST_MS = 60_000;
 
 /** @throws CardpollError `usage` / `bad_zone`, `input_missing` / `root_missing`. */
@@ -79,7 +79,7 @@ function isAtRest(task: FileTask, nowMs: number): boolean {
       bytes.close();
     }
   } catch {
-    // The indexing says what is wrong with it.
+    // Indexing the file will report the error.
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, no store, no network.
+// `cardpoll logs`: plan -> scan each file -> report. Called by the command and by tests; needs no daemon, store or network.
 
 import { rmSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -19,7 +19,7 @@ import { forEachFile } from './scan/threads.ts';
 
 /**
  * Searches the logs. The caller closes the report.
- * @throws CardpollError `usage` for what cannot be searched for, `input_missing` for a root that does not exist.
+ * @throws CardpollError `usage` for invalid options, `input_missing` for a root that does not exist.
  */
 export async function searchLogs(options: SearchOptions): Promise<Report> {
   const startedMs = performance.now();
@@ -36,7 +36,7 @@ export async function searchLogs(options: SearchOptions): Promise<Report> {
   }
 }
 
-/** Files that went away are looked for so often. */
+/** How often a search looks for files that disappeared. */
 const MAX_PASSES = 3;
 
 class Search {
@@ -44,9 +44,9 @@ class Search {
   readonly #tasks: FileTask[];
   readonly #runDirectory: string | null;
   #runs: HitRuns | null = null;
-  /** The most that were used at a time. */
+  /** Maximum number of threads used at a time. */
   #threads = 1;
-  /** Files that were gone, but found again: renamed or compressed. */
+  /** Numbers of the files that disappeared and were found again, renamed or compressed. */
   readonly #replaced = new Set<number>();
 
   constructor(
@@ -115,7 +115,7 @@ class Search {
     this.#threads = Math.max(this.#threads, used);
   }
 
-  /** Reads rotated files where and as what they are by now. @returns whether there were any. */
+  /** Searches the files that were rotated meanwhile. @returns whether there were any. */
   async #searchMoved(gone: readonly FileTask[]): Promise<boolean> {
     const moved = findMovedFiles(gone, this.#tasks, walk(this.roots).files);
     const tasks: FileTask[] = [];
@@ -186,7 +186,7 @@ class Search {
     yield* this.#runs.inOrder();
   }
 
-  /** Lines that crossed a thread border are plain bytes. */
+  /** Lines from a worker thread are plain byte arrays, without the methods of Buffer. */
   #found(hit: Hit) {
     const { buffer, byteOffset, length } = hit.line;
     return toFoundLine({ ...hit, line: Buffer.from(buffer, byteOffset, length) }, this.#pathOf(hit.file));
@@ -197,7 +197,7 @@ class Search {
   }
 }
 
-/** A second pass complains about the same files again. */
+/** A second pass reports the same files again. */
 function unique(notices: readonly Notice[]): Notice[] {
   return [...new Map(notices.map((notice) => [`${notice.code} ${notice.path}`, notice])).values()];
 }

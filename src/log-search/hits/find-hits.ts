@@ -1,5 +1,5 @@
-// Finds the hits of one file and what they come to: counts, first and last, samples, or all of them. Called on every
-// thread (threads.ts). Decides about the interface, which needs the line and not only the bytes around the card.
+// Finds the hits of one file: their count, first and last time, samples, or all of them. Called on every thread
+// (scan/threads.ts). Decides about the interface here, because that needs the whole line.
 
 import { join } from 'node:path';
 import { INTERFACE_NAMES, type InterfaceName } from '../../domain/gateway-interface.ts';
@@ -13,22 +13,22 @@ import type { LineSink, ScannedLine } from '../scan/line-scanner.ts';
 import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 import { RunWriter } from './hit-runs.ts';
 
-/** Samples are to be read by people. */
+/** Maximum length of a sample, which is for people to read. */
 const SAMPLE_BYTES = 4_096;
 
 export type InterfaceCounts = Partial<Record<InterfaceName | 'other', number>>;
 
-/** What a file's hits come to. */
+/** The hits of one file. */
 export interface FileHits {
   /** Number of the file's task. */
   readonly file: number;
   readonly count: number;
-  /** A line may belong to several. */
+  /** Hits by interface; a line may belong to several. */
   readonly byInterface: InterfaceCounts;
   readonly firstMs: number | null;
   readonly lastMs: number | null;
   readonly samples: readonly Hit[];
-  /** Sorted runs of all hits, when they are kept. */
+  /** Paths of sorted runs with all hits, when the query keeps all. */
   readonly runs: readonly string[];
   readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
@@ -72,11 +72,11 @@ class HitCollector implements LineSink {
   lastMs: number | null = null;
   readonly samples: Hit[] = [];
   readonly #wanted: readonly InterfaceName[];
-  /** Made for the first hit: most files have none. */
+  /** Created for the first hit, since most files have none. */
   #rules: InterfaceRules | null = null;
   readonly #inPieces = new Set<InterfaceName>();
 
-  /** @param runs gets every hit when all are kept. */
+  /** @param runs gets every hit when the query keeps all. */
   constructor(
     private readonly query: Query,
     private readonly file: number,

@@ -1,6 +1,5 @@
-// Keeps any number of hits in little memory, and gives them back in time order: sorted runs in temporary files, merged
-// when read. One writer a scanned file (find-hits.ts); search.ts reads the runs of all. Who owns the directory
-// removes it.
+// Stores any number of hits in little memory, and returns them in time order: sorted runs in temporary files, merged on
+// reading. Each scanned file has a writer (find-hits.ts); search.ts reads all runs, and removes the directory.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,15 +7,15 @@ import { INTERFACE_NAMES } from '../../domain/gateway-interface.ts';
 import { CardpollError, messageOf } from '../../platform/errors.ts';
 import { compareHits, type Hit, type HitOrder } from '../model/hit.ts';
 
-/** A run in memory is written out beyond this. */
+/** Size at which a run in memory is written to its file. */
 const RUN_BYTES = 4 * 1024 * 1024;
-/** What a hit costs besides its line. */
+/** Memory of a hit besides its line. */
 const HIT_BYTES = 200;
 const READ_BYTES = 65_536;
 const MAX_OPEN_RUNS = 64;
 const HEADER_BYTES = 26;
 
-/** A new directory for the runs of one search. @throws CardpollError `io`, as everything here. */
+/** Creates the directory for the runs of one search. @throws CardpollError `io`, like all functions of this file. */
 export function makeRunDirectory(): string {
   const parent = tmpdir();
   return orFail(parent, () => mkdtempSync(join(parent, 'cardpoll-logs-')));
@@ -27,7 +26,7 @@ export class RunWriter {
   #hits: Hit[] = [];
   #bytes = 0;
 
-  /** @param prefix path the runs' names begin with; unique to this writer. */
+  /** @param prefix beginning of the paths of the runs; unique to this writer. */
   constructor(private readonly prefix: string) {}
 
   add(hit: Hit): void {
@@ -45,7 +44,7 @@ export class RunWriter {
     this.#bytes = 0;
   }
 
-  /** Forgets everything. */
+  /** Drops all hits and removes their files. */
   discard(): void {
     for (const path of this.paths.splice(0)) rmSync(path, { force: true });
     this.#hits = [];
@@ -53,12 +52,12 @@ export class RunWriter {
   }
 }
 
-/** The hits of all runs in time order, as often as they are asked for. */
+/** The hits of all runs in time order; can be read several times. */
 export class HitRuns {
   #runs: readonly string[];
   #merges = 0;
 
-  /** @param directory for runs made in between. The given runs are removed when they are merged into such a one. */
+  /** @param directory for intermediate runs. Runs that are merged into one of these are removed. */
   constructor(
     paths: readonly string[],
     private readonly directory: string,
@@ -155,9 +154,9 @@ function encodeHeader(hit: Hit): Buffer {
   return header;
 }
 
-/** Reads a run from its beginning. Holds no line: of many runs at a time, lines of megabytes would be too much. */
+/** Reads a run from its beginning. Holds no line, because many runs are open and a line may have megabytes. */
 class RunReader {
-  /** The next hit, as far as its order goes; null behind the last. */
+  /** The order of the next hit; null after the last one. */
   head: HitOrder | null;
   readonly #fd: number;
   #header: Buffer | null;
@@ -169,7 +168,7 @@ class RunReader {
     this.head = orderOf(this.#header);
   }
 
-  /** The next hit; there must be one. */
+  /** Returns the next hit; there must be one. */
   take(): Hit {
     const [header, order] = [this.#header, this.head];
     const line = header === null ? null : this.#read(header.readUInt32LE(20));

@@ -1,5 +1,5 @@
-// `--trace`: the other lines of the requests a card's hits belong to, also where they do not carry the card. find-traces.ts
-// collects the request ids of the hits here, then has the files around them scanned for lines with one of the ids.
+// `--trace`: finds the other lines of the requests of a card's hits, also lines without the card. find-traces.ts collects
+// the request ids of the hits with TraceTargets, then scans the files around them for lines with one of the ids.
 
 import { holds, isDigit, type LineMatcher } from '../match/card-matcher.ts';
 import type { FileTask } from '../model/file-task.ts';
@@ -11,12 +11,12 @@ import { type ScanControl, scanFile } from '../scan/scan-file.ts';
 
 interface TraceTarget {
   readonly id: string;
-  /** Lines of the request are looked for within. */
+  /** Time range in which to look for lines of the request. */
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A request's lines lie so close to its hit. */
+/** Maximum distance between a hit and the other lines of its request. */
 const AROUND_MS = 10 * 60_000;
 const MAX_TRACES = 50;
 export const MAX_LINES_A_TRACE = 200;
@@ -37,10 +37,10 @@ function requestIdsOf(line: Buffer): string[] {
   return [...ids];
 }
 
-/** Collects what to look for from hits in time order. */
+/** Collects the request ids to look for, from hits in time order. */
 export class TraceTargets {
   readonly #targets = new Map<string, TraceTarget>();
-  /** There were more requests than are traced. */
+  /** True when there were more than MAX_TRACES requests. */
   truncated = false;
 
   add(hit: Hit): void {
@@ -71,7 +71,7 @@ interface TraceResult {
   readonly problems: readonly FileProblem[];
   readonly bytesRead: number;
   readonly bytesSearched: number;
-  /** Ids some of whose lines were left out. */
+  /** Ids with more lines than were kept. */
   readonly truncated: readonly string[];
 }
 
@@ -99,12 +99,12 @@ export async function findTraceLines(
   return { file: task.number, lines: sink.lines, problems, bytesRead, bytesSearched, truncated };
 }
 
-/** Matches lines that hold one of some ids as a whole word. */
+/** Matches lines that contain one of the ids as a whole word. */
 export class IdMatcher implements LineMatcher {
   readonly reach: number;
   readonly #needles: readonly Buffer[];
   #searched: Buffer | null = null;
-  /** Where each needle comes next in the buffer searched last; Infinity: no more. */
+  /** The next position of each needle in the last searched buffer; Infinity: none. */
   #positions: number[] = [];
 
   constructor(ids: readonly string[]) {

@@ -1,6 +1,6 @@
-// A Bloom filter over card ids. Built by index-file.ts, asked by index-store.ts. Says "absent" or "maybe", and "absent"
-// is certain. A run of 18 to 22 digits is known by its first 19: a whole id, with or without its check digit. A card has all
-// its bits in one block, and every block its own checksum, so that a question reads one block and not megabytes.
+// A Bloom filter over card ids. Built by index-file.ts, queried by index-store.ts. It answers "absent" or "maybe";
+// "absent" is certain. The key of a run of 18 to 22 digits is its first 19: a whole id, with or without its check digit.
+// All bits of a card are in one block, and each block has a checksum, so that a query reads one block and not megabytes.
 import { crc32 } from 'node:zlib';
 import { isDigit, WHOLE_ID_DIGITS } from '../match/card-matcher.ts';
 
@@ -11,17 +11,17 @@ const HASHES = 7;
 export const BLOCK_BYTES = 4_096;
 const CHECKSUM_AT = BLOCK_BYTES - 4;
 const BLOCK_BITS = CHECKSUM_AT * 8;
-/** Beyond this the filter would cost more than it is worth. */
+/** Maximum number of ids; a larger filter would cost more than it saves. */
 const MAX_RUNS = 8_000_000;
 const RECENT = 65_536;
 
-/** Whether the filter can be asked about a card at all: parts of ids and odd runs are not in it. */
+/** Whether the filter knows cards of this length: it has no parts of ids and no longer digit runs. */
 export function isFilterable(card: string): boolean {
   return card.length >= WHOLE_ID_DIGITS && card.length <= LONGEST_RUN;
 }
 
 export class CardFilterBuilder {
-  /** There are too many ids for a filter. */
+  /** True when there are too many ids for a filter. */
   overflowed = false;
   #hashes = new Uint32Array(8_192);
   #count = 0;
@@ -69,7 +69,7 @@ export class CardFilterBuilder {
 
   #add(buf: Buffer, from: number, to: number): void {
     const [first, second] = hash(buf, from, to);
-    // The same card comes in bursts: remember what was added lately.
+    // The same card comes in bursts, so the recently added ids are skipped.
     const slot = (first & (RECENT - 1)) * 2;
     if (this.#recent[slot] === first && this.#recent[slot + 1] === second) return;
     this.#recent[slot] = first;

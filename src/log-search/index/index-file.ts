@@ -1,5 +1,5 @@
-// Indexes one log file: reads it whole, notes the range of its times and the card ids in it. Called on every thread
-// (threads.ts) for `cardpoll logs index`. Indexes only what is complete and at rest; whatever is not is scanned by searches.
+// Indexes one log file: reads all of it, and stores the range of its times and its card ids. Called on every thread
+// (scan/threads.ts) for `cardpoll logs index`. Only complete files that no longer grow get an index; searches scan others.
 
 import { statSync } from 'node:fs';
 import { EVERY_LINE } from '../match/card-matcher.ts';
@@ -17,7 +17,7 @@ import { identityOf, readIndex, writeIndex } from './index-store.ts';
 export interface IndexResult {
   /** Number of the file's task. */
   readonly file: number;
-  /** `current`: indexed before and unchanged. */
+  /** `current`: its index is up to date. */
   readonly state: 'indexed' | 'current' | 'left_out';
   /** Why it was left out. */
   readonly reason: string;
@@ -55,7 +55,7 @@ export async function indexFile(
   return { ...result, state: 'indexed', bytesRead };
 }
 
-/** Null when the file cannot be read or is another one by now. */
+/** Null when the file cannot be read or was replaced. */
 function currentIdentity(task: FileTask, zone: string, cacheDirectory: string): string | 'indexed' | null {
   try {
     const bytes = FileBytes.open(task.path);

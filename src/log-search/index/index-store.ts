@@ -1,7 +1,6 @@
-// The sidecar files of indexed logs in the cache directory: one a log file, one line of JSON and then the filter's blocks.
-// Written by index-file.ts, asked by plan.ts. A sidecar counts only if the log file is byte for byte the one it was made
-// of, as far as device, inode, size, mtime and last bytes tell, and what was read of the sidecar is sound; else the file is
-// scanned.
+// The indexes of log files, as sidecar files in the cache directory: a line of JSON, then the blocks of the filter.
+// Written by index-file.ts, queried by plan.ts. A sidecar is used only if the log file is unchanged, judged by device,
+// inode, size, mtime and last bytes, and if the checksums of the sidecar are right; otherwise the file is scanned.
 
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,14 +12,14 @@ import { FileBytes } from '../read/file-bytes.ts';
 import { BLOCK_BYTES, isFilterable, maybeContains } from './card-filter.ts';
 
 const VERSION = 2;
-/** Longer ones, with strange directory names, are not read. */
+/** A longer header, with a very long directory name, is not read. */
 const MAX_HEADER_BYTES = 8_192;
 const TRAILER_BYTES = 64;
 
 interface IndexFacts {
-  /** Zone that times without offset were read in. */
+  /** Zone used for times without offset. */
   readonly zone: string;
-  /** Earliest and latest time of any line; null when no line has one. */
+  /** Earliest and latest time of all lines; null when no line has a time. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
   readonly lines: number;
@@ -31,20 +30,20 @@ interface IndexFacts {
 interface Header extends IndexFacts {
   readonly version: number;
   readonly identity: string;
-  /** Where the log file was; rotation renames it within its directory. */
+  /** Directory of the log file; rotation renames a file within its directory. */
   readonly directory: string;
   readonly filterBlocks: number;
-  /** Over all of the above, as JSON. */
+  /** CRC-32 of all fields above, as JSON. */
   readonly crc?: number;
 }
 
 export interface IndexEntry {
   readonly facts: IndexFacts;
-  /** The file does not hold the card: certain when true. */
+  /** True when the file certainly does not contain the card. */
   readonly lacksCard: boolean;
 }
 
-/** What must be the same for a sidecar to be believed. */
+/** Identifies the content of a log file: a sidecar with another identity is not used. */
 export function identityOf(file: FoundFile, bytes: FileBytes): string {
   const room = Buffer.alloc(TRAILER_BYTES);
   const trailer = bytes.readAt(Math.max(0, bytes.size - TRAILER_BYTES), room).toString('hex');
@@ -60,7 +59,7 @@ function sidecarPath(cacheDirectory: string, file: FoundFile): string {
 }
 
 /**
- * Null when there is none that fits.
+ * Reads the index of a file; null when there is no valid one.
  * @param card the card to ask for; null: none.
  */
 export function readIndex(
@@ -83,7 +82,7 @@ export function readIndex(
   });
 }
 
-/** Null also when there is no such sidecar, or it cannot be read. */
+/** Also null when the sidecar does not exist or cannot be read. */
 function readSidecar<T>(path: string, read: (sidecar: FileBytes) => T): T | null {
   try {
     const sidecar = FileBytes.open(path);
@@ -99,7 +98,7 @@ function readSidecar<T>(path: string, read: (sidecar: FileBytes) => T): T | null
   }
 }
 
-/** Null when it is damaged, or the sidecar is not as long as it says. */
+/** Null when the header is damaged, or the sidecar has another length than the header says. */
 function headerIn(sidecar: FileBytes): Header | null {
   const head = sidecar.readAt(0, Buffer.allocUnsafe(MAX_HEADER_BYTES));
   const newline = head.indexOf(0x0a);
@@ -118,7 +117,7 @@ function parseHeader(text: string): Header | null {
 }
 
 /**
- * Takes the place of an older sidecar at once, so that a reader sees one or the other.
+ * Replaces an older sidecar atomically, so that a reader sees one or the other.
  * @throws CardpollError `config` when the directory cannot be made, `io` when the sidecar cannot be written.
  */
 export function writeIndex(
@@ -155,13 +154,13 @@ function orFail<T>(cacheDirectory: string, kind: 'config' | 'io', work: () => T)
     return work();
   } catch (cause) {
     const message = `indexes cannot be kept in ${indexDirectory(cacheDirectory)}: ${messageOf(cause)}`;
-    const hint = 'type --cache-dir with a directory that you may write and that has room';
+    const hint = 'give a writable directory with free space: --cache-dir /var/cache/cardpoll';
     throw new CardpollError(kind, 'index_not_kept', message, { cause, hint });
   }
 }
 
 /**
- * Removes the sidecars of log files that are no longer where they were, and what a killed writer left.
+ * Removes the sidecars of log files that are gone from their directory, and the temporary files of killed writers.
  * @throws CardpollError `io`.
  */
 export function dropStale(cacheDirectory: string): number {
@@ -189,7 +188,7 @@ function dropStaleIn(cacheDirectory: string): number {
 
 const LEFT_OVER_MS = 3_600_000;
 
-/** Another process may be writing it right now. */
+/** A younger file may be in use by another process that is writing it. */
 function isLeftOver(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs > LEFT_OVER_MS;

@@ -1,11 +1,11 @@
-// What a scan looks for, and which lines hold the card: digit runs by their borders. Used by line-scanner.ts on raw bytes;
-// knows no files and no times.
+// Matchers for a scan, and the matcher for a card: digit runs, checked at their borders. Used by line-scanner.ts on raw
+// bytes; knows no files and no times.
 
 import { indexOfBytes } from './find-bytes.ts';
 
-/** What a scan looks for: cheap candidates first, then a look at the line around them. */
+/** Finds lines in two steps: cheap candidates, then a check of the line around each candidate. */
 export interface LineMatcher {
-  /** The longest a candidate can be, in bytes: what a border between two pieces of a line must overlap by. */
+  /** Maximum length of a candidate in bytes, so also the overlap between two pieces of a line. */
   readonly reach: number;
   /** The first candidate at or after `from`, -1 when there is none. */
   next(buf: Buffer, from: number): number;
@@ -19,7 +19,7 @@ export const EVERY_LINE: LineMatcher = {
   accepts: () => true,
 };
 
-/** Whether a line by itself holds what the matcher looks for. */
+/** Whether a single line matches. */
 export function holds(matcher: LineMatcher, line: Buffer): boolean {
   for (let at = matcher.next(line, 0); at !== -1; at = matcher.next(line, at + 1)) {
     if (matcher.accepts(line, at, 0, line.length)) return true;
@@ -27,14 +27,14 @@ export function holds(matcher: LineMatcher, line: Buffer): boolean {
   return false;
 }
 
-/** From so many digits on an id is a whole card id, and a run of digits must equal it. */
+/** With this many digits or more an id is a whole card id, and a run of digits must equal it. */
 export const WHOLE_ID_DIGITS = 18;
-/** Such an id is often logged with a check digit behind it. */
+/** An id of this length is often logged with a check digit after it. */
 const ID_WITHOUT_CHECK_DIGIT = 19;
 
 /**
- * Matches a card by its digits. 18 and more: a run of digits equal to them (19 also match 20 that begin with them);
- * fewer: any run that contains them.
+ * Matches a card by its digits. An id of 18 or more digits matches a run of exactly these digits; an id of 19 also
+ * matches a run of 20 that begins with it. A shorter id matches any run that contains it.
  */
 export class CardMatcher implements LineMatcher {
   readonly reach: number;

@@ -4,7 +4,7 @@
 // other buffer the same bytes are found by Buffer.indexOf.
 import program from './find-bytes.wat';
 
-/** Node's types leave it to those of browsers. */
+/** Node's types do not include WebAssembly. */
 declare const WebAssembly: {
   readonly Module: new (program: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -33,7 +33,7 @@ export function scanBuffer(): Buffer {
   return memory.subarray(NEEDLE_BYTES, NEEDLE_BYTES + BUFFER_BYTES);
 }
 
-/** As `haystack.indexOf(needle, from)`. */
+/** Returns what `haystack.indexOf(needle, from)` returns. */
 export function indexOfBytes(haystack: Buffer, needle: Buffer, from: number): number {
   if (memory === undefined || haystack.buffer !== memory.buffer || needle.length > NEEDLE_BYTES) {
     return haystack.indexOf(needle, from);

@@ -1,5 +1,5 @@
 ;; Finds a needle in this module's memory, 16 starting positions at a time (SIMD). find-bytes.ts owns the memory.
-;; Three bytes of the needle are compared first: its last, and two before it, which in a card id tell most.
+;; Three bytes of the needle are compared first: its last, and two before it, which differ most between card ids.
 (module
   (memory (export "memory") 18)
 

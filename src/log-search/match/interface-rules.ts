@@ -1,5 +1,5 @@
-// Which interfaces a line belongs to: looks for the signs of the domain's table, and those of one's own, in its request
-// paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
+// Decides which interfaces a line belongs to: looks for the signs of the domain's table, and of the user's own, in its
+// request paths, fields and text. Works on the line's bytes as a latin1 string, so that UTF-8 and GBK need no decoding. Used by
 // find-hits.ts, only on lines that hold the card.
 import { INTERFACES, type InterfaceName } from '../../domain/gateway-interface.ts';
 import { gbkTextOf, Phrase } from './phrase.ts';
@@ -15,7 +15,7 @@ interface OwnSignsOfOne {
 export type OwnSigns = Readonly<Partial<Record<InterfaceName, Partial<OwnSignsOfOne>>>>;
 
 interface Rule {
-  /** Each found in a normalised path. */
+  /** Parts to look for in a normalised path. */
   readonly inPath: readonly string[];
   readonly fields: readonly Field[];
   readonly phrases: readonly Phrase[];
@@ -24,7 +24,7 @@ interface Rule {
 export class InterfaceRules {
   readonly #rules: ReadonlyArray<readonly [InterfaceName, Rule]>;
 
-  /** @param strict only the request path counts. */
+  /** @param strict use only the request path. */
   constructor(
     wanted: readonly InterfaceName[],
     own: OwnSigns,
@@ -33,7 +33,7 @@ export class InterfaceRules {
     this.#rules = wanted.map((name) => [name, ruleOf(name, own[name] ?? {})]);
   }
 
-  /** Which of the wanted interfaces a line, as latin1, belongs to. */
+  /** The wanted interfaces that a line, as latin1, belongs to. */
   interfacesOf(line: string): InterfaceName[] {
     const paths = pathsIn(line);
     const gbk = this.strict ? '' : gbkTextOf(line);
@@ -57,13 +57,13 @@ function ruleOf(name: InterfaceName, own: NonNullable<OwnSigns[InterfaceName]>):
   };
 }
 
-// Of a run of backslashes the last one is enough to begin with: to try each of them takes for ever where there are many.
+// The patterns begin at the last backslash of a run: trying each one takes quadratic time when there are many.
 const QUOTE = String.raw`(?:"|\\u0022)`;
 const CLOSING = String.raw`(?:\\*"|\\+u0022)`;
-/** A key of `key=value` text: no part of a longer one, and no parameter of a query. */
+/** A key of `key=value` text: not part of a longer key, and not a query parameter. */
 const KEY_START = String.raw`(?:(?<![\w.?&-])|(?<=\\[nrt]))`;
 
-/** What stands before the key is looked at last: to begin with it takes a hundred times as long. */
+/** Checks the text before the key last: checking it first takes a hundred times as long. */
 function keyPattern(name: string): string {
   return `${name}=(?<=${KEY_START}${name}=)`;
 }
@@ -86,7 +86,7 @@ class Field {
   }
 }
 
-// A path of a field path, uri or url (JSON, or `key=value`), and of a request line as access logs have it.
+// The path in a field path, uri or url (JSON, or `key=value`), or in a request line of an access log.
 const PATH_NAME = '(?:path|uri|url)';
 /** Longer ones would exhaust the stack of the regular expression. */
 const PATH_VALUE = String.raw`((?:[^"\\\s]|\\+/){1,4096})`;
@@ -100,7 +100,7 @@ function pathsIn(line: string): string[] {
   );
 }
 
-/** As `/gateway/cardflow/`: without host, query and parameters, lower case, no `-`, `_`, quotes and brackets. */
+/** Normal form, `/gateway/cardflow/`: lower case, without host, query, parameters, `-`, `_`, quotes and brackets. */
 function normalizePath(path: string): string {
   const bare = path
     .replaceAll('\\', '')
@@ -108,7 +108,7 @@ function normalizePath(path: string): string {
     .replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '')
     .replace(/;[^/]*/g, '')
     .replace(/[-_'()[\]{}<>]/g, '')
-    // The end of a sentence.
+    // A path at the end of a sentence.
     .replace(/[.:]$/, '');
   return `/${bare}/`.replace(/\/+/g, '/').toLowerCase();
 }

@@ -1,5 +1,5 @@
-// Finds a phrase, mostly a Chinese one, in a line whose encoding nobody states: UTF-8, GBK, or \uXXXX escapes in JSON,
-// however often escaped. Used by interface-rules.ts, on the line's bytes as a latin1 string.
+// Finds a phrase, usually Chinese, in a line of unknown encoding: UTF-8, GBK, or \uXXXX escapes in JSON, escaped any
+// number of times. Used by interface-rules.ts, on the line's bytes as a latin1 string.
 import { isUtf8 } from 'node:buffer';
 
 export class Phrase {
@@ -11,15 +11,15 @@ export class Phrase {
     this.#escaped = new RegExp(text.split('').map(patternOf).join(''));
   }
 
-  /** @param gbk what `gbkTextOf` says of the line. */
+  /** @param gbk the result of `gbkTextOf` for the line. */
   isIn(line: string, gbk: string): boolean {
     return line.includes(this.#utf8) || gbk.includes(this.text) || this.#escaped.test(line);
   }
 }
 
 /**
- * Of a UTF-16 unit: its escape, or itself where JSON need not escape it. Of a run of backslashes the last one is enough to
- * begin with: to try each of them takes for ever where there are many.
+ * The pattern of a UTF-16 unit: its escape, or the unit itself where JSON need not escape it. It begins at the last
+ * backslash of a run, because trying each one takes quadratic time when there are many.
  */
 function patternOf(unit: string, at: number): string {
   const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
@@ -30,8 +30,9 @@ function patternOf(unit: string, at: number): string {
 }
 
 /**
- * The line, as latin1, read as GBK wherever it is not UTF-8; empty when all of it is. The bytes of a GBK character also
- * occur within UTF-8 and across two characters, so whole stretches are decoded, between bytes that are never half of one.
+ * Decodes the parts of the line, given as latin1, that are not UTF-8 as GBK; empty when the whole line is UTF-8. The bytes
+ * of a GBK character also occur within UTF-8 and across two characters, so whole stretches are decoded, between bytes
+ * that are never half of a character.
  */
 export function gbkTextOf(line: string): string {
   if (!/[\x80-\xff]/.test(line) || isUtf8(Buffer.from(line, 'latin1'))) return '';

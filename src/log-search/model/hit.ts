@@ -1,4 +1,4 @@
-// A hit as it is kept: what a sample, a record of `--all` and a line of a trace are made of.
+// A stored hit: the source of a sample, a record of `--all` or a line of a trace.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 
 export interface Hit {
@@ -6,24 +6,24 @@ export interface Hit {
   readonly file: number;
   /** Position of the line in the file's inflated data. */
   readonly offset: number;
-  /** Start of the day where the line has no time at all. */
+  /** The start of the day if the line has no time at all. */
   readonly timeMs: number;
   readonly interfaces: readonly InterfaceName[];
   /** The line's bytes, without newline. */
   readonly line: Buffer;
-  /** The line is longer than what is here. */
+  /** True when the line is longer than the stored part. */
   readonly cut: boolean;
 }
 
-/** What the order of hits depends on. */
+/** The fields that order hits. */
 export type HitOrder = Pick<Hit, 'timeMs' | 'file' | 'offset'>;
 
-/** Time order; lines of the same instant as they stand in their files. */
+/** Time order; lines of the same instant in the order of their files. */
 export function compareHits(a: HitOrder, b: HitOrder): number {
   return a.timeMs - b.timeMs || a.file - b.file || a.offset - b.offset;
 }
 
-/** A line as text: UTF-8 where it is that, GBK otherwise; what is neither becomes U+FFFD. */
+/** A line as text: UTF-8 if valid, otherwise the encoding of UTF-8 and GBK with fewer unknown characters (U+FFFD). */
 export function textOf(line: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(line);

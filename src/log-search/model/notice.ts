@@ -1,20 +1,20 @@
 // What a search reports about a file besides its hits (docs/log-search.md lists the codes).
 
 export type NoticeCode =
-  | 'truncated' // gzip that ends too early, or is still being written; what is there was searched
-  | 'corrupt' // gzip that cannot be inflated from some point on
-  | 'crc_mismatch' // gzip that inflates to something else than was compressed
-  | 'trailing_garbage' // bytes behind gzip data that are no gzip data
-  | 'not_searched' // compressed in a way that is not read
+  | 'truncated' // gzip data that ends too early, or is still being written; the existing part was searched
+  | 'corrupt' // gzip data that cannot be inflated from some byte on
+  | 'crc_mismatch' // gzip data with a wrong checksum or length
+  | 'trailing_garbage' // bytes after gzip data that are not gzip data
+  | 'not_searched' // an unsupported compression format
   | 'denied' // no permission
   | 'vanished' // gone before it was read
   | 'shrunk' // became shorter while it was read
-  | 'read_error' // the system failed to read it
-  | 'long_line' // a line was longer than is kept
+  | 'read_error' // the system reported an error
+  | 'long_line' // a line is longer than the part that is kept
   | 'duplicate' // holds the same data as another file and was not counted
   | 'dangling_link'; // a link to nothing
 
-/** Data may be missing from the result with these. */
+/** With these notices the result may be incomplete. */
 const MISSING: ReadonlySet<NoticeCode> = new Set([
   'truncated',
   'corrupt',

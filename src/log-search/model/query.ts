@@ -19,9 +19,9 @@ export interface SearchOptions {
   readonly roots: readonly string[];
   /** The card's digits. */
   readonly iccid: string;
-  /** YYYY-MM-DD. */
+  /** Day to search, YYYY-MM-DD. */
   readonly date?: string | undefined;
-  /** RFC 3339, `YYYY-MM-DD[ HH:MM[:SS]]` in the zone, epoch, or how long ago: 30m, 2h, 3d. `until` is exclusive. */
+  /** RFC 3339, `YYYY-MM-DD[ HH:MM[:SS]]` in the zone, epoch, or a duration before now: 30m, 2h, 3d. `until` is exclusive. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   /** IANA name or offset; default: the process's zone. */
@@ -35,17 +35,17 @@ export interface SearchOptions {
   readonly countOnly?: boolean | undefined;
   /** Default 5. */
   readonly samples?: number | undefined;
-  /** Keep every hit, for `records()` of the report. */
+  /** Keep every hit for `records()` of the report. */
   readonly all?: boolean | undefined;
   /** Also find the other lines of the hits' requests. */
   readonly trace?: boolean | undefined;
-  /** Default true: leave out files and ends of files that lie outside the window. */
+  /** Default true: skip files and ends of files outside the window. */
   readonly prune?: boolean | undefined;
-  /** Default: one a processor. 1 stays on the main thread. */
+  /** Default: one per processor. 1: only the main thread. */
   readonly threads?: number | undefined;
   /** Default: auto. */
   readonly inflate?: InflateChoice | undefined;
-  /** Where indexes are kept; null: use none. */
+  /** Directory of the indexes; null: use none. */
   readonly cacheDir?: string | null | undefined;
   readonly nowMs?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
@@ -58,7 +58,7 @@ export interface Progress {
   readonly totalBytes: number;
 }
 
-/** How much of the hits is kept. */
+/** Which hits are kept. */
 type Keep = 'count' | 'samples' | 'all';
 
 export interface Query {
@@ -67,7 +67,7 @@ export interface Query {
   readonly ownSigns: OwnSigns;
   readonly strict: boolean;
   readonly window: TimeSpan | null;
-  /** null: the process's. */
+  /** null: the zone of the process. */
   readonly zone: string | null;
   readonly keep: Keep;
   readonly samples: number;

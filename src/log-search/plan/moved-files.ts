@@ -1,5 +1,5 @@
-// Where files went that a search listed and did not find any more: renamed at the wrong moment, or compressed. Pure; used
-// by search.ts, which looks for them in a new listing.
+// Finds files again that disappeared during a search, because they were renamed or compressed. Pure; used by search.ts,
+// which passes a new listing.
 
 import { dirname } from 'node:path';
 import { type FileTask, type FoundFile, fileId } from '../model/file-task.ts';
@@ -7,13 +7,13 @@ import { parseRotationName } from './rotation.ts';
 
 interface MovedFile {
   readonly original: FileTask;
-  /** Null when it is among the tasks already. */
+  /** Null when it is already among the tasks. */
   readonly file: FoundFile | null;
 }
 
 /**
- * @param tasks all files asked for so far, `gone` included.
- * @param files what there is now.
+ * @param tasks all files of the search so far, including `gone`.
+ * @param files the new listing.
  */
 export function findMovedFiles(
   gone: readonly FileTask[],
@@ -26,8 +26,8 @@ export function findMovedFiles(
   const lost = new Set(gone.map(({ path }) => path));
   const searched = new Set(tasks.map(({ path }) => path).filter((path) => !lost.has(path)));
   const asked = new Set(tasks.map(fileId));
-  // Both were listed, and then the plain one went: its compression ended just then, so the other, opened later, was
-  // read whole.
+  // Both were listed, and then the plain file was removed: its compression ended at that moment, so the other file, which
+  // was opened later, was complete.
   for (const original of gone) {
     if (!searched.has(`${original.path}.gz`)) continue;
     found.push({ original, file: null });
@@ -39,19 +39,19 @@ export function findMovedFiles(
     if (renamed !== undefined) found.push({ original: renamed, file });
     missing.delete(fileId(file));
     const plain = plainPath(file.path);
-    // One that is still being made, or was made of a file that has been searched, holds nothing new.
+    // A file that is still being compressed, or comes from a file that was searched, contains nothing new.
     const isNew = plain !== null && !paths.has(plain) && !searched.has(plain);
     if (isNew && !asked.has(fileId(file))) compressed.push(file);
   }
-  // What was compressed before cannot have been compressed now: it was deleted.
+  // A missing file that was already compressed was deleted.
   const uncompressed = () => [...missing.values()].filter(({ path }) => plainPath(path) === null);
-  // A searched file that is under no name any more was compressed too, so what is new of its log may be that.
+  // A searched file that has no name any more was compressed too, so a new file of its log may come from it.
   const present = new Set(files.map(fileId));
   const compressedToo = tasks.filter(
     (task) => !lost.has(task.path) && plainPath(task.path) === null && !present.has(fileId(task)),
   );
   const isCertain = ({ path }: FileTask) => !compressedToo.some((task) => isSameLog(task.path, path));
-  // By their names first: what is left over can only be told by its log.
+  // First by name; the remaining files can only be matched by their log.
   const byName = (file: FoundFile) => uncompressed().find((task) => plainPath(file.path) === task.path);
   const byLog = (file: FoundFile) =>
     uncompressed().find((task) => isSameLog(task.path, file.path) && isCertain(task));

@@ -1,5 +1,5 @@
-// Cheap looks at the ends of a file: the times near its beginning for one 8 KiB read, and near its end where it is not
-// compressed. Used by plan.ts to leave files out. Whatever cannot be told is null, and null never leaves a file out.
+// Finds the times at the ends of a file cheaply: near its beginning with one 8 KiB read, and near its end if it is not
+// compressed. Used by plan.ts to exclude files. An unknown time is null, and null never excludes a file.
 import { constants, gunzipSync } from 'node:zlib';
 import type { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
@@ -9,7 +9,7 @@ import type { Zone } from '../time/zone.ts';
 const HEAD_BYTES = 8_192;
 const TAIL_BYTES = 65_536;
 const MAX_INFLATED_BYTES = 4 * 1024 * 1024;
-/** More than one, so that a single odd date does not decide. */
+/** More than one, so that a single wrong date does not decide. */
 const HEAD_LINES = 20;
 const NEWLINE = 0x0a;
 
@@ -35,7 +35,7 @@ function inflateHead(head: Buffer): Buffer {
   try {
     return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_INFLATED_BYTES });
   } catch {
-    // Damaged, or inflating to an absurd size: the scan will say so.
+    // Damaged, or too large after inflating; the scan will report it.
     return Buffer.alloc(0);
   }
 }

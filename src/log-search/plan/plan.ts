@@ -1,7 +1,7 @@
-// Decides which files are searched. Used by search.ts. Without a window: all. With one, a file is left out only for
-// what it or its successor contains: it begins after the window, its successor begins before the window, its (plain)
-// end lies before the window, or it was last written long before. Names only say which file succeeds which.
-// Never reads more than the ends of a file, except to compare `x` with `x.gz`.
+// Decides which files are searched. Used by search.ts. Without a time window: all files. With a window, a file is excluded
+// only by its own or its successor's content: it begins after the window, its successor begins before the window, it
+// ends before the window (plain files), or it was last written long before. Names only give the order of files.
+// Reads only the ends of a file, except to compare `x` with `x.gz`.
 
 import { type IndexEntry, readIndex } from '../index/index-store.ts';
 import type { FileTask, FoundFile } from '../model/file-task.ts';
@@ -15,7 +15,7 @@ import { follows, parseRotationName, type RotationName } from './rotation.ts';
 import { holdSameData } from './same-data.ts';
 import { walk } from './walk.ts';
 
-/** A copy may carry an old mtime, in another zone's terms; so only files much older than the window are left out. */
+/** A copy may have an old mtime from another time zone, so only files much older than the window are excluded. */
 const MTIME_SLACK_MS = 36 * 3_600_000;
 
 type PruneReason =
@@ -37,12 +37,12 @@ export interface Plan {
   readonly notices: readonly Notice[];
   readonly considered: number;
   readonly special: number;
-  /** Read to make the plan. */
+  /** Number of bytes read to make the plan. */
   readonly bytesRead: number;
 }
 
 /**
- * @param cacheDirectory where indexes are kept; null: there are none.
+ * @param cacheDirectory directory of the indexes; null: use none.
  * @throws CardpollError `input_missing` / `root_missing`, and the signal's reason when it is aborted.
  */
 export async function makePlan(
@@ -103,7 +103,7 @@ interface Look {
   readonly zone: Zone;
 }
 
-/** Files that cannot be opened are left to the scan, which says why. */
+/** Ignores files that cannot be opened; the scan reports them. */
 function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): void {
   const { window } = query;
   if (window === null ? cacheDirectory === null : isOld(candidate, window)) return;
@@ -114,7 +114,7 @@ function lookInto(candidate: Candidate, { query, cacheDirectory, zone }: Look): 
     try {
       if (cacheDirectory !== null) candidate.index = readIndex(cacheDirectory, file, bytes, query.card);
       const facts = candidate.index?.facts;
-      // A zone's name may be dear to ask for.
+      // The zone is compared last, because its name may be expensive to find.
       if (facts !== undefined && facts.zone === zone.name) candidate.firstMs = facts.firstMs;
       else if (window !== null) Object.assign(candidate, peek(bytes, zone));
     } finally {
@@ -153,7 +153,7 @@ function windowReason(
   return end !== null && end + SLACK_MS < window.fromMs ? 'successor_begins_before' : null;
 }
 
-/** When a file by the same writer, later by its name, begins; null when names and times contradict each other. */
+/** When the next file of the same writer, by name, begins; null when names and times contradict each other. */
 function successorBegins(
   { directory, name }: Candidate,
   firstMs: number,
@@ -168,7 +168,7 @@ function successorBegins(
   return earliest;
 }
 
-/** Path of the file left out -> path of the one kept. */
+/** Finds files with the same data: path of the excluded file -> path of the kept file. */
 async function findDuplicates(
   candidates: readonly Candidate[],
   signal: AbortSignal | undefined,

@@ -1,15 +1,15 @@
-// What a log file's name says about its place among the files of one log: which log, which day, which number. Only a
-// hint: logrotate's dateext names the day after, lumberjack the end in UTC, pino-roll the start. plan.ts takes an order
-// from it, never a time; only a file without any time in it is dated by its name.
+// Parses the name of a rotated log file: its log, day and number. The name is only a hint: logrotate's dateext has the day
+// after, lumberjack the end in UTC, pino-roll the start. plan.ts uses it for the order, never as a time; only a file
+// without any time in it is dated by its name.
 
 export interface RotationName {
-  /** Same for all files of one log in one directory. */
+  /** The same for all files of one log in one directory. */
   readonly family: string;
-  /** Digits of the date (and time) in the name, null without one. Compare only within a family. */
+  /** Digits of the date (and time) in the name; null without a date. Compare only within a family. */
   readonly date: string | null;
-  /** Days as in names: year, month, day. */
+  /** Year, month and day in the name. */
   readonly day: readonly [number, number, number] | null;
-  /** Number behind the suffix (`.log.2`), counting back from the live file; null without one. */
+  /** Number after the suffix (`.log.2`), counting back from the live file; null without a number. */
   readonly age: number | null;
   /** A number before the suffix (`.2.log`): a part of the log, or a writer. */
   readonly part: number | null;
@@ -41,7 +41,7 @@ export function parseRotationName(name: string): RotationName {
   };
 }
 
-/** Whether `later` surely continues what `earlier` holds, as far as names tell. */
+/** Whether `later` certainly continues `earlier`, judged by their names. */
 export function follows(earlier: RotationName, later: RotationName): boolean {
   if (earlier.family !== later.family) return false;
   const isLive = later.date === null && later.age === null;
@@ -52,8 +52,8 @@ export function follows(earlier: RotationName, later: RotationName): boolean {
 }
 
 /**
- * Files of one day with a number may be several writers' or written in turn, and an hour set off from its day looks
- * like such a number: then only the day orders them.
+ * Numbered files of one day may come from several writers or be written in turn, and an hour that is separated from its
+ * day looks like such a number: then only the day gives an order.
  */
 function dayDigits({ date, age }: RotationName): string {
   const digits = date ?? '';

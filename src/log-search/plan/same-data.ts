@@ -1,11 +1,11 @@
-// Whether `x.gz` holds what `x` holds: a rotated file that is being compressed, or was compressed and kept. Used by
-// plan.ts, so that its lines count once. Compares byte by byte and stops at the first difference.
+// Checks whether `x.gz` contains the data of `x`: a rotated file that is being compressed, or was compressed and kept. Used
+// by plan.ts, so that its lines count once. Compares byte by byte and stops at the first difference.
 import { FileBytes } from '../read/file-bytes.ts';
 import { isGzip } from '../read/gzip/gzip-format.ts';
 import { inflateFile } from '../read/gzip/inflate.ts';
 
 /**
- * True also for a gzip still being written that holds the beginning. False when either cannot be read.
+ * Also true for a gzip file that is still being written and contains the beginning. False when a file cannot be read.
  * @throws the signal's reason when it is aborted.
  */
 export async function holdSameData(
@@ -17,7 +17,7 @@ export async function holdSameData(
     using files = openBoth(plainPath, gzipPath);
     const { plain, compressed } = files;
     if (plain === null || compressed === null) return false;
-    // Nothing of it is written yet; what will be is what the other holds.
+    // Nothing is written yet; the data will be that of the plain file.
     if (compressed.size === 0) return true;
     if (!isGzip(compressed.readAt(0, Buffer.alloc(10)))) return false;
     return await compare(plain, compressed, signal);

@@ -1,4 +1,4 @@
-// Lists the regular files under the roots, each once: symbolic links are followed, directories and files are told apart
+// Lists the regular files under the roots, each once: symbolic links are followed; directories and files are identified
 // by device and inode, so nested and repeated roots, links and loops do no harm. Used by plan.ts. Opens no file.
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,12 +15,12 @@ interface Found {
 }
 
 const MAX_WALKS = 20;
-/** A directory's mtime may stand still for so long while the directory changes: coarse clocks, coarse file systems. */
+/** A directory may change for this long without a new mtime: clocks and file systems are coarse. */
 const SETTLED_MS = 2_000;
 
 /**
- * Lists again while a directory changes, because a file renamed then may be missing under both names: until two
- * listings are the same.
+ * Lists again while a directory changes, because a file that is renamed meanwhile may be missing under both names. Ends
+ * when two listings are the same.
  * @throws CardpollError `input_missing` / `root_missing`.
  */
 export function walk(roots: readonly string[]): Found {
@@ -52,7 +52,7 @@ class Walker implements Found {
   readonly #changedAt = new Map<string, number>();
   readonly #beganMs = Date.now();
 
-  /** Whether no directory changed while it was read, for all that its mtime can tell. */
+  /** Whether no directory changed while it was read, judged by its mtime. */
   isSettled(): boolean {
     return [...this.#changedAt].every(
       ([path, mtimeMs]) =>
@@ -70,7 +70,7 @@ class Walker implements Found {
       this.#take(root, statSync(root));
     } catch (error) {
       if (!isMissing(error)) {
-        this.#complain(root, error);
+        this.#report(root, error);
         return;
       }
       throw new CardpollError('input_missing', 'root_missing', `log directory ${root} does not exist`, {
@@ -97,10 +97,10 @@ class Walker implements Found {
     try {
       entries = readdirSync(directory, { withFileTypes: true });
     } catch (error) {
-      this.#complain(directory, error);
+      this.#report(directory, error);
       return;
     }
-    // Real files before links, so that a file is known by its own name.
+    // Real files before links, so that a file is listed under its own name.
     entries.sort(
       (a, b) => Number(a.isSymbolicLink()) - Number(b.isSymbolicLink()) || (a.name < b.name ? -1 : 1),
     );
@@ -111,14 +111,14 @@ class Walker implements Found {
     try {
       this.#take(path, isLink ? statSync(path) : lstatSync(path));
     } catch (error) {
-      if (!isMissing(error)) this.#complain(path, error);
+      if (!isMissing(error)) this.#report(path, error);
       else if (isLink) this.notices.push({ path, code: 'dangling_link', detail: 'links to nothing' });
-      // A file that went away while its directory was read: rotated, and listed under its new name or soon again.
+      // The file disappeared while its directory was read: it was rotated, and is listed under its new name or next time.
       else this.notices.push({ path, code: 'vanished', detail: 'gone before it was read' });
     }
   }
 
-  #complain(path: string, error: unknown): void {
+  #report(path: string, error: unknown): void {
     const code = isDenied(error) ? 'denied' : 'read_error';
     this.notices.push({ path, code, detail: code === 'denied' ? 'permission denied' : messageOf(error) });
   }

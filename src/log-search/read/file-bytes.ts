@@ -1,12 +1,12 @@
-// Reads a log file by position. Used by everything that looks into files. A file is what it was when it was opened:
-// what a writer appends meanwhile is not chased; what a truncation takes away is noticed.
+// Reads a log file by position. Used by all code that reads log files. The size of a file is that at its opening: data
+// that is appended later is not read, and a truncation is noticed.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 export class FileBytes {
   readonly size: number;
   /** Bytes read so far. */
   read = 0;
-  /** The file ended before its size. */
+  /** True when the file ended before its size. */
   shrunk = false;
 
   private constructor(
@@ -19,7 +19,7 @@ export class FileBytes {
     this.size = size;
   }
 
-  /** Null when the path is not (or no longer) a regular file. Throws what the system says, as ENOENT or EACCES. */
+  /** Null when the path is not (or no longer) a regular file. @throws the system's error, for example ENOENT or EACCES. */
   static open(path: string): FileBytes | null {
     // Non-blocking: a FIFO put in the file's place must not hang the search.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,5 +1,5 @@
-// Writes a report in the form that was asked for, piece by piece: the hits of `--all` may be more than memory holds.
-// Used by the command, which owns the streams; what is yielded goes to standard output.
+// Writes a report in the requested format, piece by piece, because the hits of `--all` may not fit in memory. Used by the
+// command, which writes the pieces to standard output.
 
 import type { LogFormat } from '../model/query.ts';
 import { Zone } from '../time/zone.ts';
@@ -24,7 +24,7 @@ export function* printReport(
   else yield* wholeJson(report, all);
 }
 
-/** What else there is to say, for standard error; null when standard output said it. */
+/** The text for standard error; null when standard output has everything. */
 export function printAside(report: Report, { format, countOnly, all }: PrintOptions): string | null {
   if (countOnly) return report.notices.length === 0 ? null : summaryToText(report);
   return all && format === 'text' ? summaryToText(report) : null;
@@ -32,13 +32,13 @@ export function printAside(report: Report, { format, countOnly, all }: PrintOpti
 
 const NEWLINE = Buffer.from('\n');
 
-/** As in the files, each behind its path. */
+/** The lines as in the files, each after its path. */
 function* hitLines(report: Report): Generator<Buffer> {
   for (const { path, line } of report.records())
     yield Buffer.concat([Buffer.from(`${path}:`), line, NEWLINE]);
 }
 
-/** One object a hit (or sample), the summary last with `"type":"summary"`. */
+/** One object per hit (or sample), then the summary with `"type":"summary"`. */
 function* jsonLines(report: Report, all: boolean): Generator<string> {
   const zone = new Zone(report.query.zone);
   for (const found of all ? report.records() : report.samples) {

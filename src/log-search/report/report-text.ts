@@ -1,5 +1,5 @@
-// The report as people read it. Used by print-report.ts for `-o text`, and for the summary on standard error where standard
-// output holds only a number or the hits. No colour and no width: it is often piped.
+// The report as text for people. Used by print-report.ts for `-o text`, and for the summary on standard error when standard
+// output has only a number or the hits. No colour and no width, because it is often piped.
 import { textOf } from '../model/hit.ts';
 import { isIncomplete } from '../model/notice.ts';
 import { Zone } from '../time/zone.ts';
@@ -18,7 +18,7 @@ export function reportToText(report: Report): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Ends with what is missing, where something is. */
+/** Ends with the notices, if there are any. */
 export function summaryToText(report: Report): string {
   const { query, files, bytes } = report;
   const zone = new Zone(query.zone);

@@ -1,4 +1,5 @@
-// What a search found: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is snake_case; instants are RFC 3339 in the search's zone.
+// The result of a search: the Report, its exit code and its JSON. search.ts fills it, print-report.ts prints it. JSON is
+// snake_case; instants are RFC 3339 in the search's zone.
 
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { InterfaceCounts } from '../hits/find-hits.ts';
@@ -19,7 +20,7 @@ export interface Trace {
   readonly id: string;
   /** In time order; `isHit`: the line carries the card. */
   readonly lines: readonly (FoundLine & { readonly isHit: boolean })[];
-  /** There are more lines than are kept. */
+  /** There were more lines than are kept. */
   readonly truncated: boolean;
 }
 
@@ -38,7 +39,7 @@ export interface Report {
   readonly files: {
     readonly considered: number;
     readonly pruned: number;
-    /** Of the pruned ones, those an index ruled out. */
+    /** Number of pruned files that an index excluded. */
     readonly prunedByIndex: number;
     readonly searched: number;
     readonly damaged: number;
@@ -51,20 +52,20 @@ export interface Report {
   readonly hits: number;
   readonly firstMs: number | null;
   readonly lastMs: number | null;
-  /** A hit may belong to several interfaces; `other`: to none. */
+  /** A hit may belong to several interfaces; `other`: hits without an interface. */
   readonly byInterface: InterfaceCounts;
   readonly matching: readonly MatchingFile[];
   readonly samples: readonly FoundLine[];
   readonly notices: readonly Notice[];
   /** null without `trace`. */
   readonly traces: readonly Trace[] | null;
-  /** There are more requests than were traced. */
+  /** There were more requests than were traced. */
   readonly tracesTruncated: boolean;
   readonly threads: number;
   readonly elapsedMs: number;
   /** Every hit in time order, when all were kept; readable until close(). */
   records(): Iterable<FoundLine>;
-  /** Removes what was kept on disk. */
+  /** Removes the temporary files. */
   close(): void;
 }
 

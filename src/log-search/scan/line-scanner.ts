@@ -1,6 +1,6 @@
 // Finds matching lines in a stream of bytes. Used by scan-file.ts, one scanner a file and attempt. Bytes arrive in
-// chunks of any size; a chunk is looked through in place, only the line across a border is copied. Lines without a candidate
-// are never looked at. What a hit is worth (interfaces, counting, samples) is the sink's business.
+// chunks of any size; a chunk is searched in place, and only a line across a border is copied. Lines without a candidate
+// are not looked at. The sink processes the hits (interfaces, counts, samples).
 
 import type { LineMatcher } from '../match/card-matcher.ts';
 import { LineClock, overlaps, type TimeSpan } from '../time/line-clock.ts';
@@ -12,19 +12,19 @@ export interface ScannedLine {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
-  /** Where the line starts in the file's (inflated) data. */
+  /** Position of the line in the file's (inflated) data. */
   readonly offset: number;
   /** null when no one asked for times. */
   readonly time: TimeSpan | null;
-  /** Only the beginning of the line is here; the sink was given the rest as pieces. */
+  /** Only the beginning of the line is here; the sink got the rest as pieces. */
   readonly cut: boolean;
 }
 
 export interface LineSink {
   line(line: ScannedLine): void;
-  /** A piece of an overlong line, before the `line` it belongs to; or a line that never becomes one. */
+  /** A piece of an overlong line. Called before `line`, and also for an overlong line that does not match. */
   piece(latin1: string): void;
-  /** The overlong line is over. */
+  /** The overlong line has ended. */
   endPieces(): void;
 }
 
@@ -50,7 +50,7 @@ export class LineScanner {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #long: LongLine | null = null;
-  /** Bytes handed in before the present chunk. */
+  /** Number of bytes before the present chunk. */
   #offset = 0;
   overlongLines = 0;
 
@@ -84,7 +84,7 @@ export class LineScanner {
     return !this.#clock.isPast;
   }
 
-  /** What follows is not the continuation of what came before: the last line ends here. */
+  /** Ends the last line: the next data does not continue it. */
   endLine(): void {
     this.#endPending(this.#offset);
   }

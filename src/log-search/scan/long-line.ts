@@ -1,19 +1,19 @@
-// A line too long to hold in memory (a zip bomb, a file without newlines): its beginning is kept, the rest is looked
-// at in passing. Used by line-scanner.ts beyond MAX_LINE_BYTES. The time of such a line is looked for in its kept beginning.
+// A line too long to hold in memory (a zip bomb, a file without newlines): its beginning is kept, the rest is
+// searched piece by piece. Used by line-scanner.ts beyond MAX_LINE_BYTES. The time of such a line comes from its beginning.
 import type { LineMatcher } from '../match/card-matcher.ts';
 
-/** Longer lines are kept only to here. */
+/** Longer lines are kept up to this length. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
-/** Pieces overlap by what a path, a field or a phrase may need to be seen whole. */
+/** Pieces overlap, so that each path, field or phrase is whole in one of them. */
 const OVERLAP_BYTES = 4_096;
 
 export class LongLine {
-  /** The first MAX_LINE_BYTES or somewhat more. */
+  /** The first MAX_LINE_BYTES, or slightly more. */
   readonly head: Buffer;
   #tail: Buffer;
   #matched: boolean;
 
-  /** @param onPiece told of every piece behind the head, as latin1; pieces overlap. */
+  /** @param onPiece called with every piece after the head, as latin1; pieces overlap. */
   constructor(
     head: Buffer,
     private readonly matcher: LineMatcher,
@@ -32,12 +32,12 @@ export class LongLine {
     this.#tail = Buffer.from(piece.subarray(-OVERLAP_BYTES));
   }
 
-  /** Ends the line: whether it matched. */
+  /** Ends the line. @returns whether it matched. */
   finish(): boolean {
     return this.#matched || this.#isHit(this.#tail, true, false);
   }
 
-  /** What touches the end may go on, so only the last piece believes its end; only the first believes its start. */
+  /** A candidate at the end of a piece may continue in the next one, so it counts only in the last; likewise at the start. */
   #isHit(piece: Buffer, isLast: boolean, isFirst: boolean): boolean {
     const { matcher } = this;
     for (let at = matcher.next(piece, 0); at !== -1; at = matcher.next(piece, at + 1)) {

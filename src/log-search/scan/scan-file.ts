@@ -1,7 +1,7 @@
 // Scans one file from opening to closing, with the matcher and the sink of its caller: find-hits.ts, trace-lines.ts or
 // index-file.ts.
-// Tries the fast way first; when it turns out not to be sound for this file (fast-inflate.ts), or a line's time needs
-// more than a look back (line-clock.ts), what was found is forgotten and the file is scanned again the careful way.
+// Tries the fast way first; when it fails for this file (fast-inflate.ts), or the time of a line needs more than a short
+// look back (line-clock.ts), the results are dropped and the file is scanned again the careful way.
 
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,19 +20,19 @@ import { timeOfLine } from '../time/timestamps.ts';
 import { Zone } from '../time/zone.ts';
 import { LineScanner, type LineSink, type ScanOptions } from './line-scanner.ts';
 
-/** What a scan looks for and where the finds go; a new sink for every attempt. */
+/** The matcher of a scan, and the sink for its matches; every attempt gets a new sink. */
 interface ScanJob<Sink extends LineSink> {
   readonly matcher: LineMatcher;
   readonly timed: boolean;
   begin(): Sink;
-  /** What the sink holds is wrong. */
+  /** Drops a sink with wrong results. */
   forget(sink: Sink): void;
 }
 
-/** How the thread that scans is told to stop, and tells how far it is. */
+/** Stops a scan, and takes its progress. */
 export interface ScanControl {
   isStopped(): boolean;
-  /** Bytes read of the present file. */
+  /** Reports the number of bytes read of the present file. */
   progress(bytesRead: number): void;
 }
 
@@ -61,7 +61,7 @@ export async function scanFile<Sink extends LineSink>(
     if (file === null) return failed('vanished', 'gone before it was read');
     return await new FileScan(file, task, query, control, job).run();
   } catch (error) {
-    // What was found cannot be kept: not the log file's fault.
+    // Hits cannot be stored, which is not a problem of the log file.
     if (error instanceof CardpollError) throw error;
     if (isDenied(error)) return failed('denied', 'permission denied');
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -71,7 +71,7 @@ export async function scanFile<Sink extends LineSink>(
   }
 }
 
-/** The file of the plan, also when it was renamed since; null when it is gone. */
+/** Opens the file of the plan, also if it was renamed meanwhile; null when it is gone. */
 function openTask(task: FileTask): FileBytes | null {
   const file = openIfThere(task.path);
   if (file !== null && fileId(file) === fileId(task)) return file;
@@ -108,7 +108,7 @@ function openIfThere(path: string): FileBytes | null {
 
 const HEAD_BYTES = 512;
 const BLOCK_BYTES = 1_048_576;
-/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+/** Other work of the thread (drawing progress, noticing Ctrl-C) gets a turn after this many bytes. */
 const TURN_BYTES = 4 * BLOCK_BYTES;
 
 class FileScan<Sink extends LineSink> {
@@ -166,7 +166,7 @@ class FileScan<Sink extends LineSink> {
     };
   }
 
-  /** @returns null when the file has to be inflated again with what Node documents. */
+  /** @returns null when the file must be inflated again with the documented functions of Node. */
   async #feed(
     scanner: Pick<LineScanner, 'push' | 'endLine'>,
     gzip: boolean,
@@ -189,9 +189,9 @@ class FileScan<Sink extends LineSink> {
       if (result.kind === 'redo') return null;
       problems = result.problems;
     } else {
-      const room = scanBuffer();
-      for (let offset = 0; offset < this.file.size; offset += room.length) {
-        const block = this.file.readAt(offset, room);
+      const buffer = scanBuffer();
+      for (let offset = 0; offset < this.file.size; offset += buffer.length) {
+        const block = this.file.readAt(offset, buffer);
         if (block.length === 0 || !data(block)) break;
         if (offset % TURN_BYTES === 0) await nextTurn();
       }
@@ -200,7 +200,7 @@ class FileScan<Sink extends LineSink> {
     return problems;
   }
 
-  /** The first time anywhere in the file; looks at every line until there is one. */
+  /** The first time in the file; looks at every line until one has a time. */
   async #findFirstTime(gzip: boolean): Promise<number | null> {
     let firstMs: number | null = null;
     const options = {

@@ -15,15 +15,15 @@ type FileWork = Readonly<
 >;
 
 interface ThreadOptions {
-  /** At most; default: one a processor. */
+  /** Maximum number of threads; default: one per processor. */
   readonly threads: number | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Inflated log text is so much larger than on disk, roughly. */
+/** Approximate ratio of inflated log text to its size on disk. */
 const INFLATION = 8;
-/** Starting a thread costs as much as scanning so many bytes. */
+/** Starting a thread costs as much as scanning this many bytes. */
 const WORTH_A_THREAD_BYTES = 64 * 1024 * 1024;
 const PROGRESS_MS = 100;
 
@@ -73,12 +73,12 @@ function threadsFor(tasks: readonly FileTask[], wanted = availableParallelism())
   return Math.max(1, Math.min(wanted, tasks.length, Math.ceil(bytes / WORTH_A_THREAD_BYTES)));
 }
 
-/** What scanning costs. Names are good enough to guess what is compressed. */
+/** Approximate cost of scanning a file. Its name is good enough to guess whether it is compressed. */
 function weight({ path, size }: FileTask): number {
   return /\.(gz|z)$/i.test(path) ? size * INFLATION : size;
 }
 
-/** What a thread is started with. */
+/** The data that a thread is started with. */
 export interface Share {
   readonly tasks: readonly FileTask[];
   /** Which function of the table to call, and its details. */
@@ -89,7 +89,7 @@ export interface Share {
   readonly thread: number;
 }
 
-/** One thread's share: takes file after file until none is left. When it fails, the other threads stop too. */
+/** Works on file after file until none is left. When it fails, the other threads stop too. */
 export async function workOffShare(
   work: FileWork,
   { tasks, name, details, memory, thread }: Share,
@@ -126,13 +126,13 @@ function startThread(share: Share, onResult: (result: unknown) => void): Promise
   });
 }
 
-/** Beside this file in the bundle; started from the sources, in the bundle all the same. */
+/** The worker is next to this file in the bundle; code that runs from the sources also uses the bundle. */
 function workerUrl(): URL {
   const fromSources = import.meta.url.endsWith('.ts');
   return new URL(fromSources ? '../../../dist/log-scan-worker.js' : './log-scan-worker.js', import.meta.url);
 }
 
-/** What a thread threw, as it was before it crossed the border, which takes the class away. */
+/** Restores the class of an error from a worker thread, which is lost on the way. */
 function thrownByThread(error: Error): CardpollError {
   const { kind, code, hint } = error as Partial<CardpollError>;
   const { message, cause = error } = error;
@@ -142,7 +142,7 @@ function thrownByThread(error: Error): CardpollError {
   return new CardpollError(kind, code, message, hint === undefined ? { cause } : { cause, hint });
 }
 
-/** What the threads share: which file is next, whether to stop, and how many bytes each is done with. */
+/** State shared by the threads: the next file, whether to stop, and the bytes done by each thread. */
 class Board {
   readonly #flags: Int32Array;
   readonly #done: Float64Array;

@@ -1,5 +1,5 @@
-// Finds the value of a time field of a JSON object without parsing it: strings are stepped over, depth is counted.
-// Used by timestamps.ts. A field of a nested object is not the line's own time, however it is called.
+// Finds the value of a time field of a JSON object without parsing it: it skips strings and counts the depth.
+// Used by timestamps.ts. A field of a nested object is never the time of the line, whatever its name.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -13,8 +13,8 @@ const LONGEST_VALUE = 48;
 const NAMES = new Set(['time', 'ts', 'timestamp', '@timestamp']);
 
 /**
- * Offers the value of each top-level time field of the object in buf[from, to) to `read` until it understands one.
- * Undefined when the line is not an object or has no such field.
+ * Passes the value of each top-level time field of the object in buf[from, to) to `read` until it returns a time.
+ * Undefined when the line is not an object or has no valid time field.
  */
 export function findTopLevelTime(
   buf: Buffer,

@@ -1,7 +1,7 @@
-// What time a line counts as. Its own, else that of the line before it, back to the first time of the file, else the
-// day the file's name or mtime gives. Used by line-scanner.ts, one a file. Looks back only when a hit needs it
-// and, once a region, for the last time in it; where that last look would take long it gives up, and if a hit turns out
-// to need what was given up, UnknownTime asks for the file to be scanned again with `exact`.
+// Decides which time a line counts as: its own, else that of the line before it, else the first time of the file, else the
+// day of the file's name or mtime. Used by line-scanner.ts, one per file. It looks back only when a hit needs it and, once
+// per region, for the last time in it; if that would take long it gives up. If a hit then needs that time, UnknownTime
+// asks for a second scan of the file with `exact`.
 import { timeOfLine } from './timestamps.ts';
 import type { Zone } from './zone.ts';
 
@@ -11,44 +11,44 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** Thrown to have a file scanned again with `exact`. */
+/** Thrown to request a second scan of the file with `exact`. */
 export class UnknownTime extends Error {
   override readonly name = 'UnknownTime';
 }
 
 const NEWLINE = 0x0a;
 const LOOK_BYTES = 65_536;
-/** A few lines with odd dates in them must not end a search: only so many late ones in a row do. */
+/** A few lines with wrong dates must not end a search: this many late lines in a row do. */
 const LATE_LINES = 16;
-/** Looked at in one region, so that two decide. */
+/** Maximum per region, so that at least two regions decide. */
 const LATE_LINES_A_REGION = 8;
 
 interface ClockOptions {
   readonly zone: Zone;
-  /** The day of lines in a file without any time. */
+  /** The day for lines of a file without any time. */
   readonly fallback: TimeSpan;
-  /** Never give up looking; `first` is then the file's first time, found beforehand, or null. */
+  /** Never give up the search; `first` must then be the file's first time, or null if it has none. */
   readonly exact: boolean;
   readonly first: number | null;
-  /** Lines later than this are late; null: none is. */
+  /** Lines after this instant are late; null: no line is late. */
   readonly stopPastMs: number | null;
 }
 
 export class LineClock {
-  /** Time of the last line with one before the present region; null: none so far; undefined: not looked for. */
+  /** Time of the last line with a time before the present region; null: none so far; undefined: unknown. */
   #carried: number | null | undefined = null;
   #first: number | null | undefined;
-  /** Start and time of the line asked about last in the present region; hits come in order. */
+  /** Start and time of the last hit in the present region; hits come in order. */
   #askedFrom = -1;
   #asked: TimeSpan | null = null;
-  /** At the end of the region before, in a row. */
+  /** Number of consecutive late lines at the end of the previous region. */
   #lateLines = 0;
 
   constructor(private readonly options: ClockOptions) {
     this.#first = options.exact ? options.first : undefined;
   }
 
-  /** Whether nothing that follows can be of interest, as far as times rise. */
+  /** Whether all following lines are late, if times increase. */
   get isPast(): boolean {
     return this.#lateLines >= LATE_LINES;
   }
@@ -73,13 +73,13 @@ export class LineClock {
     }
   }
 
-  /** Called with every region of whole lines, before its hits are asked about. */
+  /** Called with every region of whole lines, before its hits. */
   enterRegion(buf: Buffer, from: number, to: number): void {
     this.#asked = null;
     if (this.#first === undefined && this.#carried === null) this.#first = this.#firstTime(buf, from, to);
   }
 
-  /** Called when a region is done: what its end passes on to the next. */
+  /** Called at the end of a region: keeps its last time for the next region. */
   leaveRegion(buf: Buffer, from: number, to: number): void {
     const { zone, exact, stopPastMs } = this.options;
     const isLate = (time: number) => stopPastMs !== null && time > stopPastMs;
@@ -111,7 +111,7 @@ export class LineClock {
     return this.#first === null ? this.options.fallback : instant(this.#first);
   }
 
-  /** undefined when it is further in than one cares to look, or not in this region. */
+  /** undefined when there is no time within LOOK_BYTES of the region. */
   #firstTime(buf: Buffer, from: number, to: number): number | undefined {
     const end = Math.min(to, from + LOOK_BYTES);
     for (let lineFrom = from; lineFrom < end; ) {
@@ -125,7 +125,7 @@ export class LineClock {
   }
 }
 
-/** Start of the line whose newline (or last byte) is at `at`. */
+/** The start of the line with its newline (or last byte) at `at`. */
 function startOfLine(buf: Buffer, at: number, regionFrom: number): number {
   if (at <= regionFrom) return regionFrom;
   return Math.max(regionFrom, buf.lastIndexOf(NEWLINE, at - 1) + 1);

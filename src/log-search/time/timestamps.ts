@@ -1,10 +1,10 @@
-// Finds the instant a log line was written at. Called for lines with a hit and a few lines a chunk, never for all.
-// A JSON object's own time, ts, timestamp or @timestamp comes first; otherwise the first thing in the line's first
-// 4 KiB that reads as a time. Knows nothing of files, and inherits nothing from other lines: line-clock.ts does that.
+// Finds the time of a log line. Called for lines with a hit and a few lines per chunk, not for all. A top-level time, ts,
+// timestamp or @timestamp of a JSON object comes first; otherwise the first time in the first 4 KiB of the line. Knows no
+// files and no other lines; line-clock.ts does.
 import { findTopLevelTime } from './json-time.ts';
 import type { Zone } from './zone.ts';
 
-/** How far into a line a time that is not a JSON object's own is looked for. */
+/** How far into a line to look for a time that is not a JSON field. */
 const TEXT_TIME_BYTES = 4_096;
 
 const CLOCK = String.raw`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?`;
@@ -47,7 +47,7 @@ export function parseTimeValue(text: string, zone: Zone): number | undefined {
   return written?.index === 0 ? writtenToMs(written, zone) : undefined;
 }
 
-/** Told by size: seconds from 1973 to 5138, and the same range in the finer units. */
+/** The size decides the unit: seconds from 1973 to 5138, and the same range in ms, us and ns. */
 function epochToMs(digits: string): number | undefined {
   const [whole = '', fraction = ''] = digits.split('.');
   const value = Number(whole);

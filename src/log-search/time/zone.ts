@@ -1,5 +1,5 @@
-// Wall-clock time of a zone <-> instants. Used for `--date` and for log lines that carry no offset. Keeps the offsets it
-// has asked Intl for, because a search asks for the same hours over and over. Not thread-safe, one per thread.
+// Converts between the wall-clock time of a zone and instants. Used for `--date` and for log lines without an offset.
+// Caches the offsets from Intl, because a search needs the same hours repeatedly. Not shared between threads.
 import { CardpollError } from '../../platform/errors.ts';
 
 const QUARTER_MS = 900_000;
@@ -15,7 +15,7 @@ export class Zone {
    */
   constructor(name: string | null) {
     this.#name = name;
-    // Only named zones need Intl, whose first use costs as much as searching 20 MB.
+    // Only named zones need Intl; its first use costs as much as searching 20 MB.
     this.#offsetAt = name === null ? processOffsetAt : (fixedOffsetAt(name) ?? namedOffsetAt(name));
   }
 
@@ -29,8 +29,8 @@ export class Zone {
   }
 
   /**
-   * The instant of a wall-clock time, given as if it were UTC. A time that comes twice (clocks go back) is its first
-   * occurrence; one that never comes (clocks go forward) is read with the offset before the change.
+   * The instant of a wall-clock time, given as if it were UTC. A time that occurs twice (clocks go back) means the first
+   * occurrence; one that never occurs (clocks go forward) uses the offset before the change.
    */
   toEpochMs(wallMs: number): number {
     const before = this.offsetAt(wallMs - DAY_MS);
@@ -48,7 +48,7 @@ export class Zone {
     return { fromMs: this.toEpochMs(start.getTime()), toMs: this.toEpochMs(start.getTime() + DAY_MS) };
   }
 
-  /** The day an instant lies in. */
+  /** The day of an instant. */
   dayAt(epochMs: number): { fromMs: number; toMs: number } {
     const wall = Math.floor((epochMs + this.offsetAt(epochMs)) / DAY_MS) * DAY_MS;
     return { fromMs: this.toEpochMs(wall), toMs: this.toEpochMs(wall + DAY_MS) };

@@ -1,9 +1,9 @@
-// Inflates one gzip member's deflate data with node:zlib, to the last readable byte. Used by inflate.ts for everything
-// that fast-inflate.ts does not do or cannot be believed about.
+// Inflates one gzip member's deflate data with node:zlib, to the last readable byte. Used by inflate.ts for all
+// members that fast-inflate.ts cannot inflate or verify.
 //
-// node:zlib drops what a write had inflated when that write then fails. So a failing member is inflated once more, to
-// where the failing block begins, and that block is fed byte by byte. Distances that reach before the member's start
-// (a flipped bit) are no error here, they yield NUL bytes as in gzip: the data behind them is still readable.
+// node:zlib drops the output of a write that fails. So a failing member is inflated again up to the failing block, and
+// that block is fed byte by byte. Distances that reach before the start of the member (a flipped bit) are not an error
+// here but yield NUL bytes, as in gzip: the data after them is still readable.
 import { createInflateRaw, type InflateRaw } from 'node:zlib';
 import type { FileBytes } from '../file-bytes.ts';
 
@@ -12,7 +12,7 @@ const OUTPUT_BYTES = 524_288;
 const BEFORE_THE_START = Buffer.alloc(32_768);
 
 type MemberEnd =
-  /** `offset`: the first byte behind the deflate data. */
+  /** `offset`: the first byte after the deflate data. */
   | { readonly kind: 'ended'; readonly offset: number }
   /** The file ended first. */
   | { readonly kind: 'cut' }
@@ -42,7 +42,7 @@ export async function inflateMember(
   return inflateBlocks(file, start, unseen, end.offset);
 }
 
-/** Feeds blocks, from the block that reaches `carefulFrom` on single bytes. */
+/** Feeds blocks, and single bytes from the block that reaches `carefulFrom` on. */
 async function inflateBlocks(
   file: FileBytes,
   start: number,
@@ -53,7 +53,7 @@ async function inflateBlocks(
   try {
     for (let offset = start; ; ) {
       const bytes = offset >= carefulFrom ? 1 : BLOCK_BYTES;
-      // A fresh buffer a block: zlib may still hold the one before.
+      // Each block needs a new buffer: zlib may still use the previous one.
       const block = file.readAt(offset, Buffer.allocUnsafe(bytes));
       if (block.length === 0) return { kind: 'cut' };
       const state = await inflater.push(block);
@@ -81,7 +81,7 @@ class BlockInflater {
       try {
         if (this.#state !== 'stopped' && !emit(data)) this.#become('stopped');
       } catch (error) {
-        // Thrown here it would reach nobody.
+        // An error thrown in this callback would be lost.
         this.#thrown = { error };
         this.#become('stopped');
       }
@@ -93,7 +93,7 @@ class BlockInflater {
     });
   }
 
-  /** Bytes that belonged to the stream. */
+  /** Number of bytes that belonged to the stream. */
   get consumed(): number {
     return this.#stream.bytesWritten;
   }

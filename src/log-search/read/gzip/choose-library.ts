@@ -1,5 +1,5 @@
-// Which library inflates: the first of a choice that is installed and does all that fast-inflate.ts asks of it. Neither is
-// taken at its word: one may be missing or not built, the other is inside Node, which may change it.
+// Chooses the library that inflates: the first of a choice that is installed and passes a test. Both need the test: one
+// may be missing or not built, the other is internal to Node, which may change it.
 import { deflateRawSync } from 'node:zlib';
 import type { InflateChoice } from '../../model/query.ts';
 import { type InflateLibrary, OUTPUT_BYTES } from './inflate-library.ts';
@@ -14,7 +14,7 @@ const LIBRARIES: Readonly<Record<InflateChoice, ReadonlyArray<() => InflateLibra
 
 const loaded = new Map<InflateChoice, InflateLibrary | null>();
 
-/** The first library of the choice that is there and works; null: none. */
+/** The first library of the choice that is installed and works; null: none. */
 export function libraryFor(choice: InflateChoice): InflateLibrary | null {
   const known = loaded.get(choice);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function libraryFor(choice: InflateChoice): InflateLibrary | null {
   return library;
 }
 
-/** Null when the library is not there, or fails at data that needs all it must be able to do, also after an error. */
+/** Null when the library is not installed, or fails a test of all that fast-inflate.ts needs, also after an error. */
 function tryOut(load: () => InflateLibrary): InflateLibrary | null {
   try {
     const library = load();

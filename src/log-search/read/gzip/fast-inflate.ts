@@ -1,6 +1,5 @@
-// Inflates the members of a gzip file synchronously, as long as everything about them is sound. Used by inflate.ts. The
-// libraries say too little about errors and ends to be relied on: a member is believed only when its trailer, checksum and
-// length, stands where it ended.
+// Inflates the members of a gzip file synchronously, as long as they are intact. Used by inflate.ts. The libraries report
+// too little about errors and ends, so a member counts only when its trailer (checksum and length) follows its end.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { InflateChoice } from '../../model/query.ts';
@@ -13,28 +12,28 @@ import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-libr
 /** A slice of a zip bomb inflates to a thousand times its size. */
 const MAX_SLICE_BYTES = 32_768;
 const MIN_SLICE_BYTES = 2_048;
-/** Leaves room for slices that inflate to more than the one before. */
+/** Leaves space for slices that inflate to more than the previous one. */
 const WANTED_OUTPUT_BYTES = OUTPUT_BYTES / 2;
-/** Other work of the thread, as drawing progress and noticing Ctrl-C, gets its turn so often. */
+/** Other work of the thread (drawing progress, noticing Ctrl-C) gets a turn after this many slices. */
 const SLICES_A_TURN = 64;
 
 /** Where inflated data goes. */
 export interface InflateSink {
   /** The next data; valid only during the call. Returns false to stop. */
   data(chunk: Buffer): boolean;
-  /** Whether nothing more is wanted, where there is nothing to hand out for long. */
+  /** Whether to stop; asked while there is no data to pass on for long. */
   isStopped(): boolean;
-  /** Something is missing here: what follows is not the continuation of what came before. */
+  /** Data is missing here: the next data does not continue the previous one. */
   gap(): void;
 }
 
-/** `reached`: everything before the offset is verified; `redo`: what was handed out cannot be believed. */
+/** `reached`: everything before the offset is verified; `redo`: the data so far may be wrong. */
 type FastResult =
   | { readonly kind: 'reached'; readonly offset: number }
   | { readonly kind: 'redo' }
   | { readonly kind: 'stopped' };
 
-/** Hands out the data of the members from the start of the file on, as far as it can. */
+/** Passes on the data of the members from the start of the file, as far as possible. */
 export async function inflateFast(
   file: FileBytes,
   sink: InflateSink,
@@ -113,8 +112,8 @@ class FastInflate {
   }
 
   /**
-   * The member ended somewhere in its last slice: there its trailer must stand. Behind another header it is another
-   * member's, of the same data.
+   * Finds the trailer of a member that ended somewhere in its last slice. A trailer after another header belongs to
+   * another member with the same data.
    */
   #find(trailer: Buffer, offset: number, length: number): number | null {
     const bytes = this.#window.all(offset, length + trailer.length);

@@ -1,5 +1,5 @@
-// Reads a file from front to back in blocks, however small the pieces are that are asked for: logs of a hundred thousand
-// tiny gzip members are read once, not three times a member. Used by fast-inflate.ts.
+// Reads a file from front to back in blocks, however small the requested pieces: logs with a hundred thousand tiny gzip
+// members are read once, not three times per member. Used by inflate.ts and fast-inflate.ts.
 import type { FileBytes } from '../file-bytes.ts';
 import type { ByteSource } from './gzip-format.ts';
 

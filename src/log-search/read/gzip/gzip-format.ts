@@ -2,14 +2,14 @@
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
 
-/** What headers are read from. */
+/** The source of headers. */
 export interface ByteSource {
   /** All `wanted` bytes at `offset`; fewer only at the end. */
   all(offset: number, wanted: number): Buffer;
 }
 
 const GZIP_TRAILER_BYTES = 8;
-/** Headers with longer names or comments are taken for damage. */
+/** Headers with longer names or comments count as damage. */
 const MAX_HEADER_BYTES = 65_536;
 const USUAL_HEADER_BYTES = 512;
 
@@ -18,7 +18,7 @@ const HAS_EXTRA = 4;
 const HAS_NAME = 8;
 const HAS_COMMENT = 16;
 const RESERVED_FLAGS = 0xe0;
-/** Of a header without name, comment and extra field, and what must overlap when one is looked for in pieces. */
+/** Length of a header without name, comment and extra field; also the overlap when a header is searched in pieces. */
 export const HEADER_BYTES = 10;
 const LAST_KNOWN_SYSTEM = 13;
 const UNKNOWN_SYSTEM = 255;
@@ -61,7 +61,7 @@ function parseHeader(bytes: Buffer): Header {
   return at > bytes.length ? { kind: 'cut' } : { kind: 'header', length: at };
 }
 
-/** Where a member begins at or after `from`, by all that is fixed about a header; -1: nowhere. */
+/** Position of the next member at or after `from`, by the fixed bytes of a header; -1: none. */
 export function findMember(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(0x1f, from); at !== -1; at = bytes.indexOf(0x1f, at + 1)) {
     if (at + HEADER_BYTES <= bytes.length && looksLikeHeader(bytes, at)) return at;
@@ -69,7 +69,7 @@ export function findMember(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Compressed data holds the first three bytes by chance once in 16 MB; so the flags and the last two count as well. */
+/** Compressed data contains the first three bytes by chance once in 16 MB, so the flags and the last two are checked too. */
 function looksLikeHeader(bytes: Buffer, at: number): boolean {
   const byte = (offset: number) => bytes[at + offset] ?? 0;
   return (
@@ -102,7 +102,7 @@ function loadCrc32(): Crc32 {
   }
 }
 
-/** The trailer that data with this CRC-32 and length has. */
+/** The trailer for data with this CRC-32 and length. */
 export function trailerOf(crc: number, length: number): Buffer {
   const trailer = Buffer.alloc(GZIP_TRAILER_BYTES);
   trailer.writeUInt32LE(crc >>> 0, 0);
@@ -110,12 +110,12 @@ export function trailerOf(crc: number, length: number): Buffer {
   return trailer;
 }
 
-/** Compressed data that is not searched, by its first bytes. */
+/** The name of a format that is not searched, by its first bytes; null for others. */
 export function unsupportedFormat(head: Buffer, path: string): string | null {
   for (const [magic, name] of MAGICS) {
     if (head.subarray(0, magic.length).equals(magic)) return name;
   }
-  // Damaged at its start: not text, and called as if compressed.
+  // A file that is damaged at its start: it is not text, and its name says that it is compressed.
   const suffix = /\.(zst|bz2|xz|lz4|Z|zip)$/.exec(path)?.[1];
   return suffix !== undefined && head.some((byte) => byte < 9) ? suffix : null;
 }

@@ -1,5 +1,5 @@
-// Hands out the data of a gzip file, however many members it has and however damaged it is, and says what is wrong with
-// it. Used by scan-file.ts. Everything that can be inflated is handed out; behind damage the next member is looked for.
+// Inflates a gzip file with any number of members and any damage, and reports its problems. Used by scan-file.ts. All data
+// that can be inflated is passed on; after damage it looks for the next member.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FileProblem, NoticeCode } from '../../model/notice.ts';
@@ -12,10 +12,10 @@ import { crc32, findMember, HEADER_BYTES, readHeader, trailerOf } from './gzip-f
 
 type InflateResult =
   | { readonly kind: 'done'; readonly problems: readonly FileProblem[] }
-  /** The fast way went wrong: forget what was handed out and call again without it. */
+  /** The fast way failed: drop the data so far and call again without it. */
   | { readonly kind: 'redo' };
 
-/** @param choice `node` never asks for a `redo`. */
+/** @param choice `node` never results in a `redo`. */
 export async function inflateFile(
   file: FileBytes,
   sink: InflateSink,
@@ -34,7 +34,7 @@ const SEARCH_BYTES = 1_048_576;
 /** Goes from member to member from an offset on. */
 class MemberWalk {
   readonly #window: FileWindow;
-  /** The first of each kind. */
+  /** The first problem of each code. */
   readonly problems = new Map<NoticeCode, string>();
 
   constructor(
@@ -60,8 +60,9 @@ class MemberWalk {
   }
 
   /**
-   * A member that was torn off is inflated into the one behind it, so the next is looked for from its own beginning.
-   * @returns false when there is nothing more to do.
+   * Inflates a member. One that was cut off is inflated into the member after it, so the next member is searched from its
+   * own beginning.
+   * @returns false at the end.
    */
   async #member(start: number): Promise<boolean> {
     let [crc, length] = [0, 0];
@@ -93,13 +94,13 @@ class MemberWalk {
     }
     if (!trailer.equals(expected)) {
       this.#problem('crc_mismatch', `checksum or length at byte ${at} does not fit the data`);
-      // Torn off before its trailer: the next member stands in its place.
+      // Cut off before its trailer: the next member follows directly.
       if (readHeader(this.#window, at).kind === 'header') this.offset = at;
     }
     return true;
   }
 
-  /** Zero padding is common and means nothing; anything else is worth a notice. */
+  /** Skips data that is not gzip. Zero padding is common and harmless; anything else gets a notice. */
   async #skipForeign(): Promise<boolean> {
     const zeros = Buffer.alloc(SEARCH_BYTES);
     for await (const { at, bytes } of this.#blocks(this.offset, SEARCH_BYTES)) {

@@ -1,12 +1,12 @@
 // Inflates with the handle inside a stream of node:zlib: the same native code, without the thread pool and the copies of
-// the stream. Node has had it since its first versions and promises nothing about it, so choose-library.ts tries it on
-// data it knows before it is used, and fast-inflate.ts believes no member whose checksum does not fit.
+// the stream. Node has had it since its first versions but does not document it, so choose-library.ts tests it before
+// its first use, and fast-inflate.ts accepts no member with a wrong checksum.
 import { constants, createInflateRaw } from 'node:zlib';
 import { scanBuffer } from '../../match/find-bytes.ts';
 import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 
 interface Internals {
-  /** Room left in the output, bytes left of the input: of the last write. */
+  /** After a write: free bytes of the output, remaining bytes of the input. */
   readonly _writeState: Uint32Array;
   readonly _handle: {
     onerror: () => void;
@@ -35,7 +35,7 @@ export function nodeLibrary(): InflateLibrary {
   };
 }
 
-/** @param release told when the stream can be used again. */
+/** @param release called when the stream can be used again. */
 function inflater(stream: Internals, output: Buffer, release: () => void): Inflater {
   const { _handle: handle, _writeState: state } = stream;
   let failed = false;

@@ -1,6 +1,6 @@
-// Inflates with the package zlib-sync, where it is built. Used by fast-inflate.ts. It says nothing of where a stream
-// ended, gives nothing on any error and leaks some 50 KiB an inflater, so the little that is left of a file is not worth
-// one and a thread makes a limited number of them.
+// Inflates with the package zlib-sync, if it is installed. Used by fast-inflate.ts. It does not report where a stream
+// ended, returns no data after an error, and leaks some 50 KiB per inflater, so a small rest of a file is not worth one
+// and a thread makes a limited number of them.
 import { createRequire } from 'node:module';
 import { type InflateLibrary, type Inflater, OUTPUT_BYTES } from './inflate-library.ts';
 
@@ -21,7 +21,7 @@ const RAW = -15;
 const WORTHWHILE_BYTES = 131_072;
 const MAX_INFLATERS = 300;
 
-/** @throws whatever loading a package that is missing, or was never built, throws. */
+/** @throws Node's error when the package is missing or was never built. */
 export function zlibSyncLibrary(): InflateLibrary {
   const library = createRequire(import.meta.url)('zlib-sync') as ZlibSync;
   let made = 0;
