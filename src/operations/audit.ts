@@ -2,7 +2,6 @@
 // something, and by the engine for what the daemon does by itself. No change takes effect without an entry: what stands
 // in the records is changed in one transaction with it; what stands elsewhere is announced first, and an entry of its
 // own says when it did not come about.
-import { z } from 'zod';
 import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -11,27 +10,7 @@ import { snakeKeys } from '../platform/snake-keys.ts';
 import type { AuditFilter } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
-import { REPORT_NAMES, type ReportOf } from './report.ts';
-
-export const auditItem = z
-  .object({
-    id: z.int(),
-    at: z.date(),
-    actor: z
-      .string()
-      .describe('Name of the token; local without tokens, daemon for what cardpoll does by itself'),
-    role: z.string(),
-    address: z.string().nullable().describe('Where the request came from; null: from no request'),
-    requestId: z.string().nullable(),
-    action: z
-      .string()
-      .describe('concurrency.set, for example; ends in .failed when the change did not take place'),
-    object: z.string().describe('What was changed: config 3, for example'),
-    before: z.unknown(),
-    after: z.unknown(),
-  })
-  .register(REPORT_NAMES, { id: 'AuditItem' });
-export type AuditItem = ReportOf<typeof auditItem>;
+import type { AuditItem } from './audit-report.ts';
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;

@@ -2,15 +2,9 @@
 // carried out by whichever instance leads; nothing here removes a row.
 
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import type { Actor } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
-import {
-  CLEANUP_TARGETS,
-  type CleanupConfig,
-  cleanupBegun,
-  RETENTION_DAYS_BOUNDS,
-} from '../domain/cleanup.ts';
+import { type CleanupConfig, cleanupBegun, RETENTION_DAYS_BOUNDS } from '../domain/cleanup.ts';
 import type { Clock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
@@ -18,71 +12,17 @@ import type { CleanupPlan } from '../store/ports/records/cleanup-records.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-report.ts';
 import { dateOf } from './date-of.ts';
-import { REPORT_NAMES, type ReportOf } from './report.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
 /** Stands as the error of the targets that were still to be cleaned. */
 const CANCELLED = 'cancelled';
 
-const target = z.enum(CLEANUP_TARGETS);
-
-export const retention = z
-  .object({
-    id: z.int(),
-    target,
-    retentionDays: z.int(),
-    enabled: z.boolean(),
-    lastRunAt: z.date().nullable(),
-  })
-  .register(REPORT_NAMES, { id: 'CleanupConfig' });
-export type Retention = ReportOf<typeof retention>;
-
 interface RetentionPatch {
   readonly retentionDays?: number;
   readonly enabled?: boolean;
 }
-
-export const cleanupPreview = z
-  .object({
-    items: z.array(
-      z.object({
-        id: z.int(),
-        target,
-        retentionDays: z.int(),
-        cutoff: z.date().describe('Rows that are older are removed'),
-        rows: z.int(),
-        estimated: z
-          .boolean()
-          .describe("True where counting takes too long and rows is the database's own estimate"),
-      }),
-    ),
-    totalRows: z.int(),
-  })
-  .register(REPORT_NAMES, { id: 'CleanupPreview' });
-export type CleanupPreview = ReportOf<typeof cleanupPreview>;
-
-export const cleanupProgress = z
-  .object({
-    runId: z.string().nullable().describe('null before the first run, whose status is idle'),
-    status: z.enum(['idle', 'running', 'completed', 'failed']),
-    items: z.array(
-      z.object({
-        target,
-        deleted: z.int(),
-        total: z
-          .int()
-          .describe('Rows that had expired when the run began; what was removed, once the target is done'),
-        error: z.string().nullable().describe('Why it could not be cleaned; null without an error'),
-      }),
-    ),
-    deleted: z.int(),
-    batches: z.int(),
-    startedAt: z.date().nullable(),
-    finishedAt: z.date().nullable(),
-  })
-  .register(REPORT_NAMES, { id: 'CleanupProgress' });
-export type CleanupProgress = ReportOf<typeof cleanupProgress>;
 
 const IDLE: CleanupProgress = {
   runId: null,

@@ -3,7 +3,6 @@
 // whichever instance leads.
 
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
 import type { Actor } from '../domain/audit.ts';
 import {
   CARD_ID_BOUNDS,
@@ -12,8 +11,6 @@ import {
   type ManualTrigger,
   manualEntry,
   SELECTION_BOUNDS,
-  TRIGGER_KINDS,
-  TRIGGER_STATUSES,
   triggerIdOf,
 } from '../domain/manual-trigger.ts';
 import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
@@ -24,7 +21,7 @@ import type { NewTrigger } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dateOf } from './date-of.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from './report.ts';
+import type { BatchReport, SelectionCount, TriggerReport } from './trigger-report.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
@@ -32,46 +29,6 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 
 /** Cards put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
-
-export const triggerReport = z
-  .object({
-    triggerId: z.string(),
-    kind: z.enum(TRIGGER_KINDS),
-    taskType,
-    status: z.enum(TRIGGER_STATUSES),
-    selection: z.object({ carrierId: z.int().nullable(), status: z.int().nullable() }).nullable(),
-    total: z.int(),
-    totalEstimated: z.boolean(),
-    waiting: z
-      .int()
-      .describe('Not begun: in the manual list or still to be put there; 0 when the trigger is cancelled'),
-    running: z.int(),
-    succeeded: z.int(),
-    failed: z.int(),
-    createdAt: z.date(),
-    finishedAt: z.date().nullable(),
-  })
-  .register(REPORT_NAMES, { id: 'Trigger' });
-export type TriggerReport = ReportOf<typeof triggerReport>;
-
-export const batchReport = triggerReport
-  .extend({
-    unknownCardIds: z
-      .array(z.int())
-      .describe('Cards of the request that do not exist; they are no part of the trigger'),
-  })
-  .register(REPORT_NAMES, { id: 'BatchTrigger' });
-export type BatchReport = ReportOf<typeof batchReport>;
-
-export const selectionCount = z
-  .object({
-    matching: z.int(),
-    estimated: z
-      .boolean()
-      .describe("True where counting takes too long and matching is the database's own estimate"),
-  })
-  .register(REPORT_NAMES, { id: 'SelectionCount' });
-export type SelectionCount = ReportOf<typeof selectionCount>;
 
 export class TriggerOperations {
   constructor(

@@ -59,6 +59,7 @@ const PACKAGE_HOME: Readonly<Record<string, RegExp>> = {
   fastify: /^api\//,
   '@fastify/rate-limit': /^api\//,
   'prom-client': /^api\//,
+  zod: /^(api\/|operations\/(report|.*-reports?|explain\/explain)\.ts)/,
   commander: /^cli\//,
   pino: /^platform\//,
   undici: /^gateway\//,

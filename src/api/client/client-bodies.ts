@@ -7,21 +7,21 @@ import type {
   SilenceReport,
   WebhookTrialReport,
 } from '../../operations/alerts/alert-reports.ts';
-import type { AuditItem } from '../../operations/audit.ts';
-import type { ImportReport } from '../../operations/cards/card-import.ts';
-import type { CardListReport, CardReport } from '../../operations/cards/card-report.ts';
-import type { CleanupPreview, CleanupProgress, Retention } from '../../operations/cleanup.ts';
+import type { AuditItem } from '../../operations/audit-report.ts';
+import type { CardListReport, CardReport, ImportReport } from '../../operations/cards/card-report.ts';
+import type { CleanupPreview, CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { CardExplanation } from '../../operations/explain/explain.ts';
-import type { HealthReason } from '../../operations/health/health-reasons.ts';
-import type { ConcurrencyLimit, SlotReset } from '../../operations/limits/concurrency.ts';
-import type { PauseReport } from '../../operations/limits/pauses.ts';
-import type { ConfigReport } from '../../operations/schedule/configs.ts';
-import type { InitState } from '../../operations/schedule/init.ts';
-import type { InitReport } from '../../operations/schedule/init-report.ts';
-import type { TaskFailures } from '../../operations/stats/failures.ts';
-import type { History } from '../../operations/stats/history.ts';
-import type { Overview, QueueStats, TaskStats } from '../../operations/stats/stats-report.ts';
-import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/triggers.ts';
+import type { HealthReason } from '../../operations/health/health-report.ts';
+import type { ConcurrencyLimit, PauseReport, SlotReset } from '../../operations/limits/limits-report.ts';
+import type { ConfigReport, InitReport, InitState } from '../../operations/schedule/schedule-report.ts';
+import type {
+  History,
+  Overview,
+  QueueStats,
+  TaskFailures,
+  TaskStats,
+} from '../../operations/stats/stats-report.ts';
+import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/trigger-report.ts';
 import type { Wire } from './wire.ts';
 
 export type OverviewBody = Wire<Overview>;

@@ -2,7 +2,8 @@
 import { RULE_TYPES, ruleTypeFits } from '../../domain/alerts/alert-rule.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { AlertCounts, AlertHistoryOperations } from '../../operations/alerts/alert-history.ts';
-import type { CleanupOperations, CleanupProgress, Retention } from '../../operations/cleanup.ts';
+import type { CleanupOperations } from '../../operations/cleanup.ts';
+import type { CleanupProgress, Retention } from '../../operations/cleanup-report.ts';
 import type { Page } from './metrics-page.ts';
 
 export interface UpkeepSources {

@@ -6,10 +6,11 @@
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import type { InitOperations, InitState } from '../../operations/schedule/init.ts';
-import type { FailureOperations, TaskFailures } from '../../operations/stats/failures.ts';
+import type { InitOperations } from '../../operations/schedule/init.ts';
+import type { InitState } from '../../operations/schedule/schedule-report.ts';
+import type { FailureOperations } from '../../operations/stats/failures.ts';
 import type { StatsOperations } from '../../operations/stats/stats.ts';
-import type { Overview, TaskStats } from '../../operations/stats/stats-report.ts';
+import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import type { Instruments } from './instruments.ts';

@@ -1,7 +1,8 @@
 // GET /api/admin/audit: who changed what. Entries are made where things change (operations/audit.ts), never here.
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Audit, auditItem } from '../../operations/audit.ts';
+import type { Audit } from '../../operations/audit.ts';
+import { auditItem } from '../../operations/audit-report.ts';
 import { toWire } from '../client/wire.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';
 

@@ -4,14 +4,13 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { RETENTION_DAYS_BOUNDS } from '../../domain/cleanup.ts';
+import { type CleanupOperations, retentionVersion } from '../../operations/cleanup.ts';
 import {
-  type CleanupOperations,
   cleanupPreview,
   cleanupProgress,
   type Retention,
   retention,
-  retentionVersion,
-} from '../../operations/cleanup.ts';
+} from '../../operations/cleanup-report.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';

@@ -4,13 +4,8 @@ import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
-import {
-  type ConcurrencyLimit,
-  type ConcurrencyOperations,
-  concurrencyLimit,
-  limitVersion,
-  slotReset,
-} from '../../operations/limits/concurrency.ts';
+import { type ConcurrencyOperations, limitVersion } from '../../operations/limits/concurrency.ts';
+import { type ConcurrencyLimit, concurrencyLimit, slotReset } from '../../operations/limits/limits-report.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { body, taskType, wholeNumber } from '../schemas/fields.ts';

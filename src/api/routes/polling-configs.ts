@@ -12,10 +12,9 @@ import {
   CONFIG_NAME_LENGTH,
   type ConfigOperations,
   type ConfigPatch,
-  type ConfigReport,
-  configReport,
   configVersion,
 } from '../../operations/schedule/configs.ts';
+import { type ConfigReport, configReport } from '../../operations/schedule/schedule-report.ts';
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';

@@ -4,12 +4,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
 import { wholeNumberWithin } from '../../operations/bounds.ts';
-import {
-  batchReport,
-  selectionCount,
-  type TriggerOperations,
-  triggerReport,
-} from '../../operations/triggers.ts';
+import { batchReport, selectionCount, triggerReport } from '../../operations/trigger-report.ts';
+import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
 import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery } from '../schemas/page.ts';

@@ -2,7 +2,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { PAUSABLE, PAUSE_SECONDS_BOUNDS } from '../../domain/limits/pause.ts';
-import { type PauseOperations, pauseReport } from '../../operations/limits/pauses.ts';
+import { pauseReport } from '../../operations/limits/limits-report.ts';
+import type { PauseOperations } from '../../operations/limits/pauses.ts';
 import { toWire } from '../client/wire.ts';
 import { body, reason, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';

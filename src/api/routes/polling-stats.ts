@@ -4,10 +4,14 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HISTORY_STEPS } from '../../domain/stats/history.ts';
 import type { Operations } from '../../operations/operations.ts';
-import { initState } from '../../operations/schedule/init.ts';
-import { taskFailures } from '../../operations/stats/failures.ts';
-import { history } from '../../operations/stats/history.ts';
-import { overview, queueStats, taskStats } from '../../operations/stats/stats-report.ts';
+import { initState } from '../../operations/schedule/schedule-report.ts';
+import {
+  history,
+  overview,
+  queueStats,
+  taskFailures,
+  taskStats,
+} from '../../operations/stats/stats-report.ts';
 import { toWire } from '../client/wire.ts';
 import { queryNumber } from '../schemas/fields.ts';
 import { itemsOf } from '../schemas/page.ts';

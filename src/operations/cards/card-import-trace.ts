@@ -3,8 +3,8 @@
 import type { Actor } from '../../domain/audit.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Audit } from '../audit.ts';
-import type { ImportReport } from './card-import.ts';
 import type { ImportFormat } from './card-import-format.ts';
+import type { ImportReport } from './card-report.ts';
 
 const ACTION = 'cards.import';
 

@@ -4,32 +4,15 @@
 // Columns and defaults: card-import-row.ts. Bad rows are reported by line and the good ones kept; importing the same
 // file again changes nothing.
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { CardImport } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { CardImportSession, CardRecords } from '../../store/ports/records/card-records.ts';
-import { REPORT_NAMES, type ReportOf } from '../report.ts';
 import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type ImportLine, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';
+import type { ImportReport } from './card-report.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
-
-/** Every row received is inserted, updated, unchanged or rejected. */
-export const importReport = z
-  .object({
-    received: z.int(),
-    inserted: z.int(),
-    updated: z.int(),
-    unchanged: z.int(),
-    rejected: z.int(),
-    errors: z
-      .array(z.object({ line: z.int(), message: z.string() }))
-      .describe('The first 1,000 rejected rows, by line'),
-    errorsTruncated: z.boolean().describe('There were more'),
-  })
-  .register(REPORT_NAMES, { id: 'CardImportReport' });
-export type ImportReport = ReportOf<typeof importReport>;
 
 type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
 

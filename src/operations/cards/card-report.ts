@@ -1,4 +1,4 @@
-// The reports of cards: one in full, and a stretch of the list. Made by cards.ts.
+// The reports of cards: one in full, a stretch of the list, and an import. Made by cards.ts and card-import.ts.
 import { z } from 'zod';
 import { perTaskTypeOf, REPORT_NAMES, type ReportOf } from '../report.ts';
 
@@ -36,3 +36,19 @@ export const cardListReport = z.object({
   nextAfterId: z.int().nullable().describe('The after_id of the next call; null: there are no further cards'),
 });
 export type CardListReport = ReportOf<typeof cardListReport>;
+
+/** Every row received is inserted, updated, unchanged or rejected. */
+export const importReport = z
+  .object({
+    received: z.int(),
+    inserted: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    rejected: z.int(),
+    errors: z
+      .array(z.object({ line: z.int(), message: z.string() }))
+      .describe('The first 1,000 rejected rows, by line'),
+    errorsTruncated: z.boolean().describe('There were more'),
+  })
+  .register(REPORT_NAMES, { id: 'CardImportReport' });
+export type ImportReport = ReportOf<typeof importReport>;

@@ -17,9 +17,9 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
 import { exportCards } from './card-export.ts';
-import { type ImportFormat, type ImportReport, importCards } from './card-import.ts';
+import { type ImportFormat, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
-import type { CardListReport, CardReport } from './card-report.ts';
+import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';

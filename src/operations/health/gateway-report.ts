@@ -1,27 +1,11 @@
 // The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls back
 // with its heartbeat; this file combines them. Used by stats.ts and, through it, by health-reasons.ts. Pure.
-import { z } from 'zod';
 import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
-import type { ReportOf } from '../report.ts';
 import type { TaskHealthInputs } from './health-reasons.ts';
-
-const interfaceReport = z.object({
-  interface: z
-    .string()
-    .describe('gateway: the breaker for problems of all interfaces (connecting, TLS, credentials)'),
-  breaker: z.enum(['closed', 'open', 'half_open']).describe('The worst state of any live instance'),
-  since: z.date().nullable().describe('Since when the first instance has held calls back; null while closed'),
-  reason: z.string().nullable(),
-  nextProbeAt: z.date().nullable(),
-  instances: z.int().describe('Live instances that hold calls back'),
-});
-export type InterfaceReport = ReportOf<typeof interfaceReport>;
-
-export const gatewayReport = z.object({ interfaces: z.array(interfaceReport) });
-export type GatewayReport = ReportOf<typeof gatewayReport>;
+import type { GatewayReport, InterfaceReport } from './health-report.ts';
 
 export function gatewayReportOf(instances: readonly Pick<InstanceInfo, 'breakers'>[]): GatewayReport {
   const all = instances.flatMap((instance) => instance.breakers);

@@ -4,26 +4,15 @@
 // domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these metrics do
 // not show: polling that is held back, that does not happen, or that is slower than configured.
 
-import { z } from 'zod';
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/failing-carriers.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
-import { type ReportOf, taskType } from '../report.ts';
 import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { type DatabaseOutages, outageWords } from './database-outages.ts';
-
-export const healthReason = z.object({
-  code: z.string(),
-  taskType: taskType.nullable().describe('null: it concerns the whole fleet'),
-  severity: z.enum(['warning', 'alert']),
-  text: z.string().describe('One sentence without a full stop'),
-  command: z.string().nullable().describe('The command that helps or shows more; null: there is none'),
-  since: z.date().nullable().describe('Since when it holds without a gap; null: unknown, or only just now'),
-});
-export type HealthReason = ReportOf<typeof healthReason>;
+import type { HealthReason } from './health-report.ts';
 
 /** A reason before its task type and its start are added. */
 type Cause = Omit<HealthReason, 'taskType' | 'since'> & { readonly code: HealthCode };

@@ -3,11 +3,10 @@
 //
 // Capacity is Little's law: a limit of n calls that take d seconds each lets n / d polls a second through. It holds for
 // the limit in force, so it falls when the fleet has lowered that limit for a gateway that cannot take more.
-import { z } from 'zod';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
-import type { ReportOf } from '../report.ts';
+import type { CapacityReport } from './limits-report.ts';
 
 export interface CapacityInputs {
   readonly taskType: TaskType;
@@ -21,20 +20,6 @@ export interface CapacityInputs {
   /** Mean of the last five minutes; null without a poll in them. */
   readonly avgDurationMs: number | null;
 }
-
-export const capacity = z.object({
-  demandPerSecond: z.number(),
-  capacityPerSecond: z.number().nullable().describe('null while no call was measured'),
-  headroomPercent: z
-    .number()
-    .nullable()
-    .describe('Share of the capacity that the demand leaves free; negative when it asks for more'),
-  drainSeconds: z
-    .int()
-    .nullable()
-    .describe('Until no card is owed any more; 0 when none is. null: never, or not known yet'),
-});
-type CapacityReport = ReportOf<typeof capacity>;
 
 export interface Capacity extends CapacityReport {
   /** Where the demand is more than the capacity, so that a backlog never drains: what would help, one or the other. */

@@ -1,6 +1,5 @@
 // Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
 // limits for good, the live store holds those in force; workers read them there with every claim.
-import { z } from 'zod';
 import type { Actor } from '../../domain/audit.ts';
 import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
@@ -10,43 +9,8 @@ import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { requireWithin } from '../bounds.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-
-const measuredLevel = z.object({
-  concurrency: z.int(),
-  ratePerSecond: z.number(),
-  avgDurationMs: z.number(),
-  backpressurePercent: z.number().describe('Calls answered 429 or 503'),
-  at: z.date(),
-});
-type MeasuredLevel = ReportOf<typeof measuredLevel>;
-
-export const concurrencyLimit = z
-  .object({
-    taskType,
-    maxConcurrency: z.int(),
-    current: z.int().describe('Running now, fleet-wide'),
-    effectiveConcurrency: z
-      .int()
-      .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
-    reason: z.string().nullable().describe('Why it is less; null while it is not'),
-    curve: z
-      .array(measuredLevel)
-      .describe('What was measured at the limits the type worked at, by concurrency'),
-    knee: measuredLevel
-      .nullable()
-      .describe(
-        'The level beyond which more concurrency gained nothing; null while fewer than two were measured',
-      ),
-  })
-  .register(REPORT_NAMES, { id: 'ConcurrencyLimit' });
-export type ConcurrencyLimit = ReportOf<typeof concurrencyLimit>;
-
-export const slotReset = z
-  .object({ taskType, previous: z.int(), current: z.int() })
-  .register(REPORT_NAMES, { id: 'SlotReset' });
-export type SlotReset = ReportOf<typeof slotReset>;
+import type { ConcurrencyLimit, MeasuredLevel, SlotReset } from './limits-report.ts';
 
 /** Counts of one task type with the limit in force filled in. */
 export interface LimitedCounts extends QueueCounts {

@@ -1,6 +1,5 @@
 // Pauses of polling: what holds a task type back for a time, and until when. The gateway asks for some (429, 503: the
 // workers set those), operators for others, when the gateway's owner announces maintenance. Used by the admin API.
-import { z } from 'zod';
 import type { Actor } from '../../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/pause.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -8,19 +7,7 @@ import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Pause, PauseSource } from '../../store/ports/live/work-queue.ts';
 import type { Audit } from '../audit.ts';
 import { requireWithin } from '../bounds.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
-
-export const pauseReport = z
-  .object({
-    taskType,
-    source: z.enum(['gateway', 'operator']).describe("A pause of one never hides the other's"),
-    reason: z.string(),
-    by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
-    since: z.date(),
-    until: z.date(),
-  })
-  .register(REPORT_NAMES, { id: 'Pause' });
-export type PauseReport = ReportOf<typeof pauseReport>;
+import type { PauseReport } from './limits-report.ts';
 
 interface OperatorPause {
   readonly taskType: Pausable;

@@ -3,11 +3,9 @@
 //
 // A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
 // the last config of a task type is allowed: nothing of that type is polled then.
-import { z } from 'zod';
 import type { Actor } from '../../domain/audit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
-  CARD_CONDITIONS,
   INTERVAL_SECONDS_BOUNDS,
   type PollingConfig,
   PRIORITY_BOUNDS,
@@ -21,9 +19,9 @@ import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { type Bounds, isWithin, wholeNumberWithin } from '../bounds.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import { problemsOf } from './config-problems.ts';
+import type { ConfigReport } from './schedule-report.ts';
 
 export const CONFIG_NAME_LENGTH = 200;
 
@@ -31,30 +29,6 @@ const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BO
 
 type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
-
-export const configReport = z
-  .object({
-    id: z.int(),
-    name: z.string(),
-    taskType,
-    cardCondition: z.enum(CARD_CONDITIONS),
-    carrierId: z.int().nullable(),
-    intervalSeconds: z.int(),
-    priority: z.int(),
-    status: z.literal([0, 1]),
-    members: z.int().nullable().describe('Cards its ring holds; null while the live store does not answer'),
-    achievedIntervalSeconds: z
-      .number()
-      .nullable()
-      .describe('How often its cards are really polled; null while it is off or not built'),
-    skippedRevolutions: z
-      .int()
-      .nullable()
-      .describe('Whole revolutions skipped so far because the ring was more than one behind'),
-    problems: z.array(z.string()).describe('What makes no sense about it, in words'),
-  })
-  .register(REPORT_NAMES, { id: 'PollingConfig' });
-export type ConfigReport = ReportOf<typeof configReport>;
 
 export class ConfigOperations {
   constructor(

@@ -1,32 +1,13 @@
 // Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
 // the initialiser saved. Used by stats.ts. Pure.
-import { z } from 'zod';
 import { rounded } from '../../domain/rounded.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';
 import { dateOf } from '../date-of.ts';
-import type { ReportOf } from '../report.ts';
+import type { InitReport } from './schedule-report.ts';
 
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
-
-export const initReport = z.object({
-  status: z.enum(['pending', 'running', 'completed', 'stuck']),
-  reason: z.string().describe('build: rings are filled; else why all rings are compared with the cards'),
-  total: z.int().describe('Cards to load'),
-  loaded: z.int(),
-  percent: z.number(),
-  batch: z.int(),
-  batches: z.int(),
-  startedAt: z.date().nullable(),
-  updatedAt: z.date().nullable(),
-  finishedAt: z.date().nullable(),
-  etaSeconds: z
-    .number()
-    .nullable()
-    .describe('At the average pace since the start; null unless running with some cards loaded'),
-});
-export type InitReport = ReportOf<typeof initReport>;
 
 /** Remembers since when initialisation is pending: nobody writes that down, above all where no leader is. */
 export class InitReporter {

@@ -1,31 +1,13 @@
 // Initialisation as an operator acts on it: its progress with what reconciliation did, and comparing everything anew.
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
-import { z } from 'zod';
 import type { Actor } from '../../domain/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Reconciliation } from '../../store/ports/live/coordination.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
-import { REPORT_NAMES, type ReportOf } from '../report.ts';
-import { InitReporter, initReport } from './init-report.ts';
-
-/** The comparison of rings and cards (docs/decisions/0012-reconciliation.md). */
-const reconciliationReport = z.object({
-  reason: z.string().describe('Why the pass under way runs; continuous for the slow one'),
-  checked: z.int().describe('Cards compared in the pass under way'),
-  startedAt: z.date().nullable(),
-  sweptAt: z.date().nullable().describe('When the last whole pass ended'),
-  healedMissing: z.int().describe('Repaired so far: cards in no ring'),
-  healedForeign: z.int().describe('Repaired so far: members that do not belong'),
-  healedDouble: z.int().describe('Repaired so far: cards in two rings'),
-  requestedAt: z.date().nullable().describe('A request that waits for the leader; null: none'),
-});
-
-export const initState = initReport
-  .extend({ reconciliation: reconciliationReport })
-  .register(REPORT_NAMES, { id: 'InitState' });
-export type InitState = ReportOf<typeof initState>;
+import { InitReporter } from './init-report.ts';
+import type { InitState } from './schedule-report.ts';
 
 export class InitOperations {
   readonly #reporter: InitReporter;

@@ -1,37 +1,10 @@
 // Why polls fail, of which carriers, and for which cards. Used by the admin API.
-import { z } from 'zod';
 import { type FailingCarrier, failingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
-import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
-
-/** The last failure of a card that has not been polled successfully since. */
-const failingCard = z.object({
-  cardId: z.int(),
-  at: z.date(),
-  reason: z.string().describe("Kind of failure, as in the log's error: timeout, connect, backpressure, ..."),
-  message: z.string().describe('What went wrong, shortened'),
-  durationMs: z.number(),
-  attempts: z.int().describe('Failures in a row'),
-});
-type FailingCard = ReportOf<typeof failingCard>;
-
-export const taskFailures = z
-  .object({
-    taskType,
-    reasons: z
-      .array(z.object({ reason: z.string(), count: z.int() }))
-      .describe('Over the last five minutes, the most frequent first'),
-    carriers: z
-      .array(z.object({ carrierId: z.int(), polls: z.int(), failed: z.int(), failedPercent: z.number() }))
-      .describe('Over the last five minutes, the highest failing share first'),
-    failingCards: z.int().describe('Cards whose last scheduled poll failed'),
-    cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
-  })
-  .register(REPORT_NAMES, { id: 'TaskFailures' });
-export type TaskFailures = ReportOf<typeof taskFailures>;
+import type { FailingCard, TaskFailures } from './stats-report.ts';
 
 const LATEST_CARDS = 20;
 const WORST_CARRIERS = 10;

@@ -1,11 +1,10 @@
-// The reports of the fleet: queues, tasks and the overview. Made by stats.ts and task-stats.ts.
+// The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts,
+// schedule-stats.ts, history.ts and failures.ts.
 import { z } from 'zod';
-import { gatewayReport } from '../health/gateway-report.ts';
-import { healthReason } from '../health/health-reasons.ts';
-import { capacity } from '../limits/capacity.ts';
-import { pauseReport } from '../limits/pauses.ts';
+import { gatewayReport, healthReason } from '../health/health-report.ts';
+import { capacity, pauseReport } from '../limits/limits-report.ts';
 import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
-import { initReport } from '../schedule/init-report.ts';
+import { initReport } from '../schedule/schedule-report.ts';
 
 const scheduleStats = z.object({
   scheduledCards: z.int().describe('Cards that the polling configs of the type hold, disabled ones included'),
@@ -121,3 +120,56 @@ export const overview = z
   })
   .register(REPORT_NAMES, { id: 'Overview' });
 export type Overview = ReportOf<typeof overview>;
+
+const taskSample = z.object({
+  taskType,
+  ratePerSecond: z.number().nullable().describe('Polls that ended, a second; null: counting had just begun'),
+  failedPerSecond: z
+    .number()
+    .nullable()
+    .describe('Polls that failed, a second; null: counting had just begun'),
+  successRate: z.number().nullable().describe('Percent; null without a poll'),
+  p50Ms: z.number().nullable().describe('Over the ten to twenty seconds before; null without a poll'),
+  p95Ms: z.number().nullable(),
+  queueLength: z.number().describe('Due and running'),
+  inFlight: z.number(),
+  backoff: z.number(),
+  manualLength: z.number(),
+  effectiveConcurrency: z.number(),
+  maxConcurrency: z.number(),
+});
+
+/** Oldest first. Where nothing was sampled (no leader) there is no sample: a gap, not zeros. */
+export const history = z
+  .object({
+    stepSeconds: z.int(),
+    items: z.array(z.object({ at: z.date().describe('End of the step'), tasks: z.array(taskSample) })),
+  })
+  .register(REPORT_NAMES, { id: 'History' });
+export type History = ReportOf<typeof history>;
+
+/** The last failure of a card that has not been polled successfully since. */
+const failingCard = z.object({
+  cardId: z.int(),
+  at: z.date(),
+  reason: z.string().describe("Kind of failure, as in the log's error: timeout, connect, backpressure, ..."),
+  message: z.string().describe('What went wrong, shortened'),
+  durationMs: z.number(),
+  attempts: z.int().describe('Failures in a row'),
+});
+export type FailingCard = ReportOf<typeof failingCard>;
+
+export const taskFailures = z
+  .object({
+    taskType,
+    reasons: z
+      .array(z.object({ reason: z.string(), count: z.int() }))
+      .describe('Over the last five minutes, the most frequent first'),
+    carriers: z
+      .array(z.object({ carrierId: z.int(), polls: z.int(), failed: z.int(), failedPercent: z.number() }))
+      .describe('Over the last five minutes, the highest failing share first'),
+    failingCards: z.int().describe('Cards whose last scheduled poll failed'),
+    cards: z.array(failingCard).describe('The cards that failed last, the latest first'),
+  })
+  .register(REPORT_NAMES, { id: 'TaskFailures' });
+export type TaskFailures = ReportOf<typeof taskFailures>;

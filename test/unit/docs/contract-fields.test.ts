@@ -1,4 +1,5 @@
 // docs/contract.md, "Fields", names every field of the reports it documents, and no other.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,14 +7,12 @@ import { z } from 'zod';
 import { wireSchema } from '../../../src/api/wire-schema.ts';
 import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { alertReport, alertRuleReport } from '../../../src/operations/alerts/alert-reports.ts';
-import { importReport } from '../../../src/operations/cards/card-import.ts';
-import { cardReport } from '../../../src/operations/cards/card-report.ts';
-import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup.ts';
-import { concurrencyLimit, slotReset } from '../../../src/operations/limits/concurrency.ts';
-import { configReport } from '../../../src/operations/schedule/configs.ts';
-import { initState } from '../../../src/operations/schedule/init.ts';
+import { cardReport, importReport } from '../../../src/operations/cards/card-report.ts';
+import { cleanupPreview, cleanupProgress, retention } from '../../../src/operations/cleanup-report.ts';
+import { concurrencyLimit, slotReset } from '../../../src/operations/limits/limits-report.ts';
+import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
 import { overview } from '../../../src/operations/stats/stats-report.ts';
-import { batchReport } from '../../../src/operations/triggers.ts';
+import { batchReport } from '../../../src/operations/trigger-report.ts';
 import { REPOSITORY } from '../../support/markdown.ts';
 
 /** A section, its reports, and the words in it that are no field and no value of one. */

@@ -1,0 +1,64 @@
+// The reports of limits, capacity and pauses. Made by concurrency.ts, capacity.ts and pauses.ts.
+import { z } from 'zod';
+import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+
+const measuredLevel = z.object({
+  concurrency: z.int(),
+  ratePerSecond: z.number(),
+  avgDurationMs: z.number(),
+  backpressurePercent: z.number().describe('Calls answered 429 or 503'),
+  at: z.date(),
+});
+export type MeasuredLevel = ReportOf<typeof measuredLevel>;
+
+export const concurrencyLimit = z
+  .object({
+    taskType,
+    maxConcurrency: z.int(),
+    current: z.int().describe('Running now, fleet-wide'),
+    effectiveConcurrency: z
+      .int()
+      .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
+    reason: z.string().nullable().describe('Why it is less; null while it is not'),
+    curve: z
+      .array(measuredLevel)
+      .describe('What was measured at the limits the type worked at, by concurrency'),
+    knee: measuredLevel
+      .nullable()
+      .describe(
+        'The level beyond which more concurrency gained nothing; null while fewer than two were measured',
+      ),
+  })
+  .register(REPORT_NAMES, { id: 'ConcurrencyLimit' });
+export type ConcurrencyLimit = ReportOf<typeof concurrencyLimit>;
+
+export const slotReset = z
+  .object({ taskType, previous: z.int(), current: z.int() })
+  .register(REPORT_NAMES, { id: 'SlotReset' });
+export type SlotReset = ReportOf<typeof slotReset>;
+
+export const capacity = z.object({
+  demandPerSecond: z.number(),
+  capacityPerSecond: z.number().nullable().describe('null while no call was measured'),
+  headroomPercent: z
+    .number()
+    .nullable()
+    .describe('Share of the capacity that the demand leaves free; negative when it asks for more'),
+  drainSeconds: z
+    .int()
+    .nullable()
+    .describe('Until no card is owed any more; 0 when none is. null: never, or not known yet'),
+});
+export type CapacityReport = ReportOf<typeof capacity>;
+
+export const pauseReport = z
+  .object({
+    taskType,
+    source: z.enum(['gateway', 'operator']).describe("A pause of one never hides the other's"),
+    reason: z.string(),
+    by: z.string().describe('The caller of the API, or the instance that the gateway answered'),
+    since: z.date(),
+    until: z.date(),
+  })
+  .register(REPORT_NAMES, { id: 'Pause' });
+export type PauseReport = ReportOf<typeof pauseReport>;

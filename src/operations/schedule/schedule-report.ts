@@ -1,0 +1,63 @@
+// The reports of polling configs and of initialisation. Made by configs.ts, init.ts and init-report.ts.
+import { z } from 'zod';
+import { CARD_CONDITIONS } from '../../domain/schedule/polling-config.ts';
+import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
+
+export const configReport = z
+  .object({
+    id: z.int(),
+    name: z.string(),
+    taskType,
+    cardCondition: z.enum(CARD_CONDITIONS),
+    carrierId: z.int().nullable(),
+    intervalSeconds: z.int(),
+    priority: z.int(),
+    status: z.literal([0, 1]),
+    members: z.int().nullable().describe('Cards its ring holds; null while the live store does not answer'),
+    achievedIntervalSeconds: z
+      .number()
+      .nullable()
+      .describe('How often its cards are really polled; null while it is off or not built'),
+    skippedRevolutions: z
+      .int()
+      .nullable()
+      .describe('Whole revolutions skipped so far because the ring was more than one behind'),
+    problems: z.array(z.string()).describe('What makes no sense about it, in words'),
+  })
+  .register(REPORT_NAMES, { id: 'PollingConfig' });
+export type ConfigReport = ReportOf<typeof configReport>;
+
+export const initReport = z.object({
+  status: z.enum(['pending', 'running', 'completed', 'stuck']),
+  reason: z.string().describe('build: rings are filled; else why all rings are compared with the cards'),
+  total: z.int().describe('Cards to load'),
+  loaded: z.int(),
+  percent: z.number(),
+  batch: z.int(),
+  batches: z.int(),
+  startedAt: z.date().nullable(),
+  updatedAt: z.date().nullable(),
+  finishedAt: z.date().nullable(),
+  etaSeconds: z
+    .number()
+    .nullable()
+    .describe('At the average pace since the start; null unless running with some cards loaded'),
+});
+export type InitReport = ReportOf<typeof initReport>;
+
+/** The comparison of rings and cards (docs/decisions/0012-reconciliation.md). */
+const reconciliationReport = z.object({
+  reason: z.string().describe('Why the pass under way runs; continuous for the slow one'),
+  checked: z.int().describe('Cards compared in the pass under way'),
+  startedAt: z.date().nullable(),
+  sweptAt: z.date().nullable().describe('When the last whole pass ended'),
+  healedMissing: z.int().describe('Repaired so far: cards in no ring'),
+  healedForeign: z.int().describe('Repaired so far: members that do not belong'),
+  healedDouble: z.int().describe('Repaired so far: cards in two rings'),
+  requestedAt: z.date().nullable().describe('A request that waits for the leader; null: none'),
+});
+
+export const initState = initReport
+  .extend({ reconciliation: reconciliationReport })
+  .register(REPORT_NAMES, { id: 'InitState' });
+export type InitState = ReportOf<typeof initState>;

@@ -1,0 +1,44 @@
+// The reports of manual triggers. Made by triggers.ts.
+import { z } from 'zod';
+import { TRIGGER_KINDS, TRIGGER_STATUSES } from '../domain/manual-trigger.ts';
+import { REPORT_NAMES, type ReportOf, taskType } from './report.ts';
+
+export const triggerReport = z
+  .object({
+    triggerId: z.string(),
+    kind: z.enum(TRIGGER_KINDS),
+    taskType,
+    status: z.enum(TRIGGER_STATUSES),
+    selection: z.object({ carrierId: z.int().nullable(), status: z.int().nullable() }).nullable(),
+    total: z.int(),
+    totalEstimated: z.boolean(),
+    waiting: z
+      .int()
+      .describe('Not begun: in the manual list or still to be put there; 0 when the trigger is cancelled'),
+    running: z.int(),
+    succeeded: z.int(),
+    failed: z.int(),
+    createdAt: z.date(),
+    finishedAt: z.date().nullable(),
+  })
+  .register(REPORT_NAMES, { id: 'Trigger' });
+export type TriggerReport = ReportOf<typeof triggerReport>;
+
+export const batchReport = triggerReport
+  .extend({
+    unknownCardIds: z
+      .array(z.int())
+      .describe('Cards of the request that do not exist; they are no part of the trigger'),
+  })
+  .register(REPORT_NAMES, { id: 'BatchTrigger' });
+export type BatchReport = ReportOf<typeof batchReport>;
+
+export const selectionCount = z
+  .object({
+    matching: z.int(),
+    estimated: z
+      .boolean()
+      .describe("True where counting takes too long and matching is the database's own estimate"),
+  })
+  .register(REPORT_NAMES, { id: 'SelectionCount' });
+export type SelectionCount = ReportOf<typeof selectionCount>;
