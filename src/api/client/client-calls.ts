@@ -1,12 +1,18 @@
 // How the client of the admin API calls it: one deadline an answer, the token, errors of the kind that was meant. Repeats
-// nothing but a POST (client-repeats.ts). What is called stands in client.ts.
+// nothing but a POST (client-transport.ts). What is called stands in client.ts.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { endedEarly, errorOfAnswer, notCardpoll, objectIn, tooSlow, unreachable } from './client-errors.ts';
-import { exchangeUntilDone } from './client-repeats.ts';
-import { exchange, type Incoming, type Outgoing, open, readBounded } from './client-transport.ts';
+import {
+  exchange,
+  exchangeUntilDone,
+  type Incoming,
+  type Outgoing,
+  open,
+  readBounded,
+} from './client-transport.ts';
 
 export interface Answer<Body> {
   readonly body: Body;

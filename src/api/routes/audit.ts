@@ -3,8 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
-import { toWire } from '../client/wire.ts';
-import { pageOf, pageQuery } from '../schemas/page.ts';
+import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 
 const notAnInstant = 'must be a time as in 2026-11-21T10:00:00Z';
 const queryInstant = z.iso.datetime({ offset: true, error: notAnInstant }).transform((at) => Date.parse(at));
@@ -33,10 +32,10 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
           response: { 200: pageOf(auditItem) },
         },
       },
-      async ({ query: { page, page_size, since = null, until = null, actor = null, action = null } }) => {
+      async ({ query }) => {
+        const { since = null, until = null, actor = null, action = null } = query;
         const filter = { sinceMs: since, untilMs: until, actor, action };
-        const { items, total } = await audit.list(filter, { page, pageSize: page_size });
-        return { items: toWire(items), page, page_size, total };
+        return onPage(await audit.list(filter, pageRequestOf(query)), query);
       },
     );
   };

@@ -8,7 +8,7 @@ import { batchReport, selectionCount, triggerReport } from '../../operations/tri
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
 import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
-import { pageOf, pageQuery } from '../schemas/page.ts';
+import { onPage, pageOf, pageQuery } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-manual-trigger'];
@@ -39,10 +39,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
           response: { 200: pageOf(triggerReport) },
         },
       },
-      async ({ query: { page, page_size } }) => {
-        const { items, total } = await triggers.list(page, page_size);
-        return { items: toWire(items), page, page_size, total };
-      },
+      async ({ query }) => onPage(await triggers.list(query.page, query.page_size), query),
     );
     app.get(
       `${PATH}/:trigger_id`,
