@@ -3,14 +3,14 @@
 import type { TaskType } from './task-type.ts';
 
 export const TRIGGER_KINDS = ['single', 'batch', 'by_condition'] as const;
-export type TriggerKind = (typeof TRIGGER_KINDS)[number];
+type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
 /**
  * queued: no result yet; running: some results; completed: a result for every card; cancelled: the entries that had not
  * begun were removed. The last two are final.
  */
 export const TRIGGER_STATUSES = ['queued', 'running', 'completed', 'cancelled'] as const;
-export type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
+type TriggerStatus = (typeof TRIGGER_STATUSES)[number];
 
 /** Maximum number of cards per batch. */
 export const MAX_BATCH_CARDS = 10_000;
