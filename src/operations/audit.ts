@@ -1,7 +1,7 @@
 // Records who changed what (docs/decisions/0016-no-change-without-a-trace.md). Used by every operation that changes
-// something, and by the engine for what the daemon does by itself. No change takes effect without an entry: what stands
-// in the records is changed in one transaction with it; what stands elsewhere is announced first, and an entry of its
-// own says when it did not come about.
+// something, and by the engine for changes of the daemon itself. No change takes effect without an entry: a change of
+// the records is in one transaction with its entry. A change elsewhere is announced first, and if it fails another
+// entry says so.
 import type { Actor, AuditChange, AuditEntry } from '../domain/audit.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -16,12 +16,12 @@ export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly calendar: MonthCalendar;
-  /** Keeps a line of every entry whatever the log level. */
+  /** A log that writes every entry, at any log level. */
   readonly log: { info(entry: { readonly action: string }, message: string): void };
 }
 
 export class Audit implements AuditTrail {
-  /** This process takes its turns one by one: those who wait for one hold no connection. */
+  /** Changes of this process run one by one, so that a waiting change holds no connection. */
   #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly deps: AuditDependencies) {}
@@ -43,20 +43,20 @@ export class Audit implements AuditTrail {
     return turn;
   }
 
-  /** Changes what stands elsewhere than in the records. */
+  /** Makes a change that is not in the records. */
   async announce<T>(actor: Actor, change: AuditChange, apply: () => Promise<T>): Promise<T> {
     await this.record(actor, change);
     try {
       return await apply();
     } catch (error) {
       const failure = { ...change, action: `${change.action}.failed`, after: { error: messageOf(error) } };
-      // The caller hears what went wrong with the change, whatever becomes of this.
+      // The caller gets the error of the change, even if this entry cannot be written.
       await this.record(actor, failure).catch(() => {});
       throw error;
     }
   }
 
-  /** Newest first. @param page from 1 */
+  /** @returns entries, newest first. @param page number of the page, from 1 */
   async list(
     filter: AuditFilter,
     { page, pageSize }: { readonly page: number; readonly pageSize: number },

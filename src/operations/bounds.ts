@@ -1,4 +1,4 @@
-// Refuses numbers out of their bounds, all of them at once, in the words every face of the product shows.
+// Refuses numbers that are out of bounds, all fields in one error, with the same words in the API and the CLI.
 import { CardpollError } from '../platform/errors.ts';
 
 export interface Bounds {
@@ -14,7 +14,7 @@ export function isWithin({ min, max }: Bounds, value: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** Throws CardpollError `invalid` naming each field that is not a whole number within the bounds, ends included. */
+/** @throws CardpollError `invalid`, which names each field that is not a whole number within the (inclusive) bounds. */
 export function requireWithin(bounds: Bounds, values: Readonly<Record<string, number>>): void {
   const fields = Object.entries(values)
     .filter(([, value]) => !isWithin(bounds, value))

@@ -1,5 +1,5 @@
-// Cleanup: retention, what a run would remove, begin one, follow it. Used by the admin API. A run that was begun is
-// carried out by whichever instance leads; nothing here removes a row.
+// Cleanup: change retention, preview, begin and cancel a run, show its progress. Used by the admin API. The leader
+// carries out a run; nothing here removes a row.
 
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
@@ -16,7 +16,7 @@ import type { CleanupPreview, CleanupProgress, Retention } from './cleanup-repor
 import { dateOf } from './date-of.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from './version.ts';
 
-/** Stands as the error of the targets that were still to be cleaned. */
+/** The error of the targets that a cancelled run has not cleaned. */
 const CANCELLED = 'cancelled';
 
 interface RetentionPatch {
@@ -45,12 +45,12 @@ export class CleanupOperations {
     },
   ) {}
 
-  /** By id. */
+  /** @returns the configs in order of id. */
   async configs(): Promise<Retention[]> {
     return (await this.deps.records.cleanup.configs()).map(toRetention);
   }
 
-  /** Throws `not_found`. */
+  /** @throws CardpollError `not_found` for an unknown id. */
   async config(id: number): Promise<Retention> {
     const found = (await this.configs()).find((config) => config.id === id);
     if (found === undefined) throw unknown(id);
@@ -58,8 +58,8 @@ export class CleanupOperations {
   }
 
   /**
-   * In force from the next run on. Throws `not_found`, `invalid` for days out of bounds, `conflict` when it is not in the
-   * version expected.
+   * The next run uses the new values. @throws CardpollError `not_found`; `invalid` for days out of bounds; `conflict`
+   * when the config does not have the expected version.
    */
   async update(
     actor: Actor,
@@ -82,7 +82,7 @@ export class CleanupOperations {
     return toRetention(updated);
   }
 
-  /** What a run would remove now, of the enabled configs. */
+  /** @returns what a run would remove now, for the enabled configs. */
   async preview(): Promise<CleanupPreview> {
     const { items } = await this.#plan();
     return {
@@ -98,13 +98,13 @@ export class CleanupOperations {
     };
   }
 
-  /** Begins a run. Throws `conflict` while one runs. */
+  /** Begins a run. @throws CardpollError `conflict` while one is running. */
   async trigger(actor: Actor): Promise<{ runId: string }> {
     const runId = randomUUID();
     const plan = await this.#plan();
     await this.deps.audit.change(actor, async ({ cleanup }, note) => {
       if (!(await cleanup.begin(runId, plan, null))) {
-        throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is running already', {
+        throw new CardpollError('conflict', 'cleanup_running', 'a cleanup is already running', {
           hint: 'follow it with `cardpoll cleanup progress`',
         });
       }
@@ -113,7 +113,7 @@ export class CleanupOperations {
     return { runId };
   }
 
-  /** Ends the running run; what it has removed stays removed. Throws `conflict` when none runs. */
+  /** Ends the running run; removed rows stay removed. @throws CardpollError `conflict` when none is running. */
   async cancel(actor: Actor): Promise<CleanupProgress> {
     await this.deps.audit.change(actor, async ({ cleanup }, note) => {
       const run = await cleanup.latest();
@@ -126,7 +126,7 @@ export class CleanupOperations {
     return this.progress();
   }
 
-  /** Of the running run, else of the last one. */
+  /** @returns the progress of the running run, else of the last one. */
   async progress(): Promise<CleanupProgress> {
     const run = await this.deps.records.cleanup.latest();
     if (run === null) return IDLE;
@@ -149,12 +149,12 @@ export class CleanupOperations {
   }
 }
 
-/** What the audit trail says of a retention. */
+/** The fields of a retention for the audit trail. */
 function traceOf({ target, retentionDays, enabled }: CleanupConfig) {
   return { target, retentionDays, enabled };
 }
 
-/** Of what a change can change, not of when it ran last. */
+/** The version covers what a change can affect, not the time of the last run. */
 export function retentionVersion({ id, retentionDays, enabled }: CleanupConfig | Retention): string {
   return versionOf([id, retentionDays, enabled]);
 }

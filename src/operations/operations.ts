@@ -1,5 +1,5 @@
-// What an operator can ask or do, built once over the two stores. Opened by wiring; the admin API is a face on it.
-// Holds no connection of its own and needs no closing.
+// Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
+// it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -45,7 +45,7 @@ export interface Operations {
   readonly requests: RepeatableRequests;
 }
 
-/** Of what callers may make without end. */
+/** Limits for the objects that callers can create. */
 export interface OperationLimits {
   readonly maxOpenTriggers: number;
   readonly maxAlertRules: number;
@@ -57,16 +57,18 @@ interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly clock: Clock;
-  /** IANA zone whose calendar months usage is counted in. */
+  /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly version: string;
-  /** Judges where webhooks may go. */
+  /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
-  /** Has a line of every change. */
+  /** The log that gets a line for every change. */
   readonly auditLog: AuditDependencies['log'];
   readonly limits?: OperationLimits;
-  /** False: the number of cards is the planner's estimate. An instance without the API counts nothing: there are many. */
+  /**
+   * If false, the number of cards is the planner's estimate. Instances without the API do not count: there are many.
+   */
   readonly exactTotals?: boolean;
 }
 

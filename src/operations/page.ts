@@ -1,4 +1,4 @@
-// Pages of long lists. Used by the operations that list what the records keep.
+// Converts a page of a list to offset and limit. Used by the operations that list records.
 import type { PageRequest } from '../domain/page.ts';
 import type { Slice } from '../store/ports/records/alert-records.ts';
 

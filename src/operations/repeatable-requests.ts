@@ -1,29 +1,30 @@
-// Lets a client send a changing request again when it did not hear the answer: a request with a key of the client's
-// choice runs once, on whichever instance it arrives; later attempts within a day get the first one's answer. Used by
-// the admin API for POST with Idempotency-Key. Keeps no answer that says the service failed: those are worth a try.
+// Lets a client repeat a changing request when it did not get the answer. A request with a key that the client chooses
+// runs once, on any instance; later attempts within a day get the answer of the first. Used by the admin API for POST
+// with Idempotency-Key. Does not store an answer that reports a failure of the service: such a request is worth a
+// retry.
 //
-// Kept in the live store: claim and answer are wanted within milliseconds, by every instance, for a day at most, and
-// its keys end by themselves. What a lost live store forgets is no worse than a request without a key.
+// The keys are in the live store, because every instance needs them within milliseconds, for a day at most, and they
+// expire there. When the live store loses its data, a request is no worse off than one without a key.
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RequestAnswer, RequestClaim } from '../store/ports/live/request-claims.ts';
 
 const KEEP_ANSWERS_MS = 24 * 3_600_000;
-/** Renewed while a request runs; after it the key of an instance that died is free. */
+/** The claim is renewed while a request runs; when an instance dies, the key is free after this time. */
 const LEASE_MS = 60_000;
 const RENEW_MS = LEASE_MS / 3;
 
-/** The right to run a request, to be given back with its answer. */
+/** The right to run a request; return it with the answer. */
 export interface Ticket {
   readonly key: string;
   readonly attempt: string;
   readonly fingerprint: string;
 }
 
-/** How work ended that went on after its request was answered. */
+/** The result of work that continued after its request was answered. */
 export interface LateAnswer extends RequestAnswer {
-  /** Why it failed; null when it did not. */
+  /** Why the work failed; null when it succeeded. */
   readonly error: unknown;
 }
 
@@ -36,8 +37,9 @@ export class RepeatableRequests {
 
   /**
    * @param fingerprint equal for equal requests.
-   * @returns the right to run the request, or the answer it got before.
-   * Throws `invalid` for a key that stands for another request, `conflict` while another attempt runs, `unavailable`.
+   * @returns the right to run the request, or the answer that an earlier attempt got.
+   * @throws CardpollError `invalid` when the key was used for another request, `conflict` while another attempt runs,
+   * `unavailable`.
    */
   async admit(key: string, fingerprint: string): Promise<Admission> {
     const ticket = { key, attempt: randomUUID(), fingerprint };
@@ -51,10 +53,10 @@ export class RepeatableRequests {
         throw new CardpollError(
           'invalid',
           'idempotency_key_reused',
-          'this Idempotency-Key was sent with another request before',
+          'this Idempotency-Key was already used for another request',
           {
             hint: 'use a new key for every new request',
-            fields: [{ field: 'idempotency-key', message: 'stands for another request' }],
+            fields: [{ field: 'idempotency-key', message: 'was already used for another request' }],
           },
         );
       case 'running':
@@ -74,11 +76,11 @@ export class RepeatableRequests {
   }
 
   /**
-   * Holds the key of a request whose work outlives its answer until `end` tells how it ended. Where that is not known,
-   * because the store went silent over it, the key is left to its lease: a repeat at once might do the work twice.
+   * Holds the key of a request whose work continues after its answer, until `end` resolves. If the result is unknown,
+   * because the store stopped answering, the key stays until its lease ends: a repeat might do the work twice.
    */
   async hold(ticket: Ticket, end: Promise<LateAnswer>): Promise<void> {
-    // A renewal that fails is followed by another one before the lease is over.
+    // After a failed renewal there is another one before the lease ends.
     const renewal = setInterval(() => void this.#claim(ticket).catch(() => {}), RENEW_MS);
     renewal.unref();
     try {

@@ -1,6 +1,6 @@
-// Manual triggers: make one for a card, a list or a condition, follow it, cancel it. Used by the admin API. What the
-// workers can begin at once is put into the manual list here; the rest, and whatever gets lost, is brought there by
-// whichever instance leads.
+// Manual triggers: create one for a card, a list or a condition, show its progress, cancel it. Used by the admin API.
+// The first cards are put into the manual list here, so that workers can begin at once. The leader adds the rest, and
+// cards that get lost.
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
@@ -27,7 +27,7 @@ const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
 const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 
-/** Cards put into the manual list without waiting for the leader. */
+/** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
 export class TriggerOperations {
@@ -35,11 +35,11 @@ export class TriggerOperations {
     private readonly live: LiveStore,
     private readonly records: RecordStore,
     private readonly audit: Audit,
-    /** Triggers that may be open at a time. */
+    /** Most triggers that may be open at a time. */
     private readonly maxOpen: number,
   ) {}
 
-  /** Throws `not_found` for an unknown card. */
+  /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {
     requireWithin(CARD_ID_BOUNDS, { cardId });
     const known = await this.records.triggers.knownCards([cardId]);
@@ -49,7 +49,7 @@ export class TriggerOperations {
     return this.#create(actor, taskType, { kind: 'single', cardIds: [cardId] });
   }
 
-  /** Repeated ids count once. Throws `invalid` for an empty list or one of more than 10,000 cards. */
+  /** Repeated ids count once. @throws CardpollError `invalid` for an empty list or one with more than 10,000 cards. */
   async batch(actor: Actor, taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
     requireBatch(cardIds);
     const known = new Set(await this.records.triggers.knownCards(cardIds));
@@ -61,20 +61,20 @@ export class TriggerOperations {
     return { ...report, unknownCardIds: distinct.filter((cardId) => !known.has(cardId)) };
   }
 
-  /** Every card that matches, now or when its turn comes; with nothing selected by, the whole fleet. */
+  /** Triggers every card that matches now or when its turn comes; without a criterion, the whole fleet. */
   async byCondition(actor: Actor, taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
     const { matching: total, estimated: totalEstimated } = await this.count(selection);
     return this.#create(actor, taskType, { kind: 'by_condition', selection, total, totalEstimated });
   }
 
-  /** How many cards a condition selects. */
+  /** Counts the cards that a condition selects. */
   async count(selection: CardSelection): Promise<SelectionCount> {
     requireSelection(selection);
     const { rows, estimated } = await this.records.triggers.countSelected(selection);
     return { matching: rows, estimated };
   }
 
-  /** Throws `not_found` for an unknown id, `conflict` for a trigger that is over. What runs goes on. */
+  /** Running cards continue. @throws CardpollError `not_found` for an unknown id, `conflict` for a finished trigger. */
   async cancel(actor: Actor, triggerId: string): Promise<TriggerReport> {
     const { status } = await this.#find(triggerId);
     const cancelled = await this.audit.change(actor, async ({ triggers }, note) => {
@@ -83,7 +83,7 @@ export class TriggerOperations {
         throw new CardpollError(
           'conflict',
           'trigger_finished',
-          `manual trigger ${triggerId} is over already`,
+          `manual trigger ${triggerId} has already ended`,
         );
       }
       const object = `trigger ${triggerId}`;
@@ -94,12 +94,12 @@ export class TriggerOperations {
     return this.#report(cancelled);
   }
 
-  /** Throws `not_found` for an unknown id. */
+  /** @throws CardpollError `not_found` for an unknown id. */
   async show(triggerId: string): Promise<TriggerReport> {
     return this.#report(await this.#find(triggerId));
   }
 
-  /** Newest first. @param page from 1 */
+  /** @returns triggers, newest first. @param page number of the page, from 1 */
   async list(page: number, pageSize: number): Promise<{ items: TriggerReport[]; total: number }> {
     const { items, total } = await this.records.triggers.list(page, pageSize);
     const running = await this.#running(items);
@@ -124,12 +124,12 @@ export class TriggerOperations {
     return reportOf(trigger, 0);
   }
 
-  /** Changes take turns, so that no two find the same room. */
+  /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(triggers: RecordStore['triggers']): Promise<void> {
     if ((await triggers.countOpen()) < this.maxOpen) return;
-    const message = `${this.maxOpen} manual triggers are open already`;
+    const message = `${this.maxOpen} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
-      hint: 'wait for some or cancel them (`cardpoll trigger list`); the bound is api.max_open_triggers',
+      hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
     });
   }
 
@@ -138,7 +138,8 @@ export class TriggerOperations {
     try {
       await this.live.manual.push(taskType, entries);
     } catch (error) {
-      // The trigger is durable, so it is accepted: the leader finds its cards missing from the list and puts them there.
+      // The trigger is durable, so it is accepted: the leader will find that its cards are missing from the list and
+      // add them.
       if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
     }
   }
@@ -157,7 +158,7 @@ export class TriggerOperations {
     return reportOf(trigger, (await this.#running([trigger])).get(trigger.triggerId) ?? 0);
   }
 
-  /** Running cards by trigger, for those of the triggers that may have any. */
+  /** @returns the number of running cards by trigger, for triggers that may have any. */
   async #running(triggers: readonly ManualTrigger[]): Promise<Map<string, number>> {
     const open = triggers.filter(({ status }) => status !== 'completed');
     const running = new Map<string, number>();
@@ -175,7 +176,7 @@ function reportOf(
   { createdAtMs, finishedAtMs, ...trigger }: ManualTrigger,
   leasedCards: number,
 ): TriggerReport {
-  // A card is counted a moment before its lease ends.
+  // A card is counted shortly before its lease ends.
   const left = trigger.total - trigger.succeeded - trigger.failed;
   const running = Math.max(0, Math.min(leasedCards, left));
   return {
@@ -187,7 +188,7 @@ function reportOf(
   };
 }
 
-/** A batch may name thousands: the audit trail counts them. */
+/** A batch may have thousands of cards, so the audit trail stores their number. */
 function onlyCardOf(cards: NewTrigger['cards']): { cardId?: number | undefined } {
   return cards.kind === 'single' ? { cardId: cards.cardIds[0] } : {};
 }

@@ -1,23 +1,24 @@
-// Versions of what can be changed: whoever changes something may name the version he saw, and is refused when it is no
-// longer that one. Used by the operations that change something, and by the admin API, which calls a version an ETag.
+// Versions of objects that can be changed: a client may name the version that it has read, and the change is refused
+// when the object has another one by then. Used by operations that change something, and by the admin API, where a
+// version is an ETag.
 import { createHash } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
 
-/** Any of these, `any` that there is, or null: whatever it is. */
+/** One of these versions, `any` for any existing object, or null without a condition. */
 export type ExpectedVersion = readonly string[] | 'any' | null;
 
 const LENGTH = 22;
 
-/** Equal for equal state. @param state what a change can change, as plain data. */
+/** @returns equal versions for equal state. @param state everything that a change can affect, as plain data. */
 export function versionOf(state: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, LENGTH);
 }
 
-/** Throws `conflict` when something has changed since. */
+/** @throws CardpollError `conflict` when the object has changed since. */
 export function requireVersion(present: string, expected: ExpectedVersion): void {
   if (expected === null || expected === 'any' || expected.includes(present)) return;
-  throw new CardpollError('conflict', VERSION_CHANGED, 'it is not in the version If-Match names', {
-    hint: 'somebody has changed it: read it again, and send the ETag that comes with it',
+  throw new CardpollError('conflict', VERSION_CHANGED, 'it does not have the version in If-Match', {
+    hint: 'it has been changed: read it again, and send its new ETag',
   });
 }
 

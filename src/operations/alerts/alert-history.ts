@@ -1,5 +1,5 @@
-// What alert rules fired, and what an on-call does about it: say that he is at it, have a notification that was given up
-// tried again. Used by the admin API.
+// The alerts, and what an operator on call does about them: acknowledge one, retry its failed notifications. Used by
+// the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import { ALERT_ID_BOUNDS, type PageRequest, RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -16,7 +16,7 @@ import { dateOf } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
 import type { AlertReport } from './alert-reports.ts';
 
-/** Kinds without any are left out. */
+/** Firing alerts by rule type and task type; combinations without any are left out. */
 export interface AlertCounts {
   readonly kinds: readonly FiringCount[];
   readonly pendingWebhooks: number;
@@ -28,14 +28,14 @@ export class AlertHistoryOperations {
     private readonly audit: Audit,
   ) {}
 
-  /** Newest first. */
+  /** @returns alerts, newest first. */
   async list(filter: HistoryFilter, page: PageRequest): Promise<SliceOf<AlertReport>> {
     if (filter.ruleId !== null && !isWithin(RECORD_ID_BOUNDS, filter.ruleId)) return { items: [], total: 0 };
     const { items, total } = await this.records.history(filter, sliceOf(page));
     return { items: items.map(reportOf), total };
   }
 
-  /** What fires now, and what is still to be told. */
+  /** @returns the numbers of firing alerts and of notifications still to be delivered. */
   async counts(): Promise<AlertCounts> {
     const [kinds, pendingWebhooks] = await Promise.all([
       this.records.firing(),
@@ -44,14 +44,14 @@ export class AlertHistoryOperations {
     return { kinds, pendingWebhooks };
   }
 
-  /** The first one who says so stays. Throws `not_found`, and `conflict` for an alert that is over. */
+  /** The first acknowledgement wins. @throws CardpollError `not_found`; `conflict` for a resolved alert. */
   async acknowledge(actor: Actor, id: number, reason: string): Promise<AlertReport> {
     const acknowledged = await this.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
       await alerts.acknowledge(id, actor.name, reason);
       const after = await find(alerts, id);
       if (after.acknowledgedAtMs === null) {
-        throw new CardpollError('conflict', 'alert_resolved', `alert ${id} is over already`);
+        throw new CardpollError('conflict', 'alert_resolved', `alert ${id} is already resolved`);
       }
       if (before.acknowledgedAtMs === null)
         note({ action: 'alert.acknowledge', object: `alert ${id}`, before: null, after: { reason } });
@@ -60,7 +60,7 @@ export class AlertHistoryOperations {
     return reportOf(acknowledged);
   }
 
-  /** Has what was given up tried once more, at once. Throws `not_found`, and `conflict` where nothing was given up. */
+  /** Retries the failed notifications now. @throws CardpollError `not_found`; `conflict` when none has failed. */
   async redeliver(actor: Actor, id: number): Promise<AlertReport> {
     const alert = await this.audit.change(actor, async ({ alerts }, note) => {
       const { notifications } = await find(alerts, id);
@@ -69,8 +69,10 @@ export class AlertHistoryOperations {
         throw new CardpollError(
           'conflict',
           'nothing_to_redeliver',
-          `no notification of alert ${id} was given up`,
-          { hint: 'what is pending is tried by itself; `cardpoll alerts history` shows which is which' },
+          `alert ${id} has no failed notification`,
+          {
+            hint: 'pending notifications are retried by themselves; `cardpoll alerts history` shows the state of each',
+          },
         );
       }
       note({ action: 'alert.redeliver', object: `alert ${id}`, before: { notifications }, after: { count } });

@@ -1,5 +1,5 @@
-// Alert rules. Used by the admin API. A rule is checked as a whole, also when only a part of it changes; evaluating and
-// notifying is the engine's work, on whichever instance leads. What rules fired is alert-history.ts.
+// Alert rules. Used by the admin API. A rule is checked as a whole, even when only a part of it changes. The engine of
+// the leader evaluates rules and sends notifications. The alerts are in alert-history.ts.
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AlertCondition,
@@ -25,15 +25,15 @@ import { sliceOf } from '../page.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { AlertRuleReport, WebhookTrialReport } from './alert-reports.ts';
 
-/** What makes a new rule; the rest has defaults. */
+/** The fields of a new rule; omitted fields get defaults. */
 type NewAlertRule = Omit<AlertRuleFields, 'webhookUrl' | 'webhookSecrets' | 'cooldownSeconds'> & {
   readonly webhookUrl?: string | null | undefined;
-  /** One secret, or two with a comma while it is changed; null: those of the configuration sign. */
+  /** One secret, or two with a comma during rotation; null: the keys of the configuration sign. */
   readonly webhookSecret?: string | null | undefined;
   readonly cooldownSeconds?: number | undefined;
 };
 
-/** Fields left out stay as they are. */
+/** Changes of a rule; omitted fields stay as they are. */
 type AlertRulePatch = {
   readonly [Field in keyof NewAlertRule]?: NewAlertRule[Field] | undefined;
 };
@@ -47,12 +47,12 @@ export class AlertOperations {
       readonly guard: SsrfGuard;
       readonly tester: WebhookTester;
       readonly audit: Audit;
-      /** Rules there may be. */
+      /** Most rules that may exist. */
       readonly maxRules: number;
     },
   ) {}
 
-  /** Throws `invalid` naming each wrong field. */
+  /** @throws CardpollError `invalid`, which names each wrong field. */
   async create(actor: Actor, { webhookSecret, ...rule }: NewAlertRule): Promise<AlertRuleReport> {
     const fields = this.#checked(
       {
@@ -72,20 +72,20 @@ export class AlertOperations {
     return ruleReportOf(created);
   }
 
-  /** By id. */
+  /** @returns rules in order of id. */
   async list(page: PageRequest): Promise<SliceOf<AlertRuleReport>> {
     const { items, total } = await this.records.rules(sliceOf(page));
     return { items: items.map(ruleReportOf), total };
   }
 
-  /** Throws `not_found`. */
+  /** @throws CardpollError `not_found` for an unknown id. */
   async show(id: number): Promise<AlertRuleReport> {
     return ruleReportOf(await find(this.records, id));
   }
 
   /**
-   * Throws `not_found`, `invalid` naming each field that is wrong in the rule as it would be, `conflict` when the rule is
-   * not in the version expected.
+   * @throws CardpollError `not_found`; `invalid`, which names each wrong field of the changed rule; `conflict` when the
+   * rule does not have the expected version.
    */
   async update(
     actor: Actor,
@@ -96,7 +96,7 @@ export class AlertOperations {
     const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
     const updated = await this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
-      // What is changed is what stands there by then: rules are also changed in plain SQL.
+      // Changes the rule as it is in the database by then: plain SQL may have changed it meanwhile.
       const after = await alerts.updateRule(id, (rule) => {
         requireVersion(alertRuleVersion(rule), expected);
         return this.#checked({ ...rule, ...given }, webhookSecret);
@@ -120,7 +120,10 @@ export class AlertOperations {
     return ruleReportOf(updated);
   }
 
-  /** The rule's history stays; an alert of it that is open is resolved within an evaluation. Throws `not_found`. */
+  /**
+   * The rule's alerts stay in the history; the next evaluation resolves one that fires. @throws CardpollError
+   * `not_found`.
+   */
   remove(actor: Actor, id: number): Promise<void> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
       const before = await find(alerts, id);
@@ -129,7 +132,7 @@ export class AlertOperations {
     });
   }
 
-  /** Sends its webhook once, now. Throws `not_found`, and `conflict` for a rule without a webhook. */
+  /** Sends the rule's webhook once, now. @throws CardpollError `not_found`; `conflict` for a rule without a webhook. */
   async test(actor: Actor, id: number): Promise<WebhookTrialReport> {
     const rule = await find(this.records, id);
     const { webhookUrl } = rule;
@@ -143,17 +146,17 @@ export class AlertOperations {
     return this.deps.audit.announce(actor, change, () => this.deps.tester.test(rule, webhookUrl));
   }
 
-  /** Changes take turns, so that no two find the same room. */
+  /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(alerts: AlertRecords): Promise<void> {
     const { total } = await alerts.rules({ offset: 0, limit: 1 });
     if (total < this.deps.maxRules) return;
-    const message = `there are ${this.deps.maxRules} alert rules already`;
+    const message = `there are already ${this.deps.maxRules} alert rules`;
     throw new CardpollError('conflict', 'too_many_alert_rules', message, {
-      hint: 'delete some (`cardpoll alerts delete`); the bound is api.max_alert_rules',
+      hint: 'delete some (`cardpoll alerts delete`); the limit is api.max_alert_rules',
     });
   }
 
-  /** @param secret as it was given; undefined: the rule keeps its own. */
+  /** @param secret the given secret; undefined: the rule keeps its own. */
   #checked(rule: AlertRuleFields, secret: string | null | undefined): AlertRuleFields {
     const secrets =
       secret === undefined ? rule.webhookSecrets : secret === null ? [] : webhookSecretsIn(secret);
@@ -187,7 +190,7 @@ export class AlertOperations {
   }
 }
 
-/** Where the version of a rule is made of what everybody may read: URL and secrets are told by the time of the change. */
+/** The version uses only fields that every reader may see: the time of the change covers URL and secrets. */
 export function alertRuleVersion(rule: AlertRule | AlertRuleReport): string {
   const { id, name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
     rule;
@@ -202,7 +205,7 @@ async function find(records: AlertRecords, id: number): Promise<AlertRule> {
   return rule;
 }
 
-/** What the audit trail may show of a rule: of its URL, which may hold a secret, no more than where it leads. */
+/** The fields of a rule for the audit trail: only the host of its URL, because the rest may contain a secret. */
 function traceOf(rule: AlertRule) {
   const { name, ruleType, taskType, comparison, threshold, isEnabled, notifyChannels, cooldownSeconds } =
     rule;

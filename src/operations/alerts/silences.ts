@@ -1,6 +1,7 @@
-// Silences: alerts nobody is told of for a time. Used by the admin API. A silenced alert is evaluated and kept in the
-// history like any other. When a silence ends and its alert still fires, the notification goes out then; when the alert
-// is over before, nobody hears of it. The end of an alert whose firing was told is always told.
+// Silences hold back the notifications of alerts for a time. Used by the admin API. A silenced alert is evaluated and
+// kept in the history like any other. If it still fires when the silence ends, its notification is sent then. If it
+// resolves first, no notification is sent for either event. When the firing was already sent, the resolution is always
+// sent.
 import type { SilenceScope } from '../../domain/alerts/alert-silence.ts';
 import { SILENCE_SECONDS_BOUNDS, type Silence } from '../../domain/alerts/alert-silence.ts';
 import type { Actor } from '../../domain/audit.ts';
@@ -12,7 +13,7 @@ import type { Audit } from '../audit.ts';
 import { isWithin, requireWithin } from '../bounds.ts';
 import type { SilenceReport } from './alert-reports.ts';
 
-/** What is to be silenced: at least one of the three, and either how long or until when. */
+/** What to silence (at least one of the three scope fields), and either for how long or until when. */
 interface SilenceFields extends SilenceScope {
   readonly seconds: number | null;
   readonly until: Date | null;
@@ -28,12 +29,12 @@ export class SilenceOperations {
     },
   ) {}
 
-  /** Those that last, by id. */
+  /** @returns the silences in force, in order of id. */
   async list(): Promise<SilenceReport[]> {
     return (await this.deps.records.silences.list()).map(reportOf);
   }
 
-  /** Throws `invalid` naming each wrong field. */
+  /** @throws CardpollError `invalid`, which names each wrong field. */
   async create(actor: Actor, { seconds, until, ...silence }: SilenceFields): Promise<SilenceReport> {
     const { ruleId, ruleType, taskType } = silence;
     if (ruleId === null && ruleType === null && taskType === null) {
@@ -50,7 +51,7 @@ export class SilenceOperations {
     });
   }
 
-  /** Ends it now. @returns it as it was. Throws `not_found`. */
+  /** Ends a silence now. @returns the silence as it was. @throws CardpollError `not_found`. */
   remove(actor: Actor, id: number): Promise<SilenceReport> {
     return this.deps.audit.change(actor, async ({ alerts }, note) => {
       const removed = isWithin(RECORD_ID_BOUNDS, id) ? await alerts.silences.remove(id) : null;
@@ -58,7 +59,7 @@ export class SilenceOperations {
         throw new CardpollError(
           'not_found',
           'silence_not_found',
-          `there is no silence ${id}, or it is over`,
+          `there is no silence ${id}, or it has ended`,
           { hint: '`cardpoll alerts silences` shows the ids' },
         );
       }

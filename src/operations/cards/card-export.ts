@@ -1,6 +1,6 @@
-// All cards, or those of a filter, as text: CSV with the columns of an import, or one JSON object a line. Used by the
-// admin API. Reads a stretch at a time when the reader wants more, so memory does not depend on how many there are.
-// Cards that change meanwhile appear as they are when their stretch is read.
+// Exports all cards, or the cards that match a filter, as text: CSV with the columns of an import, or one JSON object a
+// line. Used by the admin API. Reads the next cards only when the reader wants more, so memory does not depend on their
+// number. Cards that change meanwhile appear as they are when they are read.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CardFilter, CardRecords, ListedCard } from '../../store/ports/records/card-records.ts';
 import type { ImportFormat } from './card-import-format.ts';
@@ -8,7 +8,7 @@ import { IMPORT_COLUMNS } from './card-import-row.ts';
 
 const STRETCH = 1_000;
 
-/** Throws the store's errors, also half-way. */
+/** @throws the store's errors, even after the first lines. */
 export async function* exportCards(
   cards: Pick<CardRecords, 'list'>,
   filter: CardFilter,
@@ -21,12 +21,12 @@ export async function* exportCards(
     const stretch: Awaited<ReturnType<CardRecords['list']>> = await cards.list(filter, afterId, STRETCH);
     if (stretch.cards.length > 0) yield stretch.cards.map(line).join('');
     afterId = stretch.nextAfterId;
-    // Polls of the same process come in between.
+    // Let polls of the same process run in between.
     await nextTurn();
   }
 }
 
-/** Digits, numbers and true or false: nothing needs quotes. */
+/** The fields are digits, numbers and true or false, so nothing needs quotes. */
 function csvLine(card: ListedCard): string {
   const allowance = card.allowanceMb ?? '';
   return `${card.cardId},${card.iccid},${card.carrierId},${card.status},${allowance},${card.realNameVerified}\n`;

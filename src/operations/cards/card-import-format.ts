@@ -1,7 +1,7 @@
-// The two file formats of a card import, line by line. Used by card-import.ts.
+// Parses the two file formats of a card import, line by line. Used by card-import.ts.
 //
-// No column can hold a line break, so a row is a line in CSV too: a stray quote then spoils its own line and not,
-// as for a parser of whole files, everything up to the next quote.
+// No column can contain a line break, so a row is a line in CSV too. A stray quote then spoils only its own line; with
+// a parser of whole files it would spoil everything up to the next quote.
 import { parse } from 'csv-parse/sync';
 import { CardpollError } from '../../platform/errors.ts';
 import { jsonFault } from '../../platform/json-fault.ts';
@@ -18,8 +18,9 @@ import {
 export type ImportFormat = 'csv' | 'ndjson';
 
 /**
- * Makes the reader of one file, to be called with each line in turn. It returns null for a line that is no row (the
- * header, an empty line), throws RowProblem for a bad one and CardpollError `bad_data` when the whole file is refused.
+ * @returns a reader for one file, to be called with each line in order. It returns null for a line that is not a row
+ * (the header, an empty line). It throws RowProblem for a bad row and CardpollError `bad_data` to refuse the whole
+ * file.
  */
 export function rowReader(format: ImportFormat): (line: string) => RawRow | null {
   return format === 'csv' ? csvReader() : readJsonRow;
@@ -65,11 +66,13 @@ function headerFields(line: string): string[] {
 
 function badHeader(problem: string): CardpollError {
   return new CardpollError('bad_data', 'bad_import_header', `the header line is wrong: ${problem}`, {
-    hint: `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} must be there.`,
+    hint: `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required.`,
   });
 }
 
-/** Fields without surrounding blanks and quotes. Lines without quotes, or with whole plain fields quoted, go fast. */
+/**
+ * @returns the fields without surrounding blanks and quotes. Has a fast path for lines without quotes inside fields.
+ */
 function splitFields(line: string): string[] {
   const fields = line.split(',');
   for (const [i, field] of fields.entries()) {
@@ -98,7 +101,7 @@ function readJsonRow(line: string): RawRow | null {
     throw new RowProblem('not a JSON object');
   const unknown = Object.keys(row).find((name) => !isImportColumn(name));
   if (unknown !== undefined) throw new RowProblem(`unknown field ${quoted(unknown)}`);
-  // Only a line that names more than it holds is worth a second look.
+  // Only a line with more names than fields can repeat a name.
   const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
   if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);
   return row;

@@ -1,18 +1,21 @@
-// Cuts an import file into lines, in constant memory whatever the file holds. Used by card-import.ts.
+// Cuts an import file into lines, in constant memory for any content. Used by card-import.ts.
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
-/** No honest row is anywhere near as long. In UTF-16 units, which for digits and names is bytes. */
+/** Far longer than any valid row. In UTF-16 units, which are bytes for digits and names. */
 const MAX_LINE_LENGTH = 64 * 1024;
 
 export interface ImportLine {
-  /** From 1. */
+  /** Number of the line, from 1. */
   readonly number: number;
-  /** Without its end (LF or CRLF); null for a line longer than 64 KiB. */
+  /** The line without its end (LF or CRLF); null for a line longer than 64 KiB. */
   readonly text: string | null;
 }
 
-/** Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is dropped. */
+/**
+ * Yields the lines of each piece of input together, which is much cheaper than one by one. A byte order mark is
+ * dropped.
+ */
 export async function* readLines(input: Readable): AsyncGenerator<ImportLine[]> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

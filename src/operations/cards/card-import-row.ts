@@ -1,8 +1,8 @@
-// One row of a card import: the columns, their defaults and bounds. Used by card-import.ts. Checks by hand, not by
-// schema: an import is millions of rows and this is most of its work.
+// One row of a card import: the columns, their defaults and bounds. Used by card-import.ts. The checks are written by
+// hand, without a schema, because an import has millions of rows and the checks are most of its work.
 //
-// An import states a card as a whole: an absent or empty carrier_id means 0, status 1, allowance_mb unlimited. Only
-// real_name_verified may be left open, since polling finds it out: absent or empty keeps what is known.
+// A row replaces the whole card: an absent or empty carrier_id means 0, status 1, allowance_mb unlimited. The exception
+// is real_name_verified, which polling finds out: absent or empty keeps the known value.
 import type { CardImport } from '../../domain/cards/card.ts';
 
 export const IMPORT_COLUMNS = [
@@ -38,13 +38,13 @@ export function isImportColumn(name: string): name is ImportColumn {
   return (IMPORT_COLUMNS as readonly string[]).includes(name);
 }
 
-/** The fields of one row as they stand in the file: text from CSV, any JSON value from NDJSON. */
+/** The fields of one row as they are in the file: text from CSV, any JSON value from NDJSON. */
 export type RawRow = Partial<Record<ImportColumn, unknown>>;
 
-/** What is wrong with a row, in words for its author. */
+/** A problem of one row, in words for its author. */
 export class RowProblem extends Error {}
 
-/** Throws RowProblem. */
+/** @throws RowProblem for a field that is missing or wrong. */
 export function toCardImport(raw: RawRow): CardImport {
   return {
     cardId: integer('card_id', raw.card_id, 1, Number.MAX_SAFE_INTEGER),
@@ -92,13 +92,13 @@ function boolean(column: ImportColumn, value: unknown): boolean {
   throw new RowProblem(`${column} ${show(value)} is not true, false, yes, no, 1 or 0`);
 }
 
-/** For people to recognise. What is nested is not written out: it may be as deep as the line is long. */
+/** Shows a value in an error. Nested values are not written out, because they may be very deep. */
 function show(value: unknown): string {
   if (typeof value === 'object') return Array.isArray(value) ? '[...]' : '{...}';
   return quoted(String(value));
 }
 
-/** The beginning of a text of the file, without what could steer the terminal it ends up on. */
+/** The beginning of a text of the file, without control characters that could affect a terminal. */
 export function quoted(text: string): string {
   const start = text.slice(0, 40).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
   return `'${start}${text.length > 40 ? '...' : ''}'`;

@@ -1,5 +1,5 @@
-// What the audit trail says of an import: an entry before the first card is written, and one with what it came to. Used by
-// cards.ts. An import that writes nothing leaves none.
+// Records an import in the audit trail: one entry before the first card is written, and one with the result. Used by
+// cards.ts. An import that writes nothing leaves no entry.
 import type { Actor } from '../../domain/audit.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Audit } from '../audit.ts';
@@ -26,7 +26,7 @@ export class ImportTrace {
     if (this.#begun) await this.#record('end', counts);
   }
 
-  /** The caller hears why the import failed, whatever becomes of this. */
+  /** Records a failed import. Never throws: the caller reports the error of the import. */
   async fail(error: unknown): Promise<void> {
     if (this.#begun) await this.#record('failed', { error: messageOf(error) }).catch(() => {});
   }

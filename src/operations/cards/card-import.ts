@@ -1,8 +1,8 @@
-// Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by
-// operations/cards/cards.ts for the admin API. One chunk is read while the one before it is written.
+// Imports cards from a CSV or NDJSON stream: reads, checks and writes in chunks, in constant memory. Used by cards.ts
+// for the admin API. Reads one chunk while it writes the chunk before.
 //
-// Columns and defaults: card-import-row.ts. Bad rows are reported by line and the good ones kept; importing the same
-// file again changes nothing.
+// Columns and defaults are in card-import-row.ts. Bad rows are reported by line, and the good rows are kept. Importing
+// the same file again changes nothing.
 import type { Readable } from 'node:stream';
 import type { CardImport } from '../../domain/cards/card.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -30,8 +30,8 @@ const CHUNK_ROWS = 10_000;
 const MAX_ERRORS = 1_000;
 
 /**
- * Throws `bad_data` for a file that is refused as a whole (wrong header, empty), whatever the input stream fails with,
- * and the store's errors. Chunks written before that stay.
+ * @throws CardpollError `bad_data` for a file that is refused as a whole (wrong header, empty); the errors of the input
+ * stream and of the store. Chunks that were already written stay.
  */
 export async function importCards(
   cards: CardRecords,
@@ -58,7 +58,7 @@ class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
   readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
   readonly #errors: ImportReport['errors'][number][] = [];
-  /** Rows of the present chunk and the lines they stand on, by card id: of a card named twice the last row counts. */
+  /** Rows of the current chunk with their line numbers, by card id: when a card appears twice, the last row counts. */
   #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
   #anyLine = false;
   #anyWrite = false;
@@ -88,17 +88,17 @@ class CardImporter {
     }
   }
 
-  /** Waits for the chunk before, then begins to write this one. */
+  /** Waits for the previous chunk, then starts to write this one. */
   async flush(): Promise<void> {
     await this.#writing;
     const rows = [...this.#chunk.values()];
     this.#chunk = new Map();
     this.#writing = this.#write(rows);
-    // Awaited by the next flush; until then a failure must not count as unhandled.
+    // The next flush awaits it; until then a failure must not count as unhandled.
     this.#writing.catch(() => {});
   }
 
-  /** Resolves when no write is under way, whatever became of it. */
+  /** Resolves when the write in progress has ended, with or without an error. */
   async settle(): Promise<void> {
     await this.#writing.catch(() => {});
   }
@@ -120,7 +120,7 @@ class CardImporter {
     this.#counts.received += 1;
     const earlier = this.#chunk.get(row.cardId);
     if (earlier !== undefined) {
-      this.#reject(earlier.line, `card_id ${row.cardId} stands again in line ${line}`);
+      this.#reject(earlier.line, `card_id ${row.cardId} appears again in line ${line}`);
       this.#chunk.delete(row.cardId);
     }
     this.#chunk.set(row.cardId, { row, line });

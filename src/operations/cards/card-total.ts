@@ -1,28 +1,30 @@
 // The number of cards, without counting tens of millions of rows for every reader. Used by stats.ts and cards.ts.
 //
-// Counts run in the background, one at a time, and take at most 5 % of one connection's time (but may run every five
-// minutes), also when they fail: a count may run into the database's time limit. A reader gets what is known: the last
-// count, else the estimate, else the hint. For a small fleet that would be less than is to be had: where counts are quick
-// a reader waits for the one that began, until it turns out not to be quick. Knowing nothing at all it waits, and an
-// error of the count is its error.
+// Counts run in the background, one at a time, and use at most 5 % of one connection's time (but may run every five
+// minutes). This includes counts that fail: a count may reach the database's time limit. A reader gets the last count,
+// else the estimate, else the hint. For a small fleet it gets more: while counts are quick, a reader waits for the
+// count in progress, until this one turns out to be slow. Without any number a reader waits for the count and gets its
+// error.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import type { CardRecords } from '../../store/ports/records/card-records.ts';
 
 const MIN_AGE_MS = 1_000;
 const AGE_PER_COST = 20;
-/** An outage, in which counts fail slowly, is not followed by an hour without one. */
+/**
+ * Longest time between two counts: after an outage, in which counts fail slowly, the next one must not take an hour.
+ */
 const MAX_AGE_MS = 300_000;
-/** A count, or an estimate, that takes longer is not waited for. */
+/** Readers wait no longer than this for a count or an estimate. */
 const QUICK_MS = 50;
 
 export class CardTotal {
   #last: number | null = null;
   #counting: Promise<number> | null = null;
-  /** One at a time too: where the table is locked each would hold a connection. */
+  /** Estimates run one at a time too: while the table is locked, each would hold a connection. */
   #estimating: Promise<number> | null = null;
   #startedMs = 0;
-  /** Of the last count, whether it gave a number or failed. */
+  /** When the last count ended, with a number or with an error. */
   #endedMs = Number.NEGATIVE_INFINITY;
   #costMs = 0;
   #expired = false;
@@ -32,7 +34,7 @@ export class CardTotal {
     private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
-  /** @param hint a number to make do with where there is no count and no estimate; 0 for none. Throws what the count throws. */
+  /** @param hint a number to use without a count and an estimate; 0 for none. @throws the error of the count. */
   async read(hint: number): Promise<number> {
     const counting = this.#isDue() ? this.#count() : this.#counting;
     const standIn = this.#last === null ? (await this.#estimate()) || hint : 0;
@@ -41,7 +43,7 @@ export class CardTotal {
     return counting === null ? known : within(this.#patienceMs(), counting, known);
   }
 
-  /** Cards were imported, so many of them new as far as is known: the next count comes as soon as one is affordable. */
+  /** Call after an import, with the known number of new cards: the next count starts as soon as the budget allows. */
   imported(inserted: number): void {
     if (this.#last !== null) this.#last += inserted;
     this.#expired = true;
@@ -55,14 +57,14 @@ export class CardTotal {
 
   #count(): Promise<number> {
     this.#counting ??= this.#refresh();
-    // The live counters stay readable while the database is away: readiness, not this number, tells that it is gone.
+    // The live counters stay readable while the database is unavailable: readiness reports that, not this number.
     this.#counting.catch(() => {});
     return this.#counting;
   }
 
   async #refresh(): Promise<number> {
     this.#startedMs = this.clock.monotonic();
-    // Cards that are imported from here on may be missing in the count: it is out of date when it ends.
+    // Cards imported from here on may be missing from the count: it is then out of date when it ends.
     this.#expired = false;
     try {
       this.#last = await this.cards.count();
@@ -74,7 +76,7 @@ export class CardTotal {
     }
   }
 
-  /** 0 when there is none, or the database takes its time. */
+  /** @returns the estimate; 0 without one, or when the database is slow. */
   #estimate(): Promise<number> {
     this.#estimating ??= this.cards.estimate().finally(() => {
       this.#estimating = null;
@@ -82,13 +84,13 @@ export class CardTotal {
     return within(QUICK_MS, this.#estimating, 0);
   }
 
-  /** Readers wait together: a count that hangs costs them this once. */
+  /** How long a reader waits: readers wait together, so a count that hangs costs this time once. */
   #patienceMs(): number {
     return this.#costMs > QUICK_MS ? 0 : this.#startedMs + QUICK_MS - this.clock.monotonic();
   }
 }
 
-/** The stand-in where what is wanted fails, or takes longer. */
+/** @returns `standIn` when the wanted value fails or takes longer. */
 async function within<T>(ms: number, wanted: Promise<T>, standIn: T): Promise<T> {
   const timer = new AbortController();
   const patience = ms > 0 ? sleep(ms, standIn, { signal: timer.signal }).catch(() => standIn) : standIn;

@@ -1,5 +1,5 @@
-// One card in full, and bulk import. Used by the admin API. When a card is polled next is computed from its rings,
-// never looked up in the queue.
+// One card in full, lists, import and export. Used by the admin API. The next poll of a card is computed from its
+// rings.
 
 import type { Readable } from 'node:stream';
 import type { Actor } from '../../domain/audit.ts';
@@ -36,7 +36,7 @@ interface CardDependencies {
 export class CardOperations {
   constructor(private readonly deps: CardDependencies) {}
 
-  /** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`. */
+  /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {
     const { records, calendar, clock } = this.deps;
     const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await records.cards.find(cardIdOrIccid) : null;
@@ -60,8 +60,8 @@ export class CardOperations {
   }
 
   /**
-   * Imports cards from a file's bytes. Rows become visible as it goes; a failed or cut import keeps them and may be
-   * repeated. Throws `bad_data` for a file that cannot be read as `format`.
+   * Imports cards from the bytes of a file. Rows become visible during the import; a failed or interrupted import keeps
+   * them and can be repeated. @throws CardpollError `bad_data` for a file that is not readable as `format`.
    */
   async import(
     actor: Actor,
@@ -70,7 +70,7 @@ export class CardOperations {
   ): Promise<ImportReport> {
     if (dryRun) return importCards(this.deps.records.cards, input, { format, dryRun });
     const trace = new ImportTrace(this.deps.audit, actor, format);
-    let inserted = 0; // unknown where the import fails half-way
+    let inserted = 0; // unknown if the import fails
     try {
       const report = await importCards(this.deps.records.cards, input, {
         format,
@@ -87,13 +87,13 @@ export class CardOperations {
     }
   }
 
-  /** One stretch of the cards that match, in id order; perhaps an empty one although there are more. */
+  /** @returns the next matching cards in id order; there may be none although more follow. */
   async list(filter: CardFilter, afterId: number, limit: number): Promise<CardListReport> {
     const { cards, nextAfterId } = await this.deps.records.cards.list(filter, afterId, limit);
     return { items: cards, nextAfterId };
   }
 
-  /** The cards that match, as the text of an import file. */
+  /** @returns the matching cards as the text of an import file. */
   export(filter: CardFilter, format: ImportFormat): AsyncGenerator<string> {
     return exportCards(this.deps.records.cards, filter, format);
   }
@@ -117,7 +117,7 @@ export class CardOperations {
     return due;
   }
 
-  /** What is queued or waits for a retry is polled whatever became of its config; else its ring tells. */
+  /** A card in the queue or the retry lane is polled even if its config was removed; otherwise its ring decides. */
   async #dueMs(taskType: TaskType, cardId: number, ring: RingState | undefined): Promise<number | undefined> {
     const { rings, work } = this.deps.live;
     const runs = ring?.enabled === true && ring.generation > 0;

@@ -1,5 +1,5 @@
-// What `cardpoll doctor` finds out about a daemon's surroundings and its fleet. It opens its own connections and changes
-// nothing. src/doctor.ts adds the checks that need no store.
+// What `cardpoll doctor` finds out about a daemon's surroundings and its fleet. It opens its own connections and
+// changes nothing. src/doctor.ts adds the checks that need no store.
 import { type Finding, skipped, warning } from '../../domain/finding.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -21,13 +21,15 @@ interface DoctorSurroundings {
   /** `redis-cli` with the options that connect to the server. */
   readonly redisCli: string;
   readonly database: Omit<RecordStoreExpectations, 'instances'>;
-  /** Checks outside the stores. @param records null when they do not answer; otherwise a source of a card to ask about */
+  /**
+   * Checks outside the stores. @param records null when they do not answer; otherwise a source of a card to ask about
+   */
   readonly elsewhere: (records: RecordStore | null) => Promise<Finding[]>;
   /** Checks of the fleet; called when both stores answer and all migrations are applied. */
   readonly fleet: (stores: Stores) => Promise<Finding[]>;
 }
 
-/** All findings, in a fixed order. Never throws for what it finds. */
+/** @returns all findings, in a fixed order. Problems are findings, not errors. */
 export async function examine(around: DoctorSurroundings): Promise<Finding[]> {
   const { clock } = around;
   const records = await around.openRecords();
@@ -64,7 +66,7 @@ async function fleetOf(stores: Stores, { fleet }: DoctorSurroundings): Promise<F
     : [claim, ...(await answered('fleet', () => fleet(stores)))];
 }
 
-/** For a daemon without Redis and PostgreSQL: its stores exist only inside it. */
+/** The checks for a daemon with embedded stores, which exist only inside its process. */
 export async function examineEmbedded(elsewhere: () => Promise<Finding[]>): Promise<Finding[]> {
   const detail = 'the embedded store is in use; it is for trials only';
   const remedy = { hint: 'configure Redis and PostgreSQL for a fleet' };

@@ -1,4 +1,5 @@
-// Why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the dashboard.
+// The report of why a card is or is not polled. Used by routes/cards.ts and, through it, by `cardpoll explain` and the
+// dashboard.
 import { z } from 'zod';
 import { TRIGGER_KINDS } from '../../domain/manual-trigger.ts';
 import { cardReport } from '../cards/card-report.ts';

@@ -1,5 +1,5 @@
-// Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however many
-// cards there are; task-explanation.ts interprets them.
+// Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
+// many cards there are; task-explanation.ts interprets them.
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -51,7 +51,7 @@ export class Explainer {
     this.#init = new InitReporter(deps.clock);
   }
 
-  /** @param cardIdOrIccid digits; 18 or more are an iccid. Throws `not_found`, `unavailable`. */
+  /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`, `unavailable`. */
   async explain(cardIdOrIccid: string): Promise<CardExplanation> {
     const { records } = this.deps;
     const card = await this.deps.cards.show(cardIdOrIccid);

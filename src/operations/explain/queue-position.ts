@@ -1,4 +1,4 @@
-// How many cards are polled before one that is due, and how long that takes. Used by task-explanation.ts. Pure.
+// How many cards are polled before a due card, and how long that takes. Used by task-explanation.ts. Pure.
 import { dueAt } from '../../domain/schedule/phase.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';

@@ -1,9 +1,9 @@
-// The stops of a card as history entries. Used by explainer.ts. Pure. Only the logs say when a card was found running again
-// (复机); here it is only known that it runs now.
+// The stops of a card as history entries. Used by explainer.ts. Pure. Only the logs say when a card was found running
+// again (复机); here it is only known that it runs now.
 import type { CardStop } from '../../store/ports/records/stop-records.ts';
 import type { CardExplanation } from './explain.ts';
 
-/** @param stops the latest first, at most one a month. @param stopped whether the card is stopped now */
+/** @param stops latest first, at most one for each month. @param stopped whether the card is stopped now */
 export function stopEntries(stops: readonly CardStop[], stopped: boolean): CardExplanation['stops'] {
   return stops.map((stop, index) => {
     const used = `${stop.usedMb} of ${stop.allowanceMb} MB used in ${stop.month}`;

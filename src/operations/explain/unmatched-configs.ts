@@ -1,4 +1,4 @@
-// Why the other polling configs of a task type do not poll a card. Used by explainer.ts. Pure.
+// Explains why the other polling configs of a task type do not poll a card. Used by task-explanation.ts. Pure.
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { misfitOf, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import type { TaskExplanation } from './explain.ts';

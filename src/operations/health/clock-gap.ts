@@ -1,5 +1,5 @@
-// The difference between the clocks of Redis and PostgreSQL. Redis dates schedule and leases; PostgreSQL dates readings when
-// the clocks differ. Used by operations.ts for the health of the fleet.
+// The difference between the clocks of Redis and PostgreSQL. Redis dates schedule and leases; PostgreSQL dates readings
+// when the clocks differ. Used by operations.ts for the health of the fleet.
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { spanWords } from '../span-words.ts';
@@ -11,10 +11,10 @@ export interface ClockGap {
   readonly aheadMs: number;
 }
 
-/** Harmless up to here; beyond an hour an instance of release 0.2.0 counts usage in wrong months. */
+/** Smaller differences are harmless; above an hour an instance of release 0.2.0 counts usage in wrong months. */
 export const CLOCK_GAP_MS = { warningAbove: 10_000, alertAbove: 3_600_000 };
 
-/** null for an embedded live store: it has no clock of its own. */
+/** @returns null for an embedded live store, which has no clock of its own. */
 export async function clockGapOf(
   live: Pick<LiveStore, 'now' | 'kind'>,
   records: Pick<RecordStore, 'now'>,

@@ -13,7 +13,7 @@ export interface DatabaseOutages {
   readonly reason: string;
 }
 
-/** null: all instances can use it. */
+/** @returns null when all instances can use the database. */
 export function databaseOutagesOf(
   instances: ReadonlyArray<Pick<InstanceInfo, 'instanceId' | 'roles' | 'databaseOutage'>>,
 ): DatabaseOutages | null {
@@ -31,7 +31,7 @@ export function databaseOutagesOf(
   };
 }
 
-/** Without the database an instance can neither lead nor poll what the card cache lacks. */
+/** Describes the outage: without the database an instance cannot lead, and polls only cards in the card cache. */
 export function outageWords({ instances, cutOff, leaderless, reason }: DatabaseOutages): string {
   const who = `${cutOff.length} of ${instances} instances cannot use the database`;
   return leaderless ? `no instance leads: ${who}: ${reason}` : `${who} (${cutOff.join(', ')}): ${reason}`;

@@ -1,5 +1,5 @@
-// The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls back
-// with its heartbeat; this file combines them. Used by stats.ts and, through it, by health-reasons.ts. Pure.
+// The state of the gateway for the whole fleet. Each instance has its own breakers and reports those that hold calls
+// back with its heartbeat; this file combines them. Used by stats.ts and, through it, by health-reasons.ts. Pure.
 import { INTERFACE_NAMES, WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -34,7 +34,7 @@ function interfaceReportOf(
 
 /** The breakers that hold this task type back, for the reasons of its health. */
 export function breakersOf(taskType: TaskType, { interfaces }: GatewayReport): TaskHealthInputs['breakers'] {
-  // Only a card over its package is stopped: a breaker of `stop` holds no task type back.
+  // Only cards over their package are stopped, so a breaker of `stop` does not hold a task type back.
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
   return interfaces
     .filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface))

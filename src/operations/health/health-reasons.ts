@@ -1,8 +1,8 @@
-// Why a task type is not normal, and which command to run next. Used by stats.ts for one task type and for the fleet. API,
-// command line and doctor show these sentences and add none. Pure.
+// Why a task type is not normal, and which command to run next. Used by stats.ts for one task type and for the fleet.
+// API, command line and doctor show these sentences and add none. Pure.
 //
-// domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these metrics do
-// not show: polling that is held back, that does not happen, or that is slower than configured.
+// domain/health.ts judges the four metrics (operations interface, section 8). The other reasons cover what these
+// metrics do not show: polling that is held back, that does not happen, or that is slower than configured.
 
 import { type Health, type HealthInputs, judgeMetrics, type Metric, worst } from '../../domain/health.ts';
 import { carrierWords, type FailingCarrier } from '../../domain/results/failing-carriers.ts';
@@ -86,7 +86,7 @@ const CARRIERS_NAMED = 2;
 /** The same tolerance for short intervals. */
 const INTERVAL_SLACK_SECONDS = 5;
 
-/** Why the task type is not normal, the worst reasons first; empty when it is. */
+/** @returns why the task type is not healthy, the worst reason first; empty when it is healthy. */
 export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
   const causes: Cause[] = [
     ...pauseReasons(inputs),

@@ -1,8 +1,8 @@
-// What the schedule asks for and what the limits let through: demand, capacity, headroom, and when a backlog is gone.
-// The one definition of these numbers for API, command line and doctor. Used by stats.ts and health-reasons.ts. Pure.
+// Demand of the schedule, capacity of the limits, headroom, and when a backlog is gone. The only definition of these
+// numbers for API, command line and doctor. Used by stats.ts and health-reasons.ts. Pure.
 //
-// Capacity is Little's law: a limit of n calls that take d seconds each lets n / d polls a second through. It holds for
-// the limit in force, so it falls when the fleet has lowered that limit for a gateway that cannot take more.
+// Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
+// the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more.
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -10,11 +10,11 @@ import type { CapacityReport } from './limits-report.ts';
 
 export interface CapacityInputs {
   readonly taskType: TaskType;
-  /** Polls a second that the enabled configs ask for. */
+  /** Polls a second that the enabled configs need. */
   readonly demandPerSecond: number;
-  /** Cards whose time has come: those in the queue and those the schedule is late with. */
+  /** Number of due cards: in the queue, or delayed by a late schedule. */
   readonly owedCards: number;
-  /** The configured limit and the one in force, which is lower when the gateway cannot take more. */
+  /** The configured limit; `effectiveConcurrency` is lower when the gateway cannot take more. */
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
   /** Mean of the last five minutes; null without a poll in them. */
@@ -22,21 +22,21 @@ export interface CapacityInputs {
 }
 
 export interface Capacity extends CapacityReport {
-  /** Where the demand is more than the capacity, so that a backlog never drains: what would help, one or the other. */
+  /** What would help when the demand exceeds the capacity, so that a backlog never drains; null otherwise. */
   readonly remedy: Remedy | null;
 }
 
 export interface Remedy {
   readonly taskType: TaskType;
-  /** The smallest limit that lets enough through; null where no limit does, since the gateway takes no more. */
+  /** The smallest sufficient limit; null when no limit is sufficient, because the gateway cannot take more. */
   readonly raiseTo: number | null;
-  /** The smallest factor that makes the intervals long enough. */
+  /** The smallest factor by which the intervals would have to grow instead. */
   readonly intervalFactor: number;
 }
 
-/** What is advised leaves this much free: a limit that just meets the demand never drains a backlog. */
+/** Advice leaves this share of the capacity free: a limit that just meets the demand never drains a backlog. */
 const SPARE_PERCENT = 10;
-/** A schedule that runs owes what fell due just now. */
+/** A running schedule always owes the cards that have just become due: no backlog up to this many seconds of demand. */
 const ALWAYS_OWED_SECONDS = 1;
 
 export function capacityOf(inputs: CapacityInputs): Capacity {
@@ -68,7 +68,7 @@ export function adviceOf({ taskType, raiseTo, intervalFactor }: Remedy): string 
   return raiseTo === null ? lessOften : `raise ${taskType} to ${raiseTo}, or ${lessOften}`;
 }
 
-/** All task types together: the fullest one decides about headroom, the slowest one when the backlog is gone. */
+/** Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. */
 export function fleetCapacityOf(types: readonly Capacity[]): CapacityReport {
   const measured = types.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
   const headrooms = types.flatMap(({ headroomPercent }) => headroomPercent ?? []);
@@ -81,7 +81,7 @@ export function fleetCapacityOf(types: readonly Capacity[]): CapacityReport {
   };
 }
 
-/** As it is shown. */
+/** @returns the numbers rounded for display. */
 export function roundedCapacity<Some extends CapacityReport>(capacity: Some): Some {
   const { demandPerSecond, capacityPerSecond, headroomPercent, drainSeconds } = capacity;
   return {
@@ -111,7 +111,7 @@ function remedyFor(inputs: CapacityInputs, avgDurationMs: number, capacity: numb
 }
 
 function perSecond(concurrency: number, durationMs: number): number {
-  // A call takes a moment even where the clock saw none.
+  // A call takes some time even if the clock measured none.
   return (concurrency * 1000) / Math.max(0.1, durationMs);
 }
 

@@ -1,5 +1,5 @@
-// Concurrency limits per task type: read, set, reset the running count. Used by the admin API. The records keep the
-// limits for good, the live store holds those in force; workers read them there with every claim.
+// Concurrency limits of the task types: read, set, reset the running count. Used by the admin API. The records store
+// the durable limits. The live store has the limits in force, which workers read there with every claim.
 import type { Actor } from '../../domain/audit.ts';
 import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
@@ -78,7 +78,7 @@ export class ConcurrencyOperations {
     };
   }
 
-  /** Clears the running count (operations interface, section 4); whoever still holds a slot is fenced. */
+  /** Clears the running count (operations interface, section 4) and fences the holders of slots. */
   async reset(actor: Actor, taskType: TaskType): Promise<SlotReset> {
     const { work } = this.live;
     const { inFlight } = await work.counts(taskType);
@@ -94,7 +94,7 @@ export class ConcurrencyOperations {
     }));
   }
 
-  /** What the live store counts, in order of TASK_TYPES. The durable limit stands in where none is in force yet. */
+  /** @returns the live store's counts, in order of TASK_TYPES, with the durable limit while none is in force yet. */
   async counts(): Promise<LimitedCounts[]> {
     const counted = await Promise.all(
       TASK_TYPES.map(async (taskType) => ({
@@ -111,7 +111,7 @@ export class ConcurrencyOperations {
   }
 }
 
-/** Of the configured limit, not of the one in force. */
+/** @returns the version of the configured limit, not of the one in force. */
 export function limitVersion({
   taskType,
   maxConcurrency,

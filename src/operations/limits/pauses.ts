@@ -1,5 +1,5 @@
-// Pauses of polling: what holds a task type back for a time, and until when. The gateway asks for some (429, 503: the
-// workers set those), operators for others, when the gateway's owner announces maintenance. Used by the admin API.
+// Pauses stop the polling of a task type for a time. Workers set a pause when the gateway asks for one (429, 503);
+// operators set one when the gateway's owner announces maintenance. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import { PAUSE_SECONDS_BOUNDS, type Pausable } from '../../domain/limits/pause.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
@@ -15,21 +15,21 @@ interface OperatorPause {
   readonly reason: string;
 }
 
-/** All methods throw `unavailable` when the live store does not answer. */
+/** All methods throw CardpollError `unavailable` when the live store does not answer. */
 export class PauseOperations {
   constructor(
     private readonly live: Pick<LiveStore, 'work'>,
     private readonly audit: Audit,
   ) {}
 
-  /** By task type, the one that lasts longest first. */
+  /** @returns the pauses by task type, the longest remaining one first. */
   async list(): Promise<PauseReport[]> {
     return sorted(await this.live.work.pauses());
   }
 
   /**
-   * Holds back all polling of a task type, manual triggers included, from now on for `seconds`; calls in flight end.
-   * A further pause replaces the operators' present one. @returns the pauses made. Throws `invalid`.
+   * Stops all polling of a task type, including manual triggers, for `seconds` from now; calls in flight end normally.
+   * A new pause replaces the operators' current one. @returns the new pauses. @throws CardpollError `invalid`.
    */
   async pause(actor: Actor, { taskType, seconds, reason }: OperatorPause): Promise<PauseReport[]> {
     requireWithin(PAUSE_SECONDS_BOUNDS, { seconds });
@@ -56,7 +56,7 @@ export class PauseOperations {
     return (await this.list()).filter(ofOperators);
   }
 
-  /** Ends every pause of a task type, also one the gateway asked for. @returns the pauses that were ended. */
+  /** Ends every pause of a task type, including one that the gateway asked for. @returns the pauses that were ended. */
   async resume(actor: Actor, taskType: Pausable): Promise<PauseReport[]> {
     const types = typesOf(taskType);
     const pauses = (await this.list()).filter((pause) => types.includes(pause.taskType));

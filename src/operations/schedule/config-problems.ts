@@ -1,9 +1,9 @@
-// What makes no sense about a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing:
-// configs may be made step by step, and with plain SQL.
+// Problems of a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing: configs may be
+// created step by step, and with plain SQL.
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { type Bounds, wholeNumberWithin } from '../bounds.ts';
 
-/** @param members of its loaded ring; null: not known (yet) */
+/** @param members number of members of the config's ring; null if not known (yet) */
 export function problemsOf(
   config: PollingConfig,
   all: readonly PollingConfig[],
@@ -25,7 +25,7 @@ export function problemsOf(
   return problems;
 }
 
-/** The configs that win over this one and together take all it matches; none when something is left for it. */
+/** @returns configs that win over this one and together take all its cards; none when some cards are left for it. */
 function coveringConfigs(config: PollingConfig, all: readonly PollingConfig[]): PollingConfig[] {
   const winners = new ConfigMatcher(all)
     .winnersOver(config)

@@ -1,8 +1,8 @@
-// Polling configs: read, create, change and remove. Used by the admin API. Running daemons watch the records and follow a
-// change within half a second; nothing here talks to them.
+// Polling configs: read, create, change and remove. Used by the admin API. Running daemons watch the records and apply
+// a change within half a second; nothing here sends it to them.
 //
-// A card that several configs match is polled by the one of highest priority, then of lowest id. Removing or disabling
-// the last config of a task type is allowed: nothing of that type is polled then.
+// A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
+// disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
@@ -38,21 +38,21 @@ export class ConfigOperations {
     private readonly audit: Audit,
   ) {}
 
-  /** By id. */
+  /** @returns the configs in order of id. */
   async list(): Promise<ConfigReport[]> {
     const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
     const sorted = [...configs].sort((a, b) => a.id - b.id);
     return sorted.map((config) => this.#report(config, sorted, rings));
   }
 
-  /** Throws `not_found` for an unknown id. */
+  /** @throws CardpollError `not_found` for an unknown id. */
   async show(id: number): Promise<ConfigReport> {
     const found = (await this.list()).find((config) => config.id === id);
     if (found === undefined) throw unknown(id);
     return found;
   }
 
-  /** Throws `invalid` naming each field out of bounds. */
+  /** @throws CardpollError `invalid`, which names each field out of bounds. */
   async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
     requireSensible(config);
     const created = await this.audit.change(actor, async ({ configs }, note) => {
@@ -63,7 +63,9 @@ export class ConfigOperations {
     return this.#reportOf(created);
   }
 
-  /** Throws `not_found`, `invalid` naming each field out of bounds, `conflict` when it is not in the version expected. */
+  /**
+   * @throws CardpollError `not_found`; `invalid`, which names each wrong field; `conflict` for an unexpected version.
+   */
   async update(
     actor: Actor,
     id: number,
@@ -83,7 +85,7 @@ export class ConfigOperations {
     return this.#reportOf(updated);
   }
 
-  /** Its cards go to the next config that matches them. @returns it as it was. Throws `not_found` for an unknown id. */
+  /** The next config that matches polls its cards. @returns the removed config. @throws CardpollError `not_found`. */
   async remove(actor: Actor, id: number): Promise<ConfigReport> {
     const removed = await this.audit.change(actor, async ({ configs }, note) => {
       const before = isWithin(RECORD_ID_BOUNDS, id) ? await configs.remove(id) : null;
@@ -117,7 +119,7 @@ export class ConfigOperations {
     };
   }
 
-  /** Configs stay readable and changeable while the live store is away. */
+  /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
   async #rings(): Promise<readonly RingState[] | null> {
     try {
       return await this.live.rings.list();
@@ -128,7 +130,7 @@ export class ConfigOperations {
   }
 }
 
-/** Of what a change can change, not of what polling makes of it. */
+/** The version covers what a change can affect, not the results of polling. */
 export function configVersion(config: PollingConfig): string {
   const { id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status } = config;
   return versionOf([id, name, taskType, cardCondition, carrierId, intervalSeconds, priority, status]);

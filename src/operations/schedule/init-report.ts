@@ -1,5 +1,5 @@
-// Progress of progressive initialisation as operators read it: adds percent, time left and the verdict `stuck` to what
-// the initialiser saved. Used by stats.ts. Pure.
+// Progress of initialisation for operators: adds percent, time left and the verdict `stuck` to what the initialiser
+// saved. Used by stats.ts. Pure.
 import { rounded } from '../../domain/rounded.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InitProgress } from '../../store/ports/live/coordination.ts';

@@ -1,4 +1,4 @@
-// Initialisation as an operator acts on it: its progress with what reconciliation did, and comparing everything anew.
+// Initialisation for operators: its progress, the repairs of reconciliation, and a request to compare everything again.
 // Used by the admin API. The leader does the work; a request waits for it in the live store.
 import type { Actor } from '../../domain/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -26,7 +26,9 @@ export class InitOperations {
     return { ...this.#reporter.report(progress), reconciliation: reconciliationReportOf(state) };
   }
 
-  /** Asks the leader to compare every ring with the cards and repair what differs, in place. Asking twice is asking once. */
+  /**
+   * Asks the leader to compare every ring with the cards and to repair differences in place. Idempotent while it waits.
+   */
   async rebuild(actor: Actor): Promise<InitState> {
     const { requestedMs, answeredRequestMs } = await this.live.coordination.reconciliation();
     if (requestedMs <= answeredRequestMs) {

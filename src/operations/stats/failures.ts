@@ -1,4 +1,4 @@
-// Why polls fail, of which carriers, and for which cards. Used by the admin API.
+// Why polls fail, for which carriers, and for which cards. Used by the admin API.
 import { type FailingCarrier, failingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';

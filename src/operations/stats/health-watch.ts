@@ -1,5 +1,6 @@
-// Notes what is wrong every few seconds, so that everybody can tell since when it is. Started by wiring where the API is
-// served; several that watch note the same. The reasons are health-reasons.ts, their beginning is the live store's to keep.
+// Notes the health reasons every few seconds, so that reports can show since when each has existed. Started by wiring
+// on instances that serve the API; several instances note the same. The reasons come from health-reasons.ts; the live
+// store keeps their beginning.
 import type { Clock } from '../../platform/clock.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { HealthLog } from '../../store/ports/live/health-log.ts';
@@ -7,7 +8,7 @@ import { reasonName } from '../health/health-reasons.ts';
 import type { StatsOperations } from './stats.ts';
 
 const LOOK_EVERY_MS = 10_000;
-/** Looks that fail, or find a moment of calm, are no end. */
+/** A reason ends only after this long: a check that fails, or finds a short pause of the problem, does not end it. */
 const HOLDS_MS = 6 * LOOK_EVERY_MS;
 
 export class HealthWatch extends LoopService {

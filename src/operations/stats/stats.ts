@@ -1,5 +1,6 @@
-// The numbers of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
-// command line. Reads the stores; the arithmetic of one task type is task-stats.ts, of initialisation init-report.ts.
+// Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
+// command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
+// initialisation.
 import { askPerTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -30,7 +31,7 @@ interface StatsDependencies {
   readonly version: string;
 }
 
-/** All methods throw `unavailable` when a store they need does not answer. */
+/** All methods throw CardpollError `unavailable` when a store that they need does not answer. */
 export class StatsOperations {
   readonly #init: InitReporter;
 
@@ -118,7 +119,7 @@ export class StatsOperations {
   }
 }
 
-/** What surrounds the task types. */
+/** Facts of the fleet that the statistics of every task type need. */
 interface Surroundings {
   readonly instances: readonly InstanceInfo[];
   readonly pauses: readonly PauseReport[];

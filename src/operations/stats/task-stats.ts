@@ -1,6 +1,6 @@
-// One task type in numbers: turns what the live store counts into what operators read. Used by stats.ts. Pure; reads
-// no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined here only; those that
-// alert rules judge too are domain/stats/task-metrics.ts.
+// One task type in numbers: computes the reports for operators from the counts of the live store. Used by stats.ts.
+// Pure; reads no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined only here,
+// except for the numbers that alert rules use too, which are in domain/stats/task-metrics.ts.
 
 import { outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
@@ -19,13 +19,13 @@ export interface MeasuredTask extends TaskStats {
   readonly capacity: Capacity;
 }
 
-/** What tells of a task type beside its own numbers. */
+/** Facts about a task type in addition to its own numbers. */
 type TaskSurroundings = Pick<
   TaskHealthInputs,
   'pauses' | 'breakers' | 'unconfirmedStops' | 'limitReason' | 'since'
 >;
 
-/** @param rings of all task types. */
+/** @param rings the rings of all task types */
 export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
   const own = rings.filter((ring) => ring.taskType === taskType);
@@ -62,7 +62,7 @@ export function taskStatsOf(
     effectiveConcurrency,
     avgDurationMs,
   });
-  // Judged before rounding, so that 89.999 % does not pass as 90 %.
+  // Judged before rounding, so that 89.999 % does not count as 90 %.
   const healthReasons = taskReasons({
     ...queue,
     ...surroundings,

@@ -86,7 +86,7 @@ it('runs one at a time, is told as it goes, and is cancelled once', async () => 
   await expect(cleanup.trigger(ANNA)).rejects.toMatchObject({
     kind: 'conflict',
     code: 'cleanup_running',
-    message: 'a cleanup is running already',
+    message: 'a cleanup is already running',
     hint: 'follow it with `cardpoll cleanup progress`',
   });
   expect(await cleanup.progress()).toMatchObject({ runId, status: 'running', finishedAt: null });

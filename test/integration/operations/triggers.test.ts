@@ -162,7 +162,7 @@ describe('a trigger', () => {
     await expect(triggers.cancel(ANNA, triggerId)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'trigger_finished',
-      message: `manual trigger ${triggerId} is over already`,
+      message: `manual trigger ${triggerId} has already ended`,
     });
   });
 
@@ -181,7 +181,7 @@ describe('a trigger', () => {
     await expect(bounded.single(ANNA, 'realname', 2)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'too_many_triggers',
-      message: '1 manual triggers are open already',
+      message: '1 manual triggers are already open',
     });
     await bounded.cancel(ANNA, triggerId);
     expect(await bounded.single(ANNA, 'realname', 2)).toMatchObject({ total: 1 });

@@ -69,9 +69,9 @@ describe('a request', () => {
     const other = {
       kind: 'invalid',
       code: 'idempotency_key_reused',
-      message: 'this Idempotency-Key was sent with another request before',
+      message: 'this Idempotency-Key was already used for another request',
       hint: expect.stringContaining('new key'),
-      fields: [{ field: 'idempotency-key', message: 'stands for another request' }],
+      fields: [{ field: 'idempotency-key', message: 'was already used for another request' }],
     };
     const running = await ticket();
     await expect(requests.admit('key', 'POST /y')).rejects.toMatchObject(other);

@@ -20,7 +20,7 @@ it.each([[[]], [['another']], [[STATE.slice(1)]]])('refuses %j', (expected) => {
     expect.objectContaining({
       kind: 'conflict',
       code: VERSION_CHANGED,
-      message: 'it is not in the version If-Match names',
+      message: 'it does not have the version in If-Match',
       hint: expect.stringContaining('read it again'),
     }),
   );

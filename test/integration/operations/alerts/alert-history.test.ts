@@ -171,7 +171,7 @@ describe('an acknowledgement', () => {
     await expect(history.acknowledge(BEN, left.id, 'late')).rejects.toMatchObject({
       kind: 'conflict',
       code: 'alert_resolved',
-      message: `alert ${left.id} is over already`,
+      message: `alert ${left.id} is already resolved`,
     });
     expect(await history.acknowledge(BEN, seen.id, 'late')).toMatchObject({ acknowledgedBy: 'anna' });
     expect(await stores.lastTrace()).toEqual(trace);
@@ -206,7 +206,7 @@ describe('another try', () => {
     await expect(history.redeliver(ANNA, id)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'nothing_to_redeliver',
-      message: `no notification of alert ${id} was given up`,
+      message: `alert ${id} has no failed notification`,
       hint: expect.stringContaining('cardpoll alerts history'),
     });
     expect(await stores.lastTrace().catch(() => null)).toEqual(trace);

@@ -206,7 +206,7 @@ describe('a new rule', () => {
       reason: {
         kind: 'conflict',
         code: 'too_many_alert_rules',
-        message: 'there are 2 alert rules already',
+        message: 'there are already 2 alert rules',
         hint: expect.stringContaining('api.max_alert_rules'),
       },
     });

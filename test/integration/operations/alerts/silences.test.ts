@@ -153,7 +153,7 @@ it('ends once, and the trail says what it was', async () => {
     await expect(silences.remove(ANNA, id)).rejects.toMatchObject({
       kind: 'not_found',
       code: 'silence_not_found',
-      message: `there is no silence ${id}, or it is over`,
+      message: `there is no silence ${id}, or it has ended`,
       hint: '`cardpoll alerts silences` shows the ids',
     });
   expect(await stores.lastTrace()).toEqual(ended);

@@ -103,7 +103,7 @@ describe('importCards', () => {
       { format: 'csv' },
     );
     expect(report).toMatchObject({ received: 3, inserted: 2, rejected: 1 });
-    expect(report.errors).toEqual([{ line: 2, message: 'card_id 1 stands again in line 4' }]);
+    expect(report.errors).toEqual([{ line: 2, message: 'card_id 1 appears again in line 4' }]);
     expect(await store.cards.find('1')).toMatchObject({ status: 6 });
   });
 

@@ -105,7 +105,7 @@ describe('CSV rows', () => {
         message: "the header line is wrong: column 'card_id' is missing",
         hint:
           'The columns are card_id, iccid, carrier_id, status, allowance_mb, real_name_verified; ' +
-          'card_id and iccid must be there.',
+          'card_id and iccid are required.',
       }),
     );
   });
