@@ -42,7 +42,7 @@ async function shellWith(command: string, options: TmuxOptions = {}): Promise<Tm
   return terminal;
 }
 
-/** The screen, the cursor and the line discipline are those of the shell again, and what stood there stands there. */
+/** The screen, the cursor and the line discipline are those of the shell again, and what was on the screen is there again. */
 async function expectRestored(shell: Tmux, exitCode: number): Promise<void> {
   const screen = await shell.waitFor(/^ended with \d+$/m);
   expect(screen).toMatch(new RegExp(`^ended with ${exitCode}$`, 'm'));
@@ -171,7 +171,7 @@ it('has no colours with NO_COLOR, and says everything in words', async () => {
   expect(await coloured.screen({ styles: true })).toMatch(colours);
 });
 
-/** Stands between the dashboard and the daemon: what it answers is the daemon's, but for what a test puts in its place. */
+/** A proxy between the dashboard and the daemon: it passes answers on, except those that a test replaces. */
 async function standIn(replace: (...args: Parameters<RequestListener>) => boolean): Promise<string> {
   const server = createServer(async (request, response) => {
     if (replace(request, response)) return;

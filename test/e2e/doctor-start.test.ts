@@ -107,7 +107,7 @@ it('tokens that expire: the command makes new ones, which come into force as it 
   });
 });
 
-it('who is not known, or has no token to show, is told what is wrong and where', async () => {
+it('without a known token it reports what is wrong and where', async () => {
   const cases: [Record<string, string>, string, RegExp, RegExp][] = [
     [{}, 'token', /needs an admin token/, /--token-file or CARDPOLL_TOKEN/],
     [
@@ -129,7 +129,7 @@ it('who is not known, or has no token to show, is told what is wrong and where',
     expect(report.items[0]?.detail).toMatch(detail);
     expect(report.items[0]?.hint).toMatch(hint);
   }
-  // The token of somebody whose last day is over, still in the file: only who has it learns why.
+  // An expired token that is still in the file: only its owner learns why it is refused.
   const late = made('cardpoll token new --name carl --role viewer');
   const carls = secret('carl', late.token);
   secret('admin-tokens', `${late.line}@${YESTERDAY}\n`);

@@ -1,4 +1,4 @@
-// A daemon under load that is told to read a broken configuration, and then to end: it goes on with what it had, every call it
+// A daemon under load that reads a broken configuration, and is then stopped: it continues with what it had, every call it
 // made is accounted for, and nothing stays claimed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -68,7 +68,7 @@ async function reload(message: string): Promise<Record<string, unknown>> {
   return waitFor(async () => (await logged(message))[before], { what: message });
 }
 
-it('the command line talks to it when it is told whom to trust', async () => {
+it('the command line talks to it when it knows whom to trust', async () => {
   const env = { CARDPOLL_URL: url };
   const trusted = await runCli(['stats'], { env: { ...env, NODE_EXTRA_CA_CERTS: certificatePath('first') } });
   expect(trusted).toMatchObject({ code: 0 });

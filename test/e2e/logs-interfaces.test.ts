@@ -1,4 +1,4 @@
-// The signs of interfaces that the config file adds, as `cardpoll logs` reads it: from --config or the environment, beside
+// The signs of interfaces that the config file adds, as `cardpoll logs` reads it: from --config or the environment, next to
 // --roots, and refused where it is wrong and needed.
 import { expect, it } from 'vitest';
 import { LogTree } from '../support/log-tree.ts';
@@ -15,7 +15,7 @@ const CONFIG = `log_search:
     realname: { paths: [auth/check], fields: [auth_state], phrases: [认证] }
 `;
 
-it('count with the signs of everybody', async () => {
+it('count together with the built-in signs', async () => {
   const tree = new LogTree();
   tree.write('logs/gw.log', LINES);
   const command = ['logs', '--roots', tree.path('logs'), '--iccid', CARD, '--count-only', '--no-index'];

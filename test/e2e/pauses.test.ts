@@ -1,5 +1,5 @@
-// Pauses as an operator sees and makes them: real daemon, real stores, a gateway that asks for pauses. Every face tells
-// that polling is held back, why and until when, and it goes on at once when somebody says so.
+// Pauses as an operator sees and makes them: real daemon, real stores, a gateway that asks for pauses. Every interface shows
+// that polling is held back, why and until when, and polling continues at once after a resume.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
 import { runCli, waitFor } from '../support/processes.ts';
@@ -55,7 +55,7 @@ const doctor = () =>
 const metrics = async () => (await fetch(`${fleet.daemons[0]?.url}/metrics`)).text();
 
 describe("an operator's pause", () => {
-  it('holds one task type back, tells so everywhere, and ends when told', async () => {
+  it('holds one task type back, is shown everywhere, and ends when asked to', async () => {
     await fleet.cli('pause', 'realname', '--for', '30m', '--reason', 'gateway maintenance');
     const { pauses, health, health_reasons } = await overview();
     expect(pauses).toMatchObject([
@@ -137,7 +137,7 @@ describe("an operator's pause", () => {
 });
 
 describe('a gateway that asks for an hour', () => {
-  it('is given its cap, and every face tells', async () => {
+  it('is capped, and every interface shows it', async () => {
     gateway.follow((call) =>
       call.interfaceName === 'realname'
         ? { status: 429, headers: { 'retry-after': '3600' }, body: '{"code":429}' }

@@ -27,7 +27,7 @@ it('polls every card', async () => {
   expect((await fleet.logged(/NOPERM|refused/)).map(({ msg }) => msg)).toEqual([]);
 });
 
-it('the doctor finds nothing wrong with its rights, and says what it is not told', async () => {
+it('the doctor finds nothing wrong with its rights, and says what it may not read', async () => {
   const { statusOf, found } = await runDoctor({
     CARDPOLL_REDIS_URL: redisUrl,
     CARDPOLL_DATABASE_URL: fleet.databaseUrl,

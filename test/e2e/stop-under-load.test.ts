@@ -1,5 +1,5 @@
 // SIGTERM while many connections are idle, others dawdle and requests are under way: every request that has begun is
-// answered, and nobody else delays the end.
+// answered, and no other client delays the end.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Daemon, Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';

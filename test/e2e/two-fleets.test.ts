@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-it('the second one does not start, and is told both names', async () => {
+it('the second one does not start, and names both fleets', async () => {
   const { code, stderr } = await runCli(['daemon'], { env: others });
   expect(code).toBe(78);
   expect(stderr).toMatch(

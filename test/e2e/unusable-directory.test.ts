@@ -1,5 +1,5 @@
 // Directories that cannot be made or used, given to the built binary: it says so and ends. Node's own recursive mkdir
-// would try for ever below /proc, deaf to SIGTERM; the deadline ends that with SIGKILL and fails the test.
+// would retry indefinitely below /proc, deaf to SIGTERM; the deadline ends that with SIGKILL and fails the test.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ utimesSync(join(logs, 'old.log'), 1_700_000_000, 1_700_000_000);
 
 const UNUSABLE = [
   ['is below /proc, where mkdir answers "no such file"', '/proc/cardpoll/x', 'ENOENT'],
-  ['is below /sys, where nobody may make any', '/sys/cardpoll', 'EPERM|EACCES|EROFS'],
+  ['is below /sys, where no one may create any', '/sys/cardpoll', 'EPERM|EACCES|EROFS'],
   ['lies below a file', join(file, 'x'), 'ENOTDIR'],
   ['is a file', file, 'ENOTDIR'],
 ] as const;

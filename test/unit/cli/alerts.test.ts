@@ -134,7 +134,7 @@ describe('alerts rules', () => {
     expect(changes.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
   });
 
-  it('tells what has changed, old and new', async () => {
+  it('prints what has changed, old and new', async () => {
     const { env } = await daemonThatSays((request, response) =>
       json(request.line.startsWith('GET') ? RULE : { ...RULE, threshold: 80_000, is_enabled: false })(
         request,
@@ -316,7 +316,7 @@ describe('alerts recommended', () => {
   const [first, ...missing] = recommendedAlerts();
   const present = { ...RULE, name: first?.name ?? '' };
 
-  it('tells which are missing and creates nothing', async () => {
+  it('shows which are missing, and creates nothing', async () => {
     const { env, requests } = await daemon([present]);
     const { code, stdout } = await cli(['alerts', 'recommended'], { env });
     expect(code).toBe(0);

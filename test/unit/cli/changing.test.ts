@@ -90,7 +90,7 @@ describe('requests', () => {
   });
 });
 
-describe('what is told about a change', () => {
+describe('what is printed about a change', () => {
   const QUEUES = { items: [task('realname')] };
   const daemon = (read: unknown, written: unknown) =>
     daemonThatSays((request, response) =>
@@ -142,7 +142,7 @@ describe('names', () => {
     ['package CHECK', 3],
     ['vip', 5],
     ['VIP', 4],
-  ])('%j stands for %i', async (name, id) => {
+  ])('%j means %i', async (name, id) => {
     const { env, requests } = await daemon();
     expect(await cli(['configs', 'enable', name], { env })).toMatchObject({ code: 0 });
     expect(requests.at(-1)?.line).toBe(`PUT /api/admin/polling-configs/${id}`);
@@ -249,7 +249,7 @@ describe('concurrency reset', () => {
     expect(sent(requests)).toBe(0);
   });
 
-  it('refuses where nobody can be asked, and does not ask with --yes', async () => {
+  it('refuses without a terminal to ask on, and does not ask with --yes', async () => {
     const { env, requests } = await daemon();
     const refused = await cli(reset, { env });
     expect(refused).toMatchObject({ code: 64, stdout: '' });
@@ -288,7 +288,7 @@ describe('cards import', () => {
   it.each([
     ['cards.csv', 'card_id,iccid\n1,89860012345678901234\n', 'text/csv'],
     ['cards.txt', '\n {"card_id":1,"iccid":"89860012345678901234"}\n', 'application/x-ndjson'],
-  ])('sends %s as it is and tells its format from its content', async (name, content, type) => {
+  ])('sends %s as it is and detects its format from its content', async (name, content, type) => {
     const { env, requests } = await daemonThatSays(json({ ...rejected, rejected: 0, errors: [] }));
     const { code, stdout } = await cli(['cards', 'import', file(name, content)], { env });
     expect(code).toBe(0);
@@ -341,7 +341,7 @@ describe('launched commands', () => {
     expect(seen).toMatchObject([{ roles: ['worker', 'api'], gateway: { url: 'http://gateway' } }]);
   });
 
-  it('tell on a terminal where the daemon listens and logs', async () => {
+  it('print on a terminal where the daemon listens and logs', async () => {
     const daemon: Launchers['daemon'] = async (_config, _load, listening) => {
       listening('http://127.0.0.1:7480');
       return 0;
@@ -376,7 +376,7 @@ describe('launched commands', () => {
     expect(seen).toEqual([{ listen: { host: '127.0.0.1', port: 0 }, latencyMs: 50, failureRate: 0.1 }]);
   });
 
-  it('tell where the demo answers once it does, and print its state from then on', async () => {
+  it('print where the demo answers once it does, and its state from then on', async () => {
     const daemon = await daemonThatSays(json(OVERVIEW));
     const demo = async (_options: unknown, launched: (url: string, logDir: string) => void) => {
       launched(daemon.url, '/tmp/demo-logs');

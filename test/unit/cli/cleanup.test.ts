@@ -1,4 +1,4 @@
-// `cardpoll cleanup run`: asks with the plan, follows the run, and tells how it ended.
+// `cardpoll cleanup run`: asks with the plan, follows the run, and prints the result.
 import { describe, expect, it } from 'vitest';
 import type { CleanupPreviewBody, CleanupProgressBody } from '../../../src/api/client/client-bodies.ts';
 import { cli, daemonThatSays, json, type SeenRequest } from './cli-under-test.ts';
@@ -54,7 +54,7 @@ const triggers = (requests: readonly SeenRequest[]) =>
   requests.filter(({ line }) => line === 'POST /api/admin/data-cleanup/trigger').length;
 
 describe('cleanup run', () => {
-  it('shows the plan, begins after yes, draws the progress and tells the result', async () => {
+  it('shows the plan, begins after yes, draws the progress and prints the result', async () => {
     const { env, requests } = await daemon(progress('running', 500_000), progress('completed', 2_000_000));
     const options = { env, tty: true, input: 'y\n' };
     const { code, stdout, stderr } = await cli(['cleanup', 'run', '--wait'], options);

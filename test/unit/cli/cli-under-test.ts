@@ -1,4 +1,4 @@
-// The command line in this process: own streams instead of the process's, and a small HTTP server that stands for a
+// The command line in this process: own streams instead of the process's, and a small HTTP server in place of a
 // daemon. The server is real; only what it answers is prepared.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,7 +23,7 @@ export interface CliOptions {
   readonly env?: Record<string, string>;
   /** Makes all three streams terminals. */
   readonly tty?: boolean;
-  /** Of the terminal; 80 unless told otherwise. */
+  /** Columns of the terminal; default 80. */
   readonly columns?: number;
   /** What is typed. */
   readonly input?: string;

@@ -73,7 +73,7 @@ it('ends with 1 when a check failed, and says all of it as JSON', async () => {
   });
 });
 
-it('ends with 2 when it could not tell', async () => {
+it('ends with 2 when a check could not run', async () => {
   const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli([...argv, '-o', 'json'], { env, launchers: examined(REDIS, HIDDEN) });
   expect([code, JSON.parse(stdout).status]).toEqual([2, 'unknown']);
@@ -100,7 +100,7 @@ it('says for people what was found, what to do and what to type, the command who
   expect(lines.at(-2)).toBe('3 ok, 1 warning, 1 failed, 1 unknown');
 });
 
-it('tells what is wrong with the configuration, and looks at nothing else', async () => {
+it('reports mistakes of the configuration, and checks nothing else', async () => {
   const { env } = await daemonThatSays(json(WELL));
   const { code, stdout } = await cli(['doctor', '--redis-url', 'redis://r', '-o', 'json'], { env });
   expect(code).toBe(1);

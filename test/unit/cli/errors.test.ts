@@ -121,7 +121,7 @@ describe('the daemon', () => {
   });
 });
 
-describe('what a client is told with', () => {
+describe('the client settings', () => {
   it.each([
     [['--timeout', 'soon'], {}, 64, /--timeout: "soon" is not/],
     [['--timeout', '1'], {}, 64, /--timeout: .*out of bounds/],

@@ -63,7 +63,7 @@ const BODY: ExplanationBody = {
 };
 
 it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
-  '%j tells people everything',
+  '%j prints all details on a terminal',
   async (argv) => {
     const { env, requests } = await daemonThatSays(json(BODY));
     const { code, stdout } = await cli(argv, { env: { ...env, NO_COLOR: '1' }, tty: true });

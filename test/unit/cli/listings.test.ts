@@ -291,7 +291,7 @@ describe.each(LISTINGS)('%j', (argv, body) => {
 });
 
 describe('behind a pipe', () => {
-  it('every value stands whole, one record a line, with their names only for --header', async () => {
+  it('every value is printed in full, one record per line, with column names only for --header', async () => {
     const { env } = await daemonThatSays(json(many(LONG_CONFIG)));
     const { stdout } = await cli(['configs'], { env });
     const records = stdout.trimEnd().split('\n');
@@ -318,7 +318,7 @@ describe('pages', () => {
     return (await cli(['alerts', 'rules', ...argv], { env: { ...env, NO_COLOR: '1' }, tty: true })).stdout;
   };
 
-  it('tell how many there are and how to go on', async () => {
+  it('print how many there are and how to see the next page', async () => {
     const page = { ...many(RULE), page: 1, page_size: 20, total: 53 };
     expect(await listed(page)).toMatch(/\npage 1 of 3, 53 rules: --page 2\n$/);
     expect(await listed({ ...page, page: 3 })).toMatch(/\npage 3 of 3, 53 rules\n$/);

@@ -292,7 +292,7 @@ it('concurrency advise applies the recommended limits and explains it with what 
   ]);
 });
 
-it('concurrency list shows the effective limit beside the configured one, and why', async () => {
+it('concurrency list shows the effective limit next to the configured one, and why', async () => {
   const { env } = await daemonThatSays(json(LIMITS));
   const { stdout } = await cli(['concurrency'], { env: { ...env, NO_COLOR: '1' }, tty: true });
   expect(stdout).toMatch(/TASK +LIMIT +RUNNING +EFFECTIVE +REASON/);

@@ -116,7 +116,7 @@ describe('by-condition', () => {
     expect(no.requests).toHaveLength(1);
   });
 
-  it('does nothing with --dry-run, and nothing where nobody can be asked', async () => {
+  it('does nothing with --dry-run, and nothing without a terminal to ask on', async () => {
     const { env, requests } = await daemon();
     const dry = await cli([...argv, '--dry-run', '--yes'], { env });
     expect(dry).toMatchObject({ code: 0, stderr: '' });

@@ -1,5 +1,5 @@
 // Requests that may be sent again, over the live store of this process: which one runs, what later ones are answered, and for
-// how long a key is held. Time stands still until the test moves it.
+// how long a key is held. Time does not pass until the test moves it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type LateAnswer,
@@ -41,7 +41,7 @@ async function ticket(key = 'key', fingerprint = 'POST /x'): Promise<Ticket> {
 }
 
 describe('a request', () => {
-  it('runs when its key is new, and is told to wait while it runs', async () => {
+  it('runs when its key is new, and must wait while it runs', async () => {
     const first = await ticket();
     expect(first).toEqual({
       key: 'key',
@@ -118,7 +118,7 @@ describe('work that goes on after its answer', () => {
     await ticket();
   });
 
-  it('leaves its key to the lease when nobody knows whether it was done', async () => {
+  it('leaves its key to the lease when it is unknown whether it was done', async () => {
     const error = new CardpollError('unavailable', 'postgres_unreachable', 'away');
     await requests.hold(await ticket(), Promise.resolve({ status: 503, body: 'x', error }));
     expect(vi.getTimerCount(), 'renewals end').toBe(0);
@@ -127,7 +127,7 @@ describe('work that goes on after its answer', () => {
     await ticket();
   });
 
-  it('is renewed no more when its end cannot be told', async () => {
+  it('is not renewed any more when its result is unknown', async () => {
     const bug = new TypeError('a bug');
     await expect(requests.hold(await ticket(), Promise.reject(bug))).rejects.toBe(bug);
     expect(vi.getTimerCount()).toBe(0);

@@ -1,4 +1,4 @@
-// Versions of what can be changed: equal for equal state, and required only of whoever names one.
+// Versions of what can be changed: equal for equal state, and checked only if the request names one.
 import { expect, it } from 'vitest';
 import { requireVersion, VERSION_CHANGED, versionOf } from '../../../src/operations/version.ts';
 

@@ -1,4 +1,4 @@
-// One row of an import: where the bounds of a column end, and what its author is told.
+// One row of an import: the bounds of its columns, and the messages for its author.
 import { describe, expect, it } from 'vitest';
 import { type RawRow, RowProblem, toCardImport } from '../../../../src/operations/cards/card-import-row.ts';
 

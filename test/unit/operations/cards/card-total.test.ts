@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CardTotal } from '../../../../src/operations/cards/card-total.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
 
-/** A count that ends when told to, a planner that knows an estimate, and a clock that stands still meanwhile. */
+/** A count that the test ends, a planner with an estimate, and a clock that does not move meanwhile. */
 function counter({ estimate = async () => 0 } = {}) {
   const waiting: Array<{
     resolve: (total: number) => void;

@@ -1,4 +1,4 @@
-// What the doctor says of instances, and of cards in rings that are as nobody makes them for a test.
+// What the doctor says about instances, and about cards in rings in states that no other test creates.
 import { describe, expect, it } from 'vitest';
 import { instanceFindings } from '../../../../src/operations/doctor/instances.ts';
 import { ringSampleFindings } from '../../../../src/operations/doctor/ring-sample.ts';
@@ -17,7 +17,7 @@ describe('instances', () => {
     expect(instanceFindings([])).toMatchObject([{ status: 'skipped' }]);
   });
 
-  it('of several are told', () => {
+  it('lists several versions', () => {
     expect(instanceFindings([worker('a', '1.0.0'), worker('b', '0.9.0')])).toMatchObject([
       {
         status: 'warning',
@@ -72,7 +72,7 @@ describe('the sample of cards in rings', () => {
     ]);
   });
 
-  it('tells what stays away', async () => {
+  it('reports cards that stay missing', async () => {
     const stores = await setUp([1, 2], [1, 2, 3]);
     expect(await ringSampleFindings(stores, loaded, Math.random, async () => {})).toMatchObject([
       {
@@ -82,7 +82,7 @@ describe('the sample of cards in rings', () => {
       },
     ]);
     const unled = await ringSampleFindings({ ...stores, isLed: false }, loaded, Math.random, async () => {});
-    expect(unled, 'nobody would rebuild').toMatchObject([{ command: 'cardpoll stats instances' }]);
+    expect(unled, 'no leader would rebuild').toMatchObject([{ command: 'cardpoll stats instances' }]);
   });
 
   it('counts the memberships that cards should have, and looks at every ring for itself', async () => {

@@ -50,7 +50,7 @@ describe('a Redis', () => {
     ]);
   });
 
-  it('that nobody may write to is none', async () => {
+  it('without a writable server is unknown', async () => {
     const nothing = (check: string) => `${check}: unknown: no server accepts writes`;
     expect(briefly(await look([])).slice(2, 6)).toEqual(Array(4).fill(nothing('redis')));
   });
@@ -66,7 +66,7 @@ describe('a Redis', () => {
     expect((await found('redis version', { version }))?.status).toBe(status);
   });
 
-  it('that tells nothing may evict', async () => {
+  it('that reports nothing may evict keys', async () => {
     const policy = await found('redis maxmemory-policy', { version: null });
     expect([policy?.status, policy?.hint]).toEqual(['unknown', expect.stringContaining('+info')]);
   });
@@ -87,7 +87,7 @@ describe('a Redis', () => {
     });
   });
 
-  it('that is too old is to be updated, and one that tells no version is named', async () => {
+  it('that is too old must be upgraded, and one that reports no version is named', async () => {
     expect(await found('redis version', { version: '6.1.9' })).toMatchObject({
       detail: '[fd00::1]:6379 runs 6.1.9, which lacks commands that cardpoll needs',
       hint: 'upgrade it to 6.2 or later',
@@ -164,7 +164,7 @@ describe('a Redis', () => {
   it.each([
     ['redis_evicts', 'redis maxmemory-policy', 'CLI CONFIG SET maxmemory-policy noeviction'],
     ['redis_cannot_save', 'redis replication', 'CLI BGSAVE'],
-  ])('that is refused for %s answers, and is told what to do', (code, check, command) => {
+  ])('that is refused for %s answers, and the finding says what to do', (code, check, command) => {
     const findings = liveStoreNotOpened(new CardpollError('unavailable', code, 'words of it'), 'CLI');
     expect(findings.find(({ status }) => status === 'failed')).toMatchObject({
       check,
@@ -302,7 +302,7 @@ describe('a PostgreSQL', () => {
     });
   });
 
-  it('lacks migrations, or cannot tell them: then the partitions are not looked at', async () => {
+  it('lacks migrations, or cannot list them: then the partitions are not checked', async () => {
     const missing = (id: string) => ({ ...applied(id), appliedAtMs: null });
     const some = async () => [applied('1'), missing('2'), missing('3')] as ReturnType<typeof applied>[];
     expect(briefly(await look({}, some)).slice(5, 7)).toEqual([

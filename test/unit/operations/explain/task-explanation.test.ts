@@ -119,7 +119,7 @@ function explain(over: Partial<TaskFacts> = {}) {
   });
 }
 
-/** A ring whose cursor stands before the card's bucket and should have passed it `ms` ago. */
+/** A ring whose cursor is before the card's bucket and should have passed it `ms` ago. */
 function lagging(ms: number, members = 102_400): RingState {
   const due = nextDueAt(ring(), CARD.cardId);
   return ring({ members, anchorMs: NOW - ms - (due - NOW) });
@@ -191,7 +191,7 @@ describe('a card on schedule', () => {
   });
 });
 
-describe('a card nobody asks for', () => {
+describe('a card that no config polls', () => {
   it('says why each config does not take it', () => {
     const configs = [
       config(1, { carrierId: 2 }),
@@ -279,7 +279,7 @@ describe('a card held back', () => {
     });
   });
 
-  it('because nobody polls', () => {
+  it('because no instance polls', () => {
     expect(explain({ workers: 0 })).toMatchObject({
       state: 'held',
       command: 'cardpoll daemon --roles worker',
@@ -336,14 +336,14 @@ describe('a failing card', () => {
   });
 });
 
-it('tells of a manual trigger, whatever the schedule does', () => {
+it('mentions a manual trigger, whatever the schedule does', () => {
   const manual = { waiting: { before: 3 }, running: false };
   expect(explain({ place: place({ manual }) }).text).toMatch(
     /^is due in .*; a manual trigger polls it too, 3 entries before it$/,
   );
 });
 
-describe('what is told of a card', () => {
+describe('the sentences about a card', () => {
   const PAUSE = { taskType: 'realname', source: 'operator', by: 'ops', reason: '' } as const;
   const BREAKER = { interface: 'flow', breaker: 'open', instances: 1 } as const;
   const queued = (lateMs: number, before: number) => place({ queued: { dueAtMs: NOW - lateMs, before } });

@@ -168,7 +168,7 @@ describe('reasons of a task type', () => {
       { remedy: { taskType: 'realname', raiseTo: null, intervalFactor: 1.8 } },
       { code: 'overloaded', command: 'cardpoll configs' },
     ],
-  ])('tell that %s', (_, change, reason) => {
+  ])('say that %s', (_, change, reason) => {
     expect(taskReasons({ ...FINE, ...change })).toMatchObject([reason]);
   });
 
@@ -216,7 +216,7 @@ describe('reasons of the fleet', () => {
     ]);
   });
 
-  it('tell that nobody polls, and that the initialisation is stuck', () => {
+  it('say that no instance polls, and that the initialisation is stuck', () => {
     const since = new Map([['init_stuck', 5]]);
     const stuck = { tasks: [], initStuck: true, databaseOutages: null, clockGap: null, since };
     const reasons = fleetReasons({ ...stuck, workers: 0, schedulers: 0 });
@@ -228,7 +228,7 @@ describe('reasons of the fleet', () => {
     expect(led).toMatchObject([{ code: 'init_stuck', command: 'cardpoll doctor' }]);
   });
 
-  it('tell who cannot use the database, and that nobody leads where all that may cannot', () => {
+  it('name the instances without the database, and say that none leads when all candidates are cut off', () => {
     const healthy = {
       tasks: [],
       workers: 2,
@@ -301,7 +301,7 @@ describe('reasons of the fleet', () => {
       { drainSeconds: null, remedy: { taskType: 'realname', raiseTo: 180, intervalFactor: 2 } },
       '60000 cards in the queue, which never drains at this rate',
     ],
-  ])('tell when a backlog is gone: %j', (change, text) => {
+  ])('say when a backlog is gone: %j', (change, text) => {
     expect(taskReasons({ ...FINE, queueLength: 60_000, ...change })[0]).toMatchObject({ text });
   });
 });

@@ -13,7 +13,7 @@ it('asks every five seconds at most, and once at a time', async () => {
   expect(await stops.read()).toBe(2);
 });
 
-it('knows nothing while the database is away or hangs, and nobody waits for it', async () => {
+it('is unknown while the database is away or hangs, and no caller waits for it', async () => {
   const clock = new FakeClock();
   let answer: () => Promise<number> = async () => 3;
   const stops = new PatientReading(() => answer(), clock);

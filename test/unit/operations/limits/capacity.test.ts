@@ -26,7 +26,7 @@ describe('capacity of a task type', () => {
     });
   });
 
-  it('tells when a backlog is gone', () => {
+  it('computes when a backlog is gone', () => {
     expect(capacityOf({ ...IDLE, owedCards: 30_000 }).drainSeconds).toBe(60);
   });
 

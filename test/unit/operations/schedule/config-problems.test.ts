@@ -38,7 +38,7 @@ it.each([
     ],
     'every card it matches is polled by config 2 and 1',
   ],
-] as const)('tells that %s takes all its cards', (_, others, problem) => {
+] as const)('says that %s takes all its cards', (_, others, problem) => {
   expect(problems({}, others, 0)).toEqual([problem]);
 });
 
@@ -68,7 +68,7 @@ it('does not take a config of another task type for an enabled one', () => {
   expect(problems({ intervalSeconds: 0 }, [{ id: 12, status: 0 }])).toHaveLength(1);
 });
 
-it('tells that no card matches, of an interval set in SQL, and that a type is not polled', () => {
+it('reports that no card matches, an interval set in SQL, and a type that is not polled', () => {
   expect(problems({ carrierId: 99 }, [], 0)).toEqual(['no card matches it']);
   expect(problems({ intervalSeconds: 5_000 })).toEqual([
     'interval_seconds must be a whole number from 1 to 1000',

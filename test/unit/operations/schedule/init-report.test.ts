@@ -36,7 +36,7 @@ describe('initReportOf', () => {
     });
   });
 
-  it('calls it stuck only once progress stands still for more than a minute', () => {
+  it('calls it stuck only after a minute without progress', () => {
     expect(initReportOf(running, START_MS + 70_000).status).toBe('running');
     expect(initReportOf(running, START_MS + 70_001)).toMatchObject({
       status: 'stuck',
@@ -84,7 +84,7 @@ describe('initReportOf', () => {
 });
 
 describe('InitReporter', () => {
-  it('calls initialisation stuck that does not begin for a minute, with nobody to write that down', () => {
+  it('calls initialisation stuck when it does not begin for a minute and no leader can record that', () => {
     const clock = new FakeClock(START_MS);
     const reporter = new InitReporter(clock);
     const pending: InitProgress = { ...running, status: 'pending', startedAtMs: null, updatedAtMs: null };

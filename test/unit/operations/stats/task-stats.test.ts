@@ -65,7 +65,7 @@ describe('queueStatsOf', () => {
     });
   });
 
-  it('tells how far the slowest enabled ring is behind', () => {
+  it('reports how far the slowest enabled ring is behind', () => {
     const rings = [
       ring({ cursor: 100 }),
       ring({ configId: 2, cursor: 58 }),
@@ -148,7 +148,7 @@ describe('taskStatsOf', () => {
     expect(reason?.text).toBe('80 % of polls succeed; carrier 7: 96 % fail');
   });
 
-  it('tells what holds the type back', () => {
+  it('reports what holds the type back', () => {
     const pause = { source: 'gateway', by: 'worker-1', reason: 'HTTP 429', secondsLeft: 30 };
     expect(taskStatsOf(queue, reading(10, 0, 100), { ...FREE, pauses: [pause] })).toMatchObject({
       health: 'alert',
