@@ -4,8 +4,9 @@ import type { Setting } from './settings/setting.ts';
 /** Text for a command's help: flag, accepted value and meaning. */
 export function flagHelp(setting: Setting<unknown>): string {
   const env = setting.env ?? setting.file?.env ?? null;
+  const unit = setting.kind.accepts.startsWith('milliseconds') ? ' ms' : '';
   const notes = [
-    setting.defaultText === 'none' ? null : `default: ${setting.defaultText}`,
+    setting.defaultText === 'none' ? null : `default: ${setting.defaultText}${unit}`,
     env === null ? null : `env: ${env}`,
   ].filter((note) => note !== null);
   return `${setting.doc.replace(/\.$/, '')}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`;

@@ -36,6 +36,11 @@ it.each(COMMANDS)('help of "%s" states every default once', async (path) => {
   expect(options).not.toMatch(/\(default: [^)]*\) \(default:|default: ""/);
 });
 
+it('help states the unit of a default', async () => {
+  const { stdout } = await cli(['--help']);
+  expect(stdout.replace(/\s+/g, ' ')).toContain('(default: 10000 ms; env: CARDPOLL_TIMEOUT_MS)');
+});
+
 it('help and help of a command show the same as --help', async () => {
   expect(await cli(['help'])).toEqual(await cli(['--help']));
   expect(await cli(['help', 'stats'])).toEqual(await cli(['stats', '--help']));
