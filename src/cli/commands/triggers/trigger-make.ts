@@ -109,7 +109,11 @@ export const batch = defineCommand<[], BatchOptions>({
   ],
   options: [
     { flags: '--card-ids <ids>', doc: 'card ids, comma separated', kind: listOf(CARD_ID) },
-    { flags: '--file <path>', doc: 'file with card ids, one per line or comma separated', kind: text('path') },
+    {
+      flags: '--file <path>',
+      doc: 'file with card ids, one per line or comma separated',
+      kind: text('path'),
+    },
     TASK,
     WAIT_OPTION,
   ],
