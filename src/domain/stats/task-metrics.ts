@@ -28,7 +28,8 @@ interface PollRates {
   readonly avgDurationMs: number | null;
 }
 
-export interface TaskMetrics extends PollRates, SchedulePace {
+export interface TaskMetrics extends PollRates {
+  readonly schedule: SchedulePace;
   /** Due and running. */
   readonly queueLength: number;
   /** Cards whose last poll failed and that wait for a retry. */

@@ -3,7 +3,7 @@
 import type { Actor } from '../../domain/audit.ts';
 import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
-import { TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
+import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -94,14 +94,13 @@ export class ConcurrencyOperations {
     }));
   }
 
-  /** @returns the live store's counts, in order of TASK_TYPES, with the durable limit while none is in force yet. */
   async counts(): Promise<LimitedCounts[]> {
-    const counted = await Promise.all(
-      TASK_TYPES.map(async (taskType) => ({
-        taskType,
-        ...(await this.live.work.counts(taskType)),
-      })),
-    );
+    return this.limited(await askPerTaskType((taskType) => this.live.work.counts(taskType)));
+  }
+
+  /** @returns the counts in order of TASK_TYPES, with the durable limit while none is in force yet. */
+  async limited(counts: Readonly<Record<TaskType, QueueCounts>>): Promise<LimitedCounts[]> {
+    const counted = TASK_TYPES.map((taskType) => ({ taskType, ...counts[taskType] }));
     if (counted.every(isLimited)) return counted;
     const durable = await this.records.configs.concurrency();
     return counted.map((one) => ({

@@ -1,9 +1,10 @@
 // Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
 // initialisation.
-import { askPerTaskType } from '../../domain/task-type.ts';
+import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
+import { readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { CardTotal } from '../cards/card-total.ts';
 import type { ClockGap } from '../health/clock-gap.ts';
@@ -73,8 +74,7 @@ export class StatsOperations {
   }
 
   async queues(): Promise<QueueStats[]> {
-    const [counts, rings] = await Promise.all([this.deps.concurrency.counts(), this.deps.live.rings.list()]);
-    return counts.map((one) => queueStatsOf(one, rings, this.deps.clock.now()));
+    return (await this.#read()).map(({ queue }) => queue);
   }
 
   async tasks(): Promise<TaskStats[]> {
@@ -82,19 +82,16 @@ export class StatsOperations {
   }
 
   async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<MeasuredTask[]> {
-    const { stats, work } = this.deps.live;
+    const { work } = this.deps.live;
     const nowMs = this.deps.clock.now();
-    const [queues, readings] = await Promise.all([
-      this.queues(),
-      askPerTaskType((taskType) => stats.read(taskType)),
-    ]);
+    const readings = await this.#read();
     const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
       effectiveConcurrency < concurrency.max;
     const limits = await Promise.all(
-      queues.map((queue) => (isReduced(queue) ? work.limitRecord(queue.taskType) : null)),
+      readings.map(({ queue }) => (isReduced(queue) ? work.limitRecord(queue.taskType) : null)),
     );
-    return queues.map((queue, i) =>
-      taskStatsOf(queue, readings[queue.taskType], {
+    return readings.map(({ queue, reading }, i) =>
+      taskStatsOf(queue, reading, {
         pauses: pauses
           .filter(({ taskType }) => taskType === queue.taskType)
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
@@ -104,6 +101,16 @@ export class StatsOperations {
         since,
       }),
     );
+  }
+
+  async #read(): Promise<Array<{ readonly queue: QueueStats; readonly reading: TaskReading }>> {
+    const { clock, concurrency, live } = this.deps;
+    const fleet = await readFleet(live, clock.now());
+    const counts = await concurrency.limited(perTaskType((taskType) => fleet[taskType].counts));
+    return counts.map((one) => {
+      const reading = fleet[one.taskType];
+      return { queue: queueStatsOf(one, reading.metrics.schedule), reading };
+    });
   }
 
   async #surroundings(): Promise<Surroundings> {

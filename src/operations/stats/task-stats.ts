@@ -1,14 +1,12 @@
 // One task type in numbers: computes the reports for operators from the counts of the live store. Used by stats.ts.
-// Pure; reads no store and no clock. Every derived number of a task type (schedule lag, rate ...) is defined only here,
-// except for the numbers that alert rules use too, which are in domain/stats/task-metrics.ts.
+// Pure; reads no store and no clock. The numbers that alert rules use too are derived in fleet-reading.ts; every other one
+// only here.
 
 import { outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { rounded, roundedOrNull } from '../../domain/rounded.ts';
-import { schedulePaceOf } from '../../domain/schedule/schedule-pace.ts';
+import type { SchedulePace } from '../../domain/schedule/schedule-pace.ts';
 import { percentileOf } from '../../domain/stats/durations.ts';
-import { pollRatesOf } from '../../domain/stats/task-metrics.ts';
-import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
-import type { RingState } from '../../store/ports/live/rings.ts';
+import type { TaskReading } from '../../store/ports/live/fleet-reading.ts';
 import { healthOfReasons, type TaskHealthInputs, taskReasons } from '../health/health-reasons.ts';
 import { type Capacity, capacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { LimitedCounts } from '../limits/concurrency.ts';
@@ -25,10 +23,8 @@ type TaskSurroundings = Pick<
   'pauses' | 'breakers' | 'unconfirmedStops' | 'limitReason' | 'since'
 >;
 
-/** @param rings the rings of all task types */
-export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[], nowMs: number): QueueStats {
+export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
-  const own = rings.filter((ring) => ring.taskType === taskType);
   return {
     taskType,
     queueLength,
@@ -36,7 +32,7 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
     backoff,
     inFlight,
     manualLength,
-    ...schedulePaceOf(own, nowMs),
+    ...schedule,
     effectiveConcurrency: counts.effectiveConcurrency,
     concurrency: {
       current: inFlight,
@@ -48,11 +44,11 @@ export function queueStatsOf(counts: LimitedCounts, rings: readonly RingState[],
 
 export function taskStatsOf(
   queue: QueueStats,
-  reading: StatsReading,
+  { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
   surroundings: TaskSurroundings,
 ): MeasuredTask {
-  const { window, recent } = reading;
-  const { successRate, avgDurationMs } = pollRatesOf(window);
+  const { window, recent } = stats;
+  const { successRate, avgDurationMs } = metrics;
   const { taskType, effectiveConcurrency, concurrency } = queue;
   const capacity = capacityOf({
     taskType,
@@ -78,14 +74,14 @@ export function taskStatsOf(
   });
   return {
     ...queue,
-    total: reading.total,
-    succeeded: reading.succeeded,
-    failed: reading.failed,
+    total: stats.total,
+    succeeded: stats.succeeded,
+    failed: stats.failed,
     successRate: roundedOrNull(successRate),
     avgDurationMs: roundedOrNull(avgDurationMs),
     p50Ms: roundedOrNull(percentileOf(window.durations, 0.5)),
     p95Ms: roundedOrNull(percentileOf(window.durations, 0.95)),
-    ratePerSecond: rounded((window.succeeded + window.failed) / window.seconds),
+    ratePerSecond: rounded(metrics.polls / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
     capacity: roundedCapacity(capacity),
     health: healthOfReasons(healthReasons),

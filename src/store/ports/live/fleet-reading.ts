@@ -11,8 +11,6 @@ import type { QueueCounts } from './work-queue.ts';
 export interface TaskReading {
   readonly counts: QueueCounts;
   readonly stats: StatsReading;
-  /** The rings of this task type. */
-  readonly rings: readonly RingState[];
   readonly metrics: TaskMetrics;
 }
 
@@ -27,24 +25,27 @@ export async function readFleet(
   return askPerTaskType(async (taskType) => {
     const [counts, reading] = await Promise.all([work.counts(taskType), stats.read(taskType)]);
     const own = all.filter((ring) => ring.taskType === taskType);
-    return { counts, stats: reading, rings: own, metrics: metricsOf(counts, reading, own, nowMs) };
+    return readingOf(counts, reading, own, nowMs);
   });
 }
 
-function metricsOf(
+/** @param rings of the task type that was counted. */
+export function readingOf(
   counts: QueueCounts,
-  { window }: StatsReading,
+  stats: StatsReading,
   rings: readonly RingState[],
   nowMs: number,
-): TaskMetrics {
+): TaskReading {
   const { queueLength, backoff, inFlight, manualLength } = counts;
-  return {
+  const { window } = stats;
+  const metrics = {
     queueLength,
     backoff,
     inFlight,
     manualLength,
     polls: window.succeeded + window.failed,
     ...pollRatesOf(window),
-    ...schedulePaceOf(rings, nowMs),
+    schedule: schedulePaceOf(rings, nowMs),
   };
+  return { counts, stats, metrics };
 }

@@ -121,7 +121,7 @@ const IDLE: Metrics = {
   manualLength: 0,
   polls: 0,
   ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),
-  ...schedulePaceOf([], 0),
+  schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
 };
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { PollsByCarrier } from '../../../../src/domain/results/carrier-polls.ts';
+import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import type { LimitedCounts } from '../../../../src/operations/limits/concurrency.ts';
 import { queueStatsOf, taskStatsOf } from '../../../../src/operations/stats/task-stats.ts';
-import type { StatsReading } from '../../../../src/store/ports/live/poll-stats.ts';
+import { readingOf } from '../../../../src/store/ports/live/fleet-reading.ts';
 import type { RingState } from '../../../../src/store/ports/live/rings.ts';
 
 const NOW_MS = 1_800_000_000_000;
@@ -40,8 +42,13 @@ function ring(changes: Partial<RingState>): RingState {
   };
 }
 
-function reading(succeeded: number, failed: number, durationMs: number): StatsReading {
-  return {
+function reading(
+  succeeded: number,
+  failed: number,
+  durationMs: number,
+  carriers: PollsByCarrier = new Map(),
+) {
+  const stats = {
     total: 1_000,
     succeeded: 900,
     failed: 100,
@@ -50,15 +57,19 @@ function reading(succeeded: number, failed: number, durationMs: number): StatsRe
     timeouts: 0,
     succeededMs: 0,
     limitReached: 0,
-    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers: new Map() },
+    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers },
     recent: { polls: 30, seconds: 15, durations: {} },
   };
+  return readingOf(counts, stats, [], NOW_MS);
 }
 
+const queueOf = (rings: readonly RingState[], differing: Partial<LimitedCounts> = {}) =>
+  queueStatsOf({ ...counts, ...differing }, schedulePaceOf(rings, NOW_MS));
+
 describe('queueStatsOf', () => {
-  it('sums the members of the rings of its own type', () => {
-    const rings = [ring({}), ring({ configId: 2, members: 5 }), ring({ taskType: 'package', members: 99 })];
-    expect(queueStatsOf(counts, rings, NOW_MS)).toMatchObject({
+  it('sums the members of the rings', () => {
+    const rings = [ring({}), ring({ configId: 2, members: 5 })];
+    expect(queueOf(rings)).toMatchObject({
       scheduledCards: 1_005,
       queueLength: 30,
       due: 10,
@@ -71,16 +82,15 @@ describe('queueStatsOf', () => {
       ring({ configId: 2, cursor: 58 }),
       ring({ configId: 3, cursor: 70 }),
     ];
-    expect(queueStatsOf(counts, rings, NOW_MS).scheduleLagSeconds).toBe(42);
+    expect(queueOf(rings).scheduleLagSeconds).toBe(42);
   });
 
   it.each([
     ['ahead of its time', ring({ cursor: 150 })],
     ['disabled', ring({ enabled: false, cursor: 0 })],
     ['never built', ring({ generation: 0, buckets: 0, cursor: 0 })],
-    ['of another type', ring({ taskType: 'realname', cursor: 0 })],
   ])('counts no lag for a ring that is %s', (_why, late) => {
-    expect(queueStatsOf(counts, [late], NOW_MS).scheduleLagSeconds).toBe(0);
+    expect(queueOf([late]).scheduleLagSeconds).toBe(0);
   });
 
   it('shows the ring that is worst off for its interval, and what was left out', () => {
@@ -91,12 +101,12 @@ describe('queueStatsOf', () => {
       [slow, fast, off],
       [fast, off, slow],
     ])
-      expect(queueStatsOf(counts, rings, NOW_MS)).toMatchObject({
+      expect(queueOf(rings)).toMatchObject({
         intervalSeconds: 4,
         achievedIntervalSeconds: 43,
         skippedRevolutions: 10,
       });
-    expect(queueStatsOf(counts, [off], NOW_MS)).toMatchObject({
+    expect(queueOf([off])).toMatchObject({
       intervalSeconds: null,
       achievedIntervalSeconds: null,
     });
@@ -104,11 +114,11 @@ describe('queueStatsOf', () => {
 
   it('counts no more than one revolution as owed', () => {
     const lost = ring({ cursor: -10_000 });
-    expect(queueStatsOf(counts, [lost], NOW_MS)).toMatchObject({ overdueCards: 1_000 });
+    expect(queueOf([lost])).toMatchObject({ overdueCards: 1_000 });
   });
 
   it('gives running tasks in percent of the limit', () => {
-    expect(queueStatsOf(counts, [], NOW_MS).concurrency).toEqual({
+    expect(queueOf([]).concurrency).toEqual({
       current: 3,
       max: 7,
       usagePercent: 42.86,
@@ -125,7 +135,7 @@ const FREE = {
 };
 
 describe('taskStatsOf', () => {
-  const queue = queueStatsOf(counts, [], NOW_MS);
+  const queue = queueOf([]);
 
   it('takes rate, success and duration from the window and the totals from the start of counting', () => {
     expect(taskStatsOf(queue, reading(285, 15, 60_000), FREE)).toMatchObject({
@@ -142,9 +152,8 @@ describe('taskStatsOf', () => {
   });
 
   it('names the carrier that fails far more than the others', () => {
-    const { window, ...rest } = reading(800, 200, 60_000);
     const carriers = new Map([[7, { polls: 100, failed: 96 }]]);
-    const [reason] = taskStatsOf(queue, { ...rest, window: { ...window, carriers } }, FREE).healthReasons;
+    const [reason] = taskStatsOf(queue, reading(800, 200, 60_000, carriers), FREE).healthReasons;
     expect(reason?.text).toBe('80 % of polls succeed; carrier 7: 96 % fail');
   });
 
@@ -158,30 +167,29 @@ describe('taskStatsOf', () => {
 
   it('compares what the schedule asks for with what the limit lets through', () => {
     // Seven calls of 100 ms at a time are 70 a second; 6,400 cards every 64 s are 100 a second.
-    const busy = queueStatsOf(counts, [ring({ members: 6_400, cursor: 58 })], NOW_MS);
+    const busy = queueOf([ring({ members: 6_400, cursor: 58 })]);
     expect(busy).toMatchObject({ demandPerSecond: 100, scheduleLagSeconds: 42, overdueCards: 4_200 });
     const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000), FREE);
     expect(capacity).toMatchObject({ capacityPerSecond: 70, headroomPercent: -42.86, drainSeconds: null });
     expect(healthReasons).toContainEqual(
       expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
     );
-    const wide = queueStatsOf(
-      { ...counts, maxConcurrency: 20, effectiveConcurrency: 20 },
-      [ring({ members: 6_400, cursor: 58 })],
-      NOW_MS,
-    );
+    const wide = queueOf([ring({ members: 6_400, cursor: 58 })], {
+      maxConcurrency: 20,
+      effectiveConcurrency: 20,
+    });
     // 10 due, 2 by hand and 4,200 overdue at 100 a second to spare.
     expect(taskStatsOf(wide, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(43);
   });
 
   it('owes what waits in the manual list too', () => {
     // 70 a second let through, 20 of them asked for: 10 due and 490 by hand take ten seconds.
-    const own = queueStatsOf({ ...counts, manualLength: 490 }, [ring({ members: 1_280 })], NOW_MS);
+    const own = queueOf([ring({ members: 1_280 })], { manualLength: 490 });
     expect(taskStatsOf(own, reading(10, 0, 1_000), FREE).capacity.drainSeconds).toBe(10);
   });
 
   it('is worse off while its limit is used up', () => {
-    const used = queueStatsOf({ ...counts, inFlight: 7 }, [], NOW_MS);
+    const used = queueOf([], { inFlight: 7 });
     expect(taskStatsOf(used, reading(10, 0, 100), FREE).healthReasons).toMatchObject([
       { code: 'concurrency_usage', severity: 'alert', text: '100 % of the limit is in use' },
     ]);

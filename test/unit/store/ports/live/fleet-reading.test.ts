@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { openEmbeddedLiveStore } from '../../../../../src/store/memory/live-store.ts';
+import { readFleet } from '../../../../../src/store/ports/live/fleet-reading.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+
+it('judges each task type by its own rings, queue and polls', async () => {
+  const clock = new FakeClock(Date.parse('2026-11-21T02:00:00Z'));
+  const live = openEmbeddedLiveStore({ clock });
+  for (const [configId, taskType, members] of [
+    [1, 'realname', [1, 2, 3]],
+    [2, 'package', [4]],
+  ] as const) {
+    const ring = { configId, taskType };
+    await live.rings.configure(ring, { intervalMs: 60_000, enabled: true });
+    await live.rings.startGeneration(ring, 64, { activate: true });
+    await live.rings.add(ring, [...members]);
+  }
+  await live.manual.push('package', ['9']);
+  await live.stats.record('realname', 'w', 1, { succeeded: 9, failed: 1, durationMs: 500 });
+
+  const fleet = await readFleet(live, clock.now());
+  expect(fleet.realname.metrics).toMatchObject({
+    polls: 10,
+    successRate: 90,
+    avgDurationMs: 50,
+    manualLength: 0,
+    schedule: { scheduledCards: 3 },
+  });
+  expect(fleet.package.metrics).toMatchObject({
+    polls: 0,
+    successRate: null,
+    manualLength: 1,
+    schedule: { scheduledCards: 1 },
+  });
+  expect(fleet.carddata.metrics.schedule.scheduledCards).toBe(0);
+});
