@@ -42,6 +42,11 @@ interface Excess {
   readonly allowanceMb: number;
 }
 
+/** An excess whose card this worker may stop now. */
+interface ClaimedExcess extends Excess {
+  readonly attempt: number;
+}
+
 interface Verdict {
   readonly over: boolean;
   readonly stopped: boolean;
@@ -102,15 +107,15 @@ export class PackageTask implements Task {
       case 'unconfirmed':
         throw unconfirmed(card);
       default: {
-        const present = { card, month, usedMb: claim.usedMb, allowanceMb: claim.allowanceMb };
-        await this.#stop(present, deadline);
+        const { attempt, usedMb, allowanceMb } = claim;
+        await this.#stop({ card, month, attempt, usedMb, allowanceMb }, deadline);
         return { over: true, stopped: true };
       }
     }
   }
 
   /** Makes the claimed call and waits until the gateway shows its effect. @throws CardpollError `stop_unconfirmed` */
-  async #stop(excess: Excess, deadline: Deadline): Promise<void> {
+  async #stop(excess: ClaimedExcess, deadline: Deadline): Promise<void> {
     const { card } = excess;
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await this.deps.reader.forget([card.cardId]);
@@ -145,20 +150,20 @@ export class PackageTask implements Task {
   }
 
   /** After a pause (of this process or of the record store) the claim may have ended and another worker may hold it. */
-  async #requireTime({ card, month }: Excess, deadline: Deadline): Promise<void> {
+  async #requireTime({ card, month, attempt }: ClaimedExcess, deadline: Deadline): Promise<void> {
     if (deadline.remainingMs() > 0) return;
-    await this.deps.stops.abandon(card.cardId, month, 'the lease was over before the call');
+    await this.deps.stops.abandon(card.cardId, month, attempt, 'the lease was over before the call');
     throw new CardpollError('busy', 'lease_over', `no time is left to stop card ${card.cardId}`);
   }
 
-  async #callStop({ card, month }: Excess, deadline: Deadline): Promise<void> {
+  async #callStop({ card, month, attempt }: ClaimedExcess, deadline: Deadline): Promise<void> {
     try {
       await this.deps.gateway.call('stop', card, deadline.remainingMs());
     } catch (error) {
       // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is
       // asked.
       if (error instanceof GatewayError && error.isRefusal) {
-        await this.deps.stops.abandon(card.cardId, month, error.message);
+        await this.deps.stops.abandon(card.cardId, month, attempt, error.message);
       }
       throw error;
     }
@@ -167,7 +172,7 @@ export class PackageTask implements Task {
   /**
    * @returns whether the gateway shows the effect of the call. Without an answer, notes it as unconfirmed and throws.
    */
-  async #showsEffect(excess: Excess, deadline: Deadline): Promise<boolean> {
+  async #showsEffect(excess: ClaimedExcess, deadline: Deadline): Promise<boolean> {
     try {
       return await this.#reportsStopped(excess.card, deadline);
     } catch (error) {
@@ -176,8 +181,8 @@ export class PackageTask implements Task {
     }
   }
 
-  async #noteUnconfirmed({ card, month }: Excess): Promise<void> {
-    const noted = await this.deps.stops.acknowledge(card.cardId, month);
+  async #noteUnconfirmed({ card, month, attempt }: ClaimedExcess): Promise<void> {
+    const noted = await this.deps.stops.acknowledge(card.cardId, month, attempt);
     if (noted === null) return;
     this.deps.log.warn(
       {

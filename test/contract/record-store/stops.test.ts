@@ -11,8 +11,9 @@ const HOUR_MS = 3_600_000;
 const MONTH = '2026-11';
 const T = 1_795_251_272_123;
 const OVER = { usedMb: 1025.5, allowanceMb: 1024 };
-const GRANTED = { state: 'granted', ...OVER };
-const UNRESOLVED = { state: 'unresolved', ...OVER };
+/** The first claim of a stop, and the next one. */
+const GRANTED = { state: 'granted', attempt: 1, ...OVER };
+const UNRESOLVED = { state: 'unresolved', attempt: 2, ...OVER };
 
 const NOT_OVER: Array<[string, string]> = [
   ['whose allowance was raised', 'UPDATE cards SET allowance_mb = 1025.5'],
@@ -139,6 +140,7 @@ describeRecordStore('stops', (db) => {
     await db.sql('UPDATE card_usage SET used_mb = 20');
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({
       state: 'unresolved',
+      attempt: 2,
       usedMb: 20,
       allowanceMb: 10,
     });
@@ -158,7 +160,7 @@ describeRecordStore('stops', (db) => {
     const pauses: number[] = [];
     for (const calls of range(9)) {
       await db.store.stops.claim(1, MONTH, HOUR_MS);
-      const noted = await db.store.stops.acknowledge(1, MONTH);
+      const noted = await db.store.stops.acknowledge(1, MONTH, calls);
       expect(noted?.calls).toBe(calls);
       pauses.push(Math.round((noted?.retryInMs ?? 0) / 1_000));
       const claim = await db.store.stops.claim(1, MONTH, HOUR_MS);
@@ -179,10 +181,10 @@ describeRecordStore('stops', (db) => {
     const [frozen, next] = [await db.another(), await db.another()];
     await frozen.stops.claim(1, MONTH, 0);
     await next.stops.claim(1, MONTH, HOUR_MS);
-    expect(await frozen.stops.acknowledge(1, MONTH)).toBeNull();
+    expect(await frozen.stops.acknowledge(1, MONTH, 1)).toBeNull();
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
     await next.stops.complete(1, MONTH);
-    expect(await next.stops.acknowledge(1, MONTH)).toBeNull();
+    expect(await next.stops.acknowledge(1, MONTH, 2)).toBeNull();
   });
 
   it.each<[string, string]>([
@@ -198,7 +200,7 @@ describeRecordStore('stops', (db) => {
     await overPackage([5, 6], month);
     for (const cardId of [5, 6]) await db.store.stops.claim(cardId, month, HOUR_MS);
     expect(await db.store.stops.unconfirmed()).toBe(0);
-    await db.store.stops.acknowledge(5, month);
+    await db.store.stops.acknowledge(5, month, 1);
     expect(await db.store.stops.unconfirmed()).toBe(1);
     await db.sql(change);
     expect(await db.store.stops.unconfirmed()).toBe(0);
@@ -217,9 +219,9 @@ describeRecordStore('stops', (db) => {
 
   it('is granted at once after it was abandoned, and keeps the reason', async () => {
     await db.store.stops.claim(1, MONTH, HOUR_MS);
-    await db.store.stops.abandon(1, MONTH, 'code 500: refused');
+    await db.store.stops.abandon(1, MONTH, 1, 'code 500: refused');
     expect(await db.sql('SELECT last_error FROM card_stops')).toEqual([{ last_error: 'code 500: refused' }]);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(GRANTED);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ ...GRANTED, attempt: 2 });
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 2 }]);
   });
@@ -227,15 +229,15 @@ describeRecordStore('stops', (db) => {
   it('is granted after an unresolved claim was abandoned', async () => {
     await db.store.stops.claim(1, MONTH, 0);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
-    await db.store.stops.abandon(1, MONTH, 'not stopped, and refused');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(GRANTED);
+    await db.store.stops.abandon(1, MONTH, 2, 'not stopped, and refused');
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ ...GRANTED, attempt: 3 });
   });
 
   it('does not let a caller that overslept abandon the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
     await frozen.stops.claim(1, MONTH, 0);
     expect(await next.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
-    await frozen.stops.abandon(1, MONTH, 'refused');
+    await frozen.stops.abandon(1, MONTH, 1, 'refused');
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
   });
 
@@ -243,7 +245,7 @@ describeRecordStore('stops', (db) => {
     await db.store.stops.claim(1, MONTH, HOUR_MS);
     const other = await db.another();
     await other.stops.complete(1, MONTH);
-    await db.store.stops.abandon(1, MONTH, 'too late');
+    await db.store.stops.abandon(1, MONTH, 1, 'too late');
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
   });
 });

@@ -17,7 +17,13 @@ export interface UnconfirmedStop {
  */
 export type StopClaim =
   // Only this caller may call the gateway now; unresolved: an earlier caller died or failed around its call.
-  | { readonly state: 'granted' | 'unresolved'; readonly usedMb: number; readonly allowanceMb: number }
+  | {
+      readonly state: 'granted' | 'unresolved';
+      /** Fences the claim: who held an earlier one, and wakes up late, changes nothing. */
+      readonly attempt: number;
+      readonly usedMb: number;
+      readonly allowanceMb: number;
+    }
   | { readonly state: 'held' } // another caller holds the claim
   | ({ readonly state: 'unconfirmed' } & UnconfirmedStop) // acknowledged without effect; not to be called again yet
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
@@ -62,9 +68,9 @@ export interface StopRecords {
    * before a pause of 30 s, which doubles each time up to an hour. @returns null when this caller no longer holds the
    * claim.
    */
-  acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null>;
+  acknowledge(cardId: number, month: string, attempt: number): Promise<UnconfirmedStop | null>;
   /** Call when the call certainly had no effect (the gateway refused it): the next claim is granted at once. */
-  abandon(cardId: number, month: string, error: string): Promise<void>;
+  abandon(cardId: number, month: string, attempt: number, error: string): Promise<void>;
   /** @returns the number of cards that run despite an acknowledged stop, up to UNCONFIRMED_STOPS_COUNTED. */
   unconfirmed(): Promise<number>;
 }

@@ -1,8 +1,7 @@
 // Stop claims (see StopClaim in the port): each method is one statement.
 //
-// The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the
-// claim that somebody else holds by then. The port does not carry it, so the store remembers the attempts it was
-// granted until they end.
+// The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
+// of another caller.
 import { UNCONFIRMED_STOPS_COUNTED } from '../../../domain/alerts/alert-rule.ts';
 import { type AuditChange, type AuditEntry, DAEMON } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
@@ -37,8 +36,6 @@ interface ClaimRow {
 }
 
 export class SqlStops implements StopRecords {
-  readonly #attempts = new Map<string, number>();
-
   constructor(private readonly client: SqlClient) {}
 
   wanted(cardIds: readonly number[]): Promise<CardMembership[]> {
@@ -50,8 +47,7 @@ export class SqlStops implements StopRecords {
     if (row === undefined) return { state: 'held' };
     const { state } = row;
     if (state === 'granted' || state === 'unresolved') {
-      this.#attempts.set(keyOf(cardId, month), row.attempts);
-      return { state, usedMb: row.usedMb, allowanceMb: row.allowanceMb };
+      return { state, attempt: row.attempts, usedMb: row.usedMb, allowanceMb: row.allowanceMb };
     }
     return state === 'unconfirmed' ? { state, calls: row.calls, retryInMs: row.retryInMs } : { state };
   }
@@ -61,27 +57,22 @@ export class SqlStops implements StopRecords {
     const [row] = await withPartitions(this.client, month, () =>
       this.client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(SQL.complete, params),
     );
-    this.#attempts.delete(keyOf(cardId, month));
     return row === undefined ? null : { ...DAEMON, ...row };
   }
 
-  async acknowledge(cardId: number, month: string): Promise<UnconfirmedStop | null> {
-    const key = keyOf(cardId, month);
+  async acknowledge(cardId: number, month: string, attempt: number): Promise<UnconfirmedStop | null> {
     const [unconfirmed = null] = await this.client.query<UnconfirmedStop>(SQL.acknowledge, [
       cardId,
       monthStart(month),
-      this.#attempts.get(key) ?? 0,
+      attempt,
       FIRST_PAUSE_MS,
       LONGEST_PAUSE_MS,
     ]);
-    this.#attempts.delete(key);
     return unconfirmed;
   }
 
-  async abandon(cardId: number, month: string, error: string): Promise<void> {
-    const key = keyOf(cardId, month);
-    await this.client.query(SQL.abandon, [cardId, monthStart(month), this.#attempts.get(key) ?? 0, error]);
-    this.#attempts.delete(key);
+  async abandon(cardId: number, month: string, attempt: number, error: string): Promise<void> {
+    await this.client.query(SQL.abandon, [cardId, monthStart(month), attempt, error]);
   }
 
   ofCard(cardId: number, limit: number): Promise<CardStop[]> {
@@ -92,8 +83,4 @@ export class SqlStops implements StopRecords {
     const [row] = await this.client.query<{ count: number }>(SQL.unconfirmed, [UNCONFIRMED_STOPS_COUNTED]);
     return row?.count ?? 0;
   }
-}
-
-function keyOf(cardId: number, month: string): string {
-  return `${cardId}/${month}`;
 }

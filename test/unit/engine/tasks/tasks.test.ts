@@ -52,7 +52,7 @@ let logged: Array<Record<string, unknown>>;
 beforeEach(() => {
   clock = new FakeClock(NOW_MS);
   answers = { card_status: 'active', stop: null };
-  claim = { state: 'granted', usedMb: 12, allowanceMb: 9 };
+  claim = { state: 'granted', attempt: 3, usedMb: 12, allowanceMb: 9 };
   entry = { action: 'card.stop' } as unknown as AuditEntry;
   [called, entries, asked, logged] = [[], [], [], []];
 });
@@ -258,7 +258,7 @@ describe('package', () => {
     await expect(poll('package', { stopped: true })).rejects.toMatchObject(UNCONFIRMED);
     expect(asked.slice(1)).toEqual([
       ['forget', [7]],
-      ['acknowledge', 7, '2026-11'],
+      ['acknowledge', 7, '2026-11', 3],
     ]);
     expect(logged).toEqual([
       {
@@ -280,7 +280,7 @@ describe('package', () => {
       return null;
     };
     await expect(poll('package')).rejects.toBe(lost);
-    expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11']);
+    expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11', 3]);
   });
 
   it('makes no call when the lease is half over, and gives the claim back with the reason', async () => {
@@ -293,7 +293,7 @@ describe('package', () => {
       code: 'lease_over',
       message: 'no time is left to stop card 7',
     });
-    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 'the lease was over before the call']);
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call']);
     expect(called).toHaveLength(1);
   });
 
@@ -301,7 +301,7 @@ describe('package', () => {
     [
       'refused',
       new GatewayError('backpressure', 'answered with 429'),
-      ['abandon', 7, '2026-11', 'answered with 429'],
+      ['abandon', 7, '2026-11', 3, 'answered with 429'],
     ],
     ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS]],
   ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {
