@@ -135,6 +135,20 @@ it('opening refuses a server that evicts keys', async () => {
   });
 });
 
+it('a server that evicts keys after a reconnection is warned of, and used', async () => {
+  const server = await freshRedis();
+  const warned: string[] = [];
+  const log = { info: () => {}, warn: (_: object, message: string) => void warned.push(message) };
+  const store = await openRedisLiveStore({ url: server.url, log });
+  opened.push(store);
+  const admin = new Redis(server.url);
+  await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await waitFor(() => warned.some((message) => message.includes('maxmemory-policy allkeys-lru')));
+  admin.disconnect();
+  await store.ping();
+});
+
 it('credentials are used, and wrong ones are named as the fault', async () => {
   const server = await freshRedis();
   const admin = new Redis(server.url);

@@ -110,10 +110,24 @@ function logConnection(client: RedisClient, log: ConnectionLog): void {
     up = false;
   });
   client.connection.on('ready', () => {
-    if (lost) log.info({ redis: client.shownUrl }, 'Redis connection restored');
+    if (lost) {
+      log.info({ redis: client.shownUrl }, 'Redis connection restored');
+      void warnOfEviction(client, log);
+    }
     up = true;
     lost = false;
   });
+}
+
+/** After a failover or a restart another policy may be in force. Polling goes on: stopping would keep no key. */
+async function warnOfEviction(client: RedisClient, log: ConnectionLog): Promise<void> {
+  try {
+    await requireNoEviction(client);
+  } catch (error) {
+    // The connection may be lost again by now, and then the next one asks.
+    if (!(error instanceof CardpollError) || error.code !== 'redis_evicts') return;
+    log.warn({ redis: client.shownUrl, hint: error.hint }, error.message);
+  }
 }
 
 /** A server that evicts keys would silently lose scheduled cards. A server that hides its policy is trusted. */
