@@ -9,17 +9,17 @@ const PASSWORD_IN_URL = /^[a-z+-]+:\/\/[^/@]*:[^/@]+@/i;
 
 /** @returns a message, or null. */
 export function openToOthers(path: string): string | null {
-  return mode(path) & OTHERS_MAY_READ ? `everybody can read ${path}; run chmod 600 ${path}` : null;
+  return mode(path) & OTHERS_MAY_READ ? `every user can read ${path}; run chmod 600 ${path}` : null;
 }
 
 /** A config file may be read by all unless it holds a password, and written by its owner and group only. */
 export function badConfigRights(path: string, { values }: ConfigFile): string | null {
-  if (mode(path) & OTHERS_MAY_WRITE) return `everybody can write ${path}; run chmod o-w ${path}`;
+  if (mode(path) & OTHERS_MAY_WRITE) return `every user can write ${path}; run chmod o-w ${path}`;
   const holdsPassword = [...values.values()].some(
     ({ raw }) => typeof raw === 'string' && PASSWORD_IN_URL.test(raw),
   );
   if (!holdsPassword || openToOthers(path) === null) return null;
-  return `everybody can read ${path}, which holds a password; run chmod 600 ${path}`;
+  return `every user can read ${path}, which holds a password; run chmod 600 ${path}`;
 }
 
 function mode(path: string): number {

@@ -70,14 +70,14 @@ export function planOf(action: Action): ChangePlan {
       return cleanupPlan(action.preview);
     case 'acknowledge':
       return {
-        title: `Alert ${action.alert.id} "${action.alert.rule_name}": nobody is at it -> acknowledged by you`,
-        effects: ['Everybody sees who is at it. It goes on firing, and its end is told.'],
+        title: `Alert ${action.alert.id} "${action.alert.rule_name}": not acknowledged -> acknowledged by you`,
+        effects: ['Everyone sees that you handle it. It keeps firing, and its end is still notified.'],
         command: `cardpoll alerts ack ${action.alert.id}`,
       };
     case 'silence':
       return {
-        title: `Rule ${action.alert.rule_id} "${action.alert.rule_name}": told -> silent for ${seconds(action.seconds)}`,
-        effects: ['Nobody is told of its alerts meanwhile; they stay in the history.'],
+        title: `Rule ${action.alert.rule_id} "${action.alert.rule_name}": notifies -> silent for ${seconds(action.seconds)}`,
+        effects: ['Its alerts send no notifications meanwhile; they stay in the history.'],
         command: `cardpoll alerts silence ${action.alert.rule_id} --for ${action.seconds}s`,
       };
   }

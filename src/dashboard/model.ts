@@ -128,7 +128,7 @@ const COMMANDS: Record<Command, (state: State) => State> = {
     const trigger = state.data.triggers.body?.items[state.picked] ?? null;
     if (trigger === null) return nothingPicked(state);
     if (trigger.status === 'completed' || trigger.status === 'cancelled')
-      return noticed(state, `trigger ${trigger.trigger_id} is over already`);
+      return noticed(state, `trigger ${trigger.trigger_id} has already ended`);
     return planned(state, { kind: 'cancel', trigger });
   },
   poll: (state) => {

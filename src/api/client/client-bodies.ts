@@ -1,5 +1,5 @@
 // What the admin API sends and takes, as JSON has it: the reports of the operations in wire form, and requests. Used by
-// the client and whoever shows an answer.
+// the client and by the code that shows an answer.
 import type { TaskType } from '../../domain/task-type.ts';
 import type {
   AlertReport,

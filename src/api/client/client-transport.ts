@@ -76,7 +76,7 @@ function isOver({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-/** The answer as it begins to arrive; whoever calls reads it. */
+/** The answer as it begins to arrive; the caller reads it. */
 export async function open(target: URL, outgoing: Outgoing): Promise<IncomingMessage> {
   const { request } = target.protocol === 'https:' ? await import('node:https') : await import('node:http');
   const { method, headers, body, signal } = outgoing;

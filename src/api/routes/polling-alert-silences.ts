@@ -41,7 +41,7 @@ export function pollingAlertSilenceRoutes(silences: SilenceOperations): FastifyP
       {
         schema: {
           tags,
-          summary: 'List the silences that last',
+          summary: 'List the current silences',
           response: { 200: itemsOf(silenceReport) },
         },
       },

@@ -66,7 +66,7 @@ export const STORES = {
     file: { flag: null, env: 'CARDPOLL_DATABASE_URL_FILE', credential: 'database_url' },
     kind: url('postgres', 'postgresql'),
     defaultText: 'embedded, when neither store is set',
-    doc: 'PostgreSQL database that stores cards, usage and history. Needs the Redis URL too.',
+    doc: 'PostgreSQL database that stores cards, usage and history. Set redis_url as well.',
     scopes: ['daemon', 'migrate'],
   }),
   databaseMaxConnections: withDefault({

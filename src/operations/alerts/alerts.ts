@@ -175,7 +175,7 @@ export class AlertOperations {
       problem('cooldownSeconds', cooldownProblem(fields.cooldownSeconds)),
     ].filter((found) => found !== null);
     if (problems.length === 0) return fields;
-    throw new CardpollError('invalid', 'invalid_field', 'the alert rule cannot be like this', {
+    throw new CardpollError('invalid', 'invalid_field', 'the alert rule is not valid', {
       fields: problems,
     });
   }

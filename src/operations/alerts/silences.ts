@@ -83,7 +83,7 @@ export class SilenceOperations {
 }
 
 function wrong(field: string, message: string): CardpollError {
-  return new CardpollError('invalid', 'invalid_field', 'the silence cannot be like this', {
+  return new CardpollError('invalid', 'invalid_field', 'the silence is not valid', {
     fields: [{ field, message }],
   });
 }

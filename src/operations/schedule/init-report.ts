@@ -9,7 +9,7 @@ import type { InitReport } from './schedule-report.ts';
 /** Longer without progress, or not even begun, is stuck (operations interface, section 7). */
 const INIT_STUCK_AFTER_MS = 60_000;
 
-/** Remembers since when initialisation is pending: nobody writes that down, above all where no leader is. */
+/** Remembers since when initialisation is pending: no store has that time, least of all without a leader. */
 export class InitReporter {
   #pendingSinceMs: number | null;
 

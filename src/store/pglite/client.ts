@@ -93,7 +93,7 @@ export class PgliteClient implements SqlClient {
     await this.#exited;
   }
 
-  /** Sends at once; only for whoever holds the line. */
+  /** Sends at once; only for the caller whose turn it is. */
   readonly #runner: SqlRunner & SqlTransaction = {
     query: async <Row>(sql: string | PreparedSql, params: readonly SqlValue[] = []) =>
       (await this.#send({ kind: 'query', sql: typeof sql === 'string' ? sql : sql.text, params })) as Row[],

@@ -27,7 +27,7 @@ export function lockDataDir(dataDir: string): () => void {
 }
 
 function tryCreate(path: string, content: string): boolean {
-  // Written aside and linked, so that nobody ever reads half a lock.
+  // Written to another file and linked, so that no process ever reads half a lock.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, content);
   try {

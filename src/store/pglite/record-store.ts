@@ -57,8 +57,8 @@ function takeDir(dataDir: string): { realDir: string; unlock: () => void } {
 const OTHERS = 0o077;
 
 /**
- * What the database writes can be read, and much of it written, by everybody: the directory keeps others out. One that
- * holds other things too is not ours to close.
+ * Every user can read the files of the database, and write most of them: the directory keeps other users out. A directory
+ * with other files in it is not ours to close.
  */
 function makePrivate(realDir: string): void {
   if ((statSync(realDir).mode & OTHERS) === 0) return;

@@ -1,6 +1,6 @@
 // Entry of the worker thread that runs PGlite: one query blocks its thread, up to a second, and the main thread must
-// go on polling. Started by client.ts. Executes what it is told, one request after the other; that
-// transactions stay whole is the client's business.
+// go on polling. Started by client.ts. Executes one request after the other; the
+// client keeps transactions whole.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';

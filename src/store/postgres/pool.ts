@@ -92,8 +92,8 @@ export class PostgresClient implements SqlClient {
         if (rows[0]?.read_only === true && options.readsOnly !== true) throw readOnlyError(this.#where);
       },
     });
-    // A connection that breaks says so here as well as to the query it runs, if any; unheard it would end the process.
-    // The pool drops it, and whoever asks next learns the state of the server.
+    // A connection that breaks emits an error here as well as to its query, if any; without a listener that would end the
+    // process. The pool drops the connection, and the next query shows the state of the server.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
@@ -165,7 +165,7 @@ export class PostgresClient implements SqlClient {
 
   /**
    * Bounds of time and prepared statements belong to a connection. A pooler in transaction mode lends the server's connections
-   * to whoever begins a transaction: then one process serves two of our connections that ask one after the other.
+   * to each transaction in turn: then one server process serves two of our connections one after the other.
    */
   async #requireOwnConnections(): Promise<void> {
     const two = [1, 2].slice(0, this.#pool.options.max);

@@ -12,8 +12,8 @@ SELECT current_setting('server_version_num')::integer / 10000 AS major_version,
   (SELECT count(*) FROM pg_stat_replication)::integer AS standbys
 
 -- name: vitals.oldestWriter
--- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Of other
--- users' sessions only those of pg_read_all_stats are told.
+-- What has been writing for the longest, in any database of the server: a session, or a transaction that is prepared. Only a
+-- member of pg_read_all_stats sees the sessions of other users.
 SELECT database, open_ms::float8 AS open_ms, remedy
 FROM (
   SELECT datname AS database, extract(epoch FROM clock_timestamp() - xact_start) * 1000 AS open_ms,

@@ -1,4 +1,4 @@
-// How the database server is, as it tells anybody who may log in. Used by sql-record-store.ts for the doctor.
+// The state of the database server, as far as any user who may log in can read it. Used by sql-record-store.ts for the doctor.
 import type { RecordServer } from '../ports/records/record-store.ts';
 import type { SqlClient } from './client/sql-client.ts';
 import { statements } from './client/statements.ts';

@@ -270,12 +270,16 @@ describe('a single card', () => {
   });
 });
 
-it('to cancel what is over already is exit code 1', async () => {
-  const problem = { title: 'Conflict', detail: 'manual trigger x is over already', code: 'trigger_finished' };
+it('cancelling a trigger that has ended is exit code 1', async () => {
+  const problem = {
+    title: 'Conflict',
+    detail: 'manual trigger x has already ended',
+    code: 'trigger_finished',
+  };
   const { env } = await daemonThatSays(json(problem, 409));
   expect(await cli(['trigger', 'cancel', 'x'], { env })).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'cardpoll: manual trigger x is over already\n',
+    stderr: 'cardpoll: manual trigger x has already ended\n',
   });
 });

@@ -386,7 +386,7 @@ describe('admin tokens', () => {
     ]);
   });
 
-  it('refuses a file everybody can read, a missing one, and variable and file together', async () => {
+  it('refuses a file that every user can read, a missing one, and variable and file together', async () => {
     const open = file('open-tokens', tokens, 0o644);
     const readable = await refusal(daemon({ env: { CARDPOLL_ADMIN_TOKENS_FILE: open } }));
     expect(readable.message).toContain(`chmod 600 ${open}`);

@@ -31,13 +31,13 @@ describe('a config file', () => {
 
   it('that everybody may write is refused', async () => {
     const path = file('writable.yaml', 'log_level: warn\n', 0o666);
-    expect(await refusal({ '--config': path })).toContain(`everybody can write ${path}; run chmod`);
+    expect(await refusal({ '--config': path })).toContain(`every user can write ${path}; run chmod`);
   });
 
   it('that holds a password and that everybody may read is refused, without naming it', async () => {
     const path = file('readable.yaml', withPassword, 0o644);
     const said = await refusal({ '--config': path });
-    expect(said).toContain(`everybody can read ${path}, which holds a password; run chmod 600`);
+    expect(said).toContain(`every user can read ${path}, which holds a password; run chmod 600`);
     expect(said).not.toContain(PASSWORD);
     chmodSync(path, 0o640);
     expect(await refusal({ '--config': path })).toBe('accepted');
@@ -80,7 +80,7 @@ describe('TLS files', () => {
     expect(await refusal({ ...flags, '--tls-key': '/nowhere.key' })).toContain('/nowhere.key');
     expect(await refusal({ ...flags, '--tls-cert': certificatePath('second') })).toContain('cannot be used');
     chmodSync(paths.key, 0o644);
-    expect(await refusal(flags)).toContain(`everybody can read ${paths.key}; run chmod 600`);
+    expect(await refusal(flags)).toContain(`every user can read ${paths.key}; run chmod 600`);
   });
 });
 

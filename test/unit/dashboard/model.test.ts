@@ -233,9 +233,9 @@ describe('actions', () => {
       troubledState({ view: 'alerts', picked: 7 }),
       ['A'],
       {
-        title: expect.stringMatching(/^Alert 7 ".*": nobody is at it -> acknowledged by you$/s),
+        title: expect.stringMatching(/^Alert 7 ".*": not acknowledged -> acknowledged by you$/s),
         command: 'cardpoll alerts ack 7',
-        effects: /Everybody sees/,
+        effects: /Everyone sees/,
       },
     ],
     [
@@ -243,9 +243,9 @@ describe('actions', () => {
       troubledState({ view: 'alerts' }),
       ['S', ...'2h', 'return'],
       {
-        title: expect.stringMatching(/^Rule 1 ".*": told -> silent for 2h$/s),
+        title: expect.stringMatching(/^Rule 1 ".*": notifies -> silent for 2h$/s),
         command: 'cardpoll alerts silence 1 --for 7200s',
-        effects: /Nobody is told/,
+        effects: /send no notifications/,
       },
     ],
     [
@@ -328,7 +328,7 @@ describe('actions', () => {
         }),
       ),
       'X',
-      /is over already/,
+      /has already ended/,
     ],
     ['no pause', calmState(), 'G', /realname is not paused/],
     ['no card that fails', calmState({ view: 'task' }), 'T', /no card of realname fails/],

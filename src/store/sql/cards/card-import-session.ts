@@ -33,7 +33,7 @@ export class SqlCardImportSession implements CardImportSession {
   ) {}
 
   write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }> {
-    // A card or iccid that somebody else inserts at this moment is seen, and reported, by the next attempt.
+    // The next attempt sees, and reports, a card or iccid that another session inserts at this moment.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
       this.client.transaction((tx) => writeChunk(tx, rows, this.options)),
     );

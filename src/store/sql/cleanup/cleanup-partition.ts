@@ -8,7 +8,7 @@ import file from './cleanup-partition.sql';
 
 const SQL = statements(file, 'expired', 'state', 'detach', 'finishDetaching', 'drop');
 
-/** A detached table is nobody's; only a vacuum or a curious reader may still hold it. */
+/** No statement of ours uses a detached table; only a vacuum or a curious reader may still hold it. */
 const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /**

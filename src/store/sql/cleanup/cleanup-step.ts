@@ -50,7 +50,7 @@ export async function cleanupStep(client: SqlClient, item: RunItem): Promise<num
   return client.transaction((tx) => walk(tx, item, target));
 }
 
-/** Writes down what is about to be dropped: from here on it goes, whoever does it. */
+/** Notes the partition before it is dropped: from here on the run drops it, whichever instance continues the run. */
 async function notePartition(client: SqlClient, item: RunItem, partition: string): Promise<number> {
   const { rows } = await countWithin(client, fill(SQL.partitionRows, { partition }), []);
   await client.query(SQL.noteDropping, [item.runId, item.position, partition, rows]);

@@ -7,7 +7,7 @@ import { limitStatements } from './transaction-bounds.ts';
 
 const SQL = statements(file, 'count', 'estimate');
 
-/** Longer than that nobody waits for an exact number; well within what the admin API allows an answer. */
+/** An exact number is not worth a longer wait; well within the time that the admin API has for an answer. */
 export const COUNT_WITHIN_MS = 2_000;
 
 const QUERY_CANCELED = '57014';

@@ -1,5 +1,5 @@
 // Repeats a short transaction that lost against a concurrent one. Used by writers whose statement is safe to repeat
-// as a whole; nothing here waits, since the winner has finished when the loser is told.
+// as a whole; nothing here waits, since the winner has finished when the loser gets its error.
 import { sqlStateOf } from './sql-errors.ts';
 
 const ATTEMPTS = 4;

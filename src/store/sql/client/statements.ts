@@ -7,7 +7,7 @@ const BEGINNING = /^-- name: ([a-z_]+\.(\w+))$/m;
 /** Servers show only the beginning of what they run: it is the statement. */
 const HEADER = /^(--.*\n)+/;
 
-/** @param names every statement of the file: one that is missing, or that nobody asks for, is a mistake. */
+/** @param names all statements of the file. Throws when one is missing from the file or from the names. */
 export function statements<Name extends string>(
   file: string,
   ...names: readonly Name[]

@@ -129,7 +129,7 @@ export class SqlTriggers implements TriggerRecords {
 
   async takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void> {
     await this.client.transaction(async (tx) => {
-      // Locked first, as whoever counts results does.
+      // Locked first, in the order of the code that counts results.
       await tx.query(SQL.lock, [triggerId]);
       await tx.query(SQL.takeBackCards, [triggerId, runningCardIds]);
       await tx.query(SQL.endFeeding, [triggerId]);

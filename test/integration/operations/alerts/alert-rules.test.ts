@@ -63,7 +63,7 @@ const notFound = (id: number) => ({
 const refused = (...fields: object[]) => ({
   kind: 'invalid',
   code: 'invalid_field',
-  message: 'the alert rule cannot be like this',
+  message: 'the alert rule is not valid',
   fields,
 });
 

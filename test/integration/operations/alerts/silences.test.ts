@@ -33,7 +33,7 @@ beforeEach(async () => {
 const refused = (field: string, message: string) => ({
   kind: 'invalid',
   code: 'invalid_field',
-  message: 'the silence cannot be like this',
+  message: 'the silence is not valid',
   fields: [{ field, message }],
 });
 
