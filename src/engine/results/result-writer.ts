@@ -27,7 +27,7 @@ export interface FinishedItem {
   readonly outcome: PollOutcome | null;
   /** What is stored about a failed poll; null when the poll did not fail. */
   readonly failure: FailureNote | null;
-  /** Backoff at which a failed card is left to its ring, milliseconds. */
+  /** Backoff at which the card is left to its ring, milliseconds, if it failed or its outcome cannot be written. */
   readonly retryCapMs: number;
   /** Shortest wait of a failed card, milliseconds. */
   readonly waitMs: number;
@@ -35,8 +35,6 @@ export interface FinishedItem {
 
 type Stage = 'write' | 'count' | 'settle';
 
-/** Retries after a backoff: not at once, since the value may be refused every time, but within an interval. */
-const POLL_AGAIN = { verdict: 'failed', retryCapMs: 60_000 } as const;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 2_000;
 
@@ -114,7 +112,7 @@ export class ResultWriter {
   async #record(batch: readonly FinishedItem[]): Promise<void> {
     const polled = batch.filter((entry) => entry.outcome !== null);
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
-    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, ...POLL_AGAIN } : entry));
+    const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
     const results = ended.filter(isOfTrigger).map(triggerResultOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);

@@ -225,8 +225,11 @@ export class Worker extends LoopService {
     if (!manual && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     const poll = await this.#poller.poll(card, deadline);
-    if ('outcome' in poll) return this.#end(item, 'done', { outcome: poll.outcome });
-    const retry = retryOf(poll.error, (config?.intervalSeconds ?? 0) * 1_000);
+    const intervalMs = (config?.intervalSeconds ?? 0) * 1_000;
+    // The writer retries a card like after a failed poll when it cannot write the outcome.
+    if ('outcome' in poll)
+      return this.#end(item, 'done', { outcome: poll.outcome, retry: retryOf(null, intervalMs) });
+    const retry = retryOf(poll.error, intervalMs);
     this.#end(item, 'failed', { retry, failure: failureNoteOf(poll.error, card.cardId, poll.durationMs) });
   }
 

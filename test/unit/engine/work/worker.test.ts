@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
-import type { PollOutcome } from '../../../../src/domain/results/poll-outcome.ts';
+import type { PollOutcome, UsageChange } from '../../../../src/domain/results/poll-outcome.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
@@ -22,6 +22,9 @@ const LEASE_MS = 15_000;
 /** A card that is no more. */
 const REMOVED = 404;
 
+/** A reading; its numbers do not matter here. */
+const USAGE = {} as UsageChange;
+
 let clock: FakeClock;
 let live: LiveStore;
 let writer: ResultWriter;
@@ -32,6 +35,8 @@ let noted: FailureNote[];
 let written: PollOutcome[];
 /** Backoff caps under which cards were settled. */
 let caps: number[];
+/** Cards whose usage another worker wrote first. */
+let stale: readonly number[];
 let poll: (deadline: Deadline) => Promise<void>;
 /** What happens while cards are read. */
 let reading: () => void;
@@ -42,6 +47,7 @@ beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
   [polls, verdicts, noted, written, caps] = [[], [], [], [], []];
+  stale = [];
   poll = async () => {};
   reading = () => {};
   writer = new ResultWriter({
@@ -57,7 +63,7 @@ beforeEach(() => {
     results: {
       write: async (outcomes) => {
         written.push(...outcomes);
-        return { staleUsage: [] };
+        return { staleUsage: stale };
       },
     },
     triggers: { count: async () => {} },
@@ -86,7 +92,8 @@ function makeWorker(work: Partial<WorkQueue> = {}, over: Partial<Deps> = {}): Wo
       poll: async ({ cardId }, deadline) => {
         polls.push({ cardId, remainingMs: deadline.remainingMs() });
         await poll(deadline);
-        return { outcome: { cardId, taskType: 'realname', polledAtMs: deadline.nowMs() }, fields: {} };
+        const outcome = { cardId, taskType: 'realname', polledAtMs: deadline.nowMs() } as const;
+        return { outcome: stale.includes(cardId) ? { ...outcome, usage: USAGE } : outcome, fields: {} };
       },
     },
     instanceId: 'w',
@@ -649,6 +656,16 @@ it.each([
   await worker.stop();
   await writer.stop();
   expect(verdicts).toEqual([[1, verdict]]);
+});
+
+it('retries a card whose usage another worker wrote first for as long as its interval', async () => {
+  stale = [1];
+  const worker = makeWorker(claiming({ cardId: 1 }), configs({ carrierId: 1, intervalSeconds: 30 }));
+  await worker.runOnce();
+  await worker.stop();
+  await writer.stop();
+  expect(verdicts).toEqual([[1, 'failed']]);
+  expect(caps).toEqual([30_000]);
 });
 
 it('retries a failed card for as long as its interval, and one without a config never', async () => {
