@@ -101,12 +101,32 @@ CREATE TABLE card_removals (
   CONSTRAINT card_removals_pkey PRIMARY KEY (changed_xid, card_id)
 );
 
+CREATE TABLE card_resumes (
+  run_id uuid NOT NULL,
+  card_id bigint NOT NULL,
+  state text DEFAULT 'waiting'::text NOT NULL,
+  not_before timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  claimed_until timestamp with time zone,
+  unresolved boolean DEFAULT false NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  unconfirmed integer DEFAULT 0 NOT NULL,
+  refused integer DEFAULT 0 NOT NULL,
+  last_error text,
+  ended_at timestamp with time zone,
+  CONSTRAINT card_resumes_pkey PRIMARY KEY (run_id, card_id),
+  CONSTRAINT card_resumes_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE,
+  CONSTRAINT card_resumes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'resumed'::text, 'already_running'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX card_resumes_due ON public.card_resumes USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE UNIQUE INDEX card_resumes_waiting ON public.card_resumes USING btree (card_id) WHERE (state = 'waiting'::text);
+
 CREATE TABLE card_stops (
   card_id bigint NOT NULL,
   month date NOT NULL,
   iccid text NOT NULL,
   used_mb double precision NOT NULL,
-  allowance_mb double precision NOT NULL,
+  allowance_mb double precision,
   state text DEFAULT 'requested'::text NOT NULL,
   claimed_until timestamp with time zone,
   unresolved boolean DEFAULT false NOT NULL,
@@ -116,10 +136,23 @@ CREATE TABLE card_stops (
   completed_at timestamp with time zone,
   unconfirmed integer DEFAULT 0 NOT NULL,
   acknowledged_at timestamp with time zone,
+  authority text,
+  ordered_by text,
+  reason text,
+  held_by text,
+  charged_at timestamp with time zone,
+  due_at timestamp with time zone,
+  resumed_at timestamp with time zone,
   CONSTRAINT card_stops_pkey PRIMARY KEY (card_id, month),
-  CONSTRAINT card_stops_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'done'::text])))
+  CONSTRAINT card_stops_authority_check CHECK ((authority = ANY (ARRAY['released'::text, 'operator'::text]))),
+  CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text]))),
+  CONSTRAINT card_stops_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'done'::text, 'held'::text, 'observed'::text, 'dismissed'::text, 'resumed'::text]))) NOT VALID
 );
+CREATE INDEX card_stops_at ON public.card_stops USING btree (COALESCE(completed_at, requested_at) DESC, card_id);
+CREATE INDEX card_stops_due ON public.card_stops USING btree (due_at) WHERE ((state = 'requested'::text) AND (authority IS NOT NULL));
+CREATE INDEX card_stops_resumed ON public.card_stops USING btree (resumed_at) WHERE (resumed_at IS NOT NULL);
 CREATE INDEX card_stops_unconfirmed ON public.card_stops USING btree (card_id) WHERE ((state = 'requested'::text) AND (acknowledged_at IS NOT NULL));
+CREATE INDEX card_stops_waiting ON public.card_stops USING btree (state, card_id) WHERE (state = ANY (ARRAY['held'::text, 'observed'::text]));
 
 CREATE TABLE card_usage (
   card_id bigint NOT NULL,
@@ -279,12 +312,45 @@ CREATE TABLE polling_configs (
   CONSTRAINT polling_configs_status_check CHECK ((status = ANY (ARRAY[0, 1])))
 );
 
+CREATE TABLE resume_runs (
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  reason text NOT NULL,
+  created_by text NOT NULL,
+  created_role text NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  cancelled_at timestamp with time zone,
+  month date,
+  CONSTRAINT resume_runs_pkey PRIMARY KEY (id),
+  CONSTRAINT resume_runs_month_key UNIQUE (month)
+);
+CREATE INDEX resume_runs_at ON public.resume_runs USING btree (created_at DESC);
+
 CREATE TABLE rule_types (
   rule_type text NOT NULL,
   task_type text NOT NULL,
   CONSTRAINT rule_types_pkey PRIMARY KEY (rule_type, task_type),
   CONSTRAINT rule_types_task_type_fkey FOREIGN KEY (task_type) REFERENCES task_types(task_type)
 );
+
+CREATE TABLE stop_control (
+  only_row boolean DEFAULT true NOT NULL,
+  mode text,
+  mode_since timestamp with time zone,
+  mode_by text,
+  mode_reason text,
+  minute bigint DEFAULT 0 NOT NULL,
+  by_minute integer[] DEFAULT array_fill(0, ARRAY[61]) NOT NULL,
+  by_quarter integer[] DEFAULT array_fill(0, ARRAY[97]) NOT NULL,
+  jump_since timestamp with time zone,
+  jump_factor double precision,
+  jump_baseline double precision,
+  jump_recent double precision,
+  jump_accepted_at timestamp with time zone,
+  CONSTRAINT stop_control_pkey PRIMARY KEY (only_row),
+  CONSTRAINT stop_control_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'observe'::text]))),
+  CONSTRAINT stop_control_only_row_check CHECK (only_row)
+);
+COMMENT ON COLUMN stop_control.jump_baseline IS 'Median growth of the readings before the jump, MB per hour.';
 
 CREATE TABLE task_types (
   task_type text NOT NULL,
@@ -371,6 +437,61 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.cards_to_resume(card_ids bigint[], since timestamp with time zone, carrier integer)
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT card_id
+  FROM (
+    SELECT c.card_id FROM cards c WHERE c.card_id = ANY (card_ids)
+    UNION
+    SELECT s.card_id
+    FROM card_stops s JOIN cards c ON c.card_id = s.card_id
+    WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
+      AND c.carrier_id = coalesce(carrier, c.carrier_id)
+  ) AS chosen
+  WHERE NOT EXISTS (SELECT FROM card_resumes r WHERE r.card_id = chosen.card_id AND r.state = 'waiting')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  SELECT CASE WHEN slots <= 0 THEN counts
+    ELSE counts[least(slots, cardinality(counts))::integer + 1 : ]
+      || array_fill(0, ARRAY[least(slots, cardinality(counts))::integer])
+  END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.judge_stop(authority text, charged_at timestamp with time zone, mode_setting text, max_per_hour integer, max_per_day integer)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  control stop_control;
+BEGIN
+  -- The first look takes no lock: stops that are held do not wait for each other.
+  FOR look IN 1..2 LOOP
+    IF look = 1 THEN SELECT * INTO STRICT control FROM stop_control;
+    ELSE SELECT * INTO STRICT control FROM stop_control FOR UPDATE;
+    END IF;
+    IF coalesce(control.mode, mode_setting) = 'observe' THEN RETURN 'observed'; END IF;
+    control := stop_control_now(control);
+    IF charged_at IS NOT NULL THEN control := stop_uncounted(control, charged_at); END IF;
+    CONTINUE WHEN authority IS NOT NULL;
+    IF control.jump_since IS NOT NULL AND control.jump_accepted_at IS NULL THEN RETURN 'usage_jump'; END IF;
+    IF (SELECT sum(n) FROM unnest(control.by_minute) n) >= max_per_hour THEN RETURN 'budget_hour'; END IF;
+    IF (SELECT sum(n) FROM unnest(control.by_quarter) n) >= max_per_day THEN RETURN 'budget_day'; END IF;
+  END LOOP;
+  control.by_minute[61] := control.by_minute[61] + 1;
+  control.by_quarter[97] := control.by_quarter[97] + 1;
+  UPDATE stop_control SET minute = control.minute, by_minute = control.by_minute, by_quarter = control.by_quarter;
+  RETURN 'granted';
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -378,3 +499,47 @@ AS $function$
 BEGIN
   RAISE EXCEPTION 'the audit trail is append-only' USING ERRCODE = 'insufficient_privilege';
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.stop_control_now(control stop_control)
+ RETURNS stop_control
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  present bigint := floor(extract(epoch FROM clock_timestamp()) / 60);
+BEGIN
+  control.by_minute := counts_moved_on(control.by_minute, present - control.minute);
+  control.by_quarter := counts_moved_on(control.by_quarter, present / 15 - control.minute / 15);
+  control.minute := present;
+  RETURN control;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.stop_uncounted(control stop_control, charged_at timestamp with time zone)
+ RETURNS stop_control
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  charged bigint := floor(extract(epoch FROM charged_at) / 60);
+  slot integer;
+BEGIN
+  slot := 61 - greatest(0, least(61, control.minute - charged));
+  IF slot >= 1 THEN control.by_minute[slot] := greatest(0, control.by_minute[slot] - 1); END IF;
+  slot := 97 - greatest(0, least(97, control.minute / 15 - charged / 15));
+  IF slot >= 1 THEN control.by_quarter[slot] := greatest(0, control.by_quarter[slot] - 1); END IF;
+  RETURN control;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.uncount_stop(charged_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  control stop_control;
+BEGIN
+  IF charged_at IS NULL THEN RETURN; END IF;
+  SELECT * INTO STRICT control FROM stop_control FOR UPDATE;
+  control := stop_uncounted(stop_control_now(control), charged_at);
+  UPDATE stop_control SET minute = control.minute, by_minute = control.by_minute, by_quarter = control.by_quarter;
+END
+$function$;

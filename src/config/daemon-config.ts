@@ -8,6 +8,7 @@ import type { GATEWAY } from './settings/gateway-settings.ts';
 import type { INSTANCE } from './settings/instance-settings.ts';
 import type { POLLING } from './settings/polling-settings.ts';
 import type { Values } from './settings/setting.ts';
+import type { STOPS } from './settings/stop-settings.ts';
 import type { STORES } from './settings/store-settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
@@ -21,6 +22,7 @@ export interface DaemonConfig extends Instance, Access {
   readonly api: Values<typeof API>;
   readonly gateway: GatewayConfig;
   readonly polling: Values<typeof POLLING>;
+  readonly stops: Values<typeof STOPS>;
   readonly alerts: Values<typeof ALERTS>;
   readonly webhooks: Values<typeof WEBHOOKS>;
   readonly cleanup: Values<typeof CLEANUP>;

@@ -34,6 +34,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     polling: reader.readAll(SETTINGS.polling),
     alerts: reader.readAll(SETTINGS.alerts),
     webhooks: reader.readAll(SETTINGS.webhooks),
+    stops: reader.readAll(SETTINGS.stops),
     cleanup: reader.readAll(SETTINGS.cleanup),
   };
   checkDaemonRules(reader, config);

@@ -11,7 +11,10 @@ import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
 
-type Sections = Pick<DaemonConfig, 'roles' | 'timeZone' | 'polling' | 'alerts' | 'webhooks' | 'cleanup'>;
+type Sections = Pick<
+  DaemonConfig,
+  'roles' | 'timeZone' | 'polling' | 'stops' | 'alerts' | 'webhooks' | 'cleanup'
+>;
 
 export interface EngineSettings extends Sections {
   readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'>;

@@ -19,6 +19,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { leaderServices } from './leader-services.ts';
 import { Leadership } from './leadership.ts';
 import { seedCeiling, seedLimits } from './limits/limit-keeper.ts';
+import { StopRulesWatch } from './limits/stop-rules-watch.ts';
 import { OverPackage } from './results/over-package.ts';
 import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
@@ -38,6 +39,7 @@ export class Engine implements Service {
   readonly #startedAtMs: number;
   readonly #configs: ConfigWatch;
   readonly #fleetClock: FleetClock;
+  readonly #stopRules: StopRulesWatch;
   readonly #reader: CardReader;
   readonly #writer: ResultWriter;
   readonly #stats: StatsRecorder;
@@ -55,24 +57,21 @@ export class Engine implements Service {
   ) {
     const { live, records, clock } = deps;
     this.#startedAtMs = clock.now();
+    const loop = (name: string) => this.#loopMeans(name);
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    this.#configs = new ConfigWatch(records.configs, this.#loopMeans('config-watch'));
-    this.#fleetClock = new FleetClock(records, this.#loopMeans('fleet-clock'));
+    this.#configs = new ConfigWatch(records.configs, loop('config-watch'));
+    this.#fleetClock = new FleetClock(records, loop('fleet-clock'));
+    this.#stopRules = new StopRulesWatch(settings.stops, records.cards, loop('stop-rules-watch'));
     this.#reader = new CardReader(
       live.cards,
       records.cards,
       settings.polling.cardCacheTtlSeconds * 1000,
       clock,
     );
-    this.#stats = new StatsRecorder(
-      live.stats,
-      settings.instanceId,
-      deps.meter,
-      this.#loopMeans('stats-recorder'),
-    );
+    this.#stats = new StatsRecorder(live.stats, settings.instanceId, deps.meter, loop('stats-recorder'));
     this.#writer = this.#makeWriter();
-    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), this.#loopMeans('heartbeat'));
+    this.#heartbeat = new Heartbeat(live.coordination, () => this.describe(), loop('heartbeat'));
     this.#workers = settings.roles.includes('worker') ? this.#makeWorkers() : [];
     this.#leaderServices = settings.roles.includes('scheduler')
       ? leaderServices(settings, deps, { configs: this.#configs, errors: this.#errors })
@@ -161,6 +160,7 @@ export class Engine implements Service {
     await this.#configs.start();
     await this.#fleetClock.runOnce();
     await this.#fleetClock.start();
+    await this.#stopRules.start();
     await this.#heartbeat.start();
     for (const service of this.#leaderServices) await service.start();
     await this.#stats.start();
@@ -207,7 +207,7 @@ export class Engine implements Service {
     await Promise.all([
       this.#stopTogether(led).then(() => this.#stopTogether(lead === undefined ? [] : [lead])),
       this.#stopTogether([this.#stats]).then(() => this.#stopTogether([this.#heartbeat])),
-      this.#stopTogether([this.#configs, this.#fleetClock]),
+      this.#stopTogether([this.#configs, this.#fleetClock, this.#stopRules]),
     ]);
   }
 
@@ -269,7 +269,8 @@ export class Engine implements Service {
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
     const { stops } = records;
-    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, ...polling, log };
+    const stopRules = () => this.#stopRules.rules;
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, stopRules, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({

@@ -22,6 +22,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
+import { UNLIMITED } from './stop-rules.ts';
 
 export interface Answer {
   /** A success when absent. */
@@ -181,7 +182,8 @@ export class CompressedFleet {
       forget: async () => {},
     } as unknown as CardReader;
     const audit = { log: () => {} };
-    const deps = { gateway, stops, audit, reader, calendar, leaseMs: 15_000, log };
+    const stopRules = () => UNLIMITED;
+    const deps = { gateway, stops, audit, reader, calendar, stopRules, leaseMs: 15_000, log };
     return taskTypes.map(
       (taskType) =>
         new Worker({
@@ -245,6 +247,7 @@ function cardsOf(ids: readonly number[]): Map<number, Card> {
         status: 1,
         realNameVerified: true,
         stopped: false,
+        ordered: false,
         allowanceMb: null,
         usage: null,
       },

@@ -12,6 +12,7 @@ import { INSTANCE } from './instance-settings.ts';
 import { LOG_SEARCH } from './log-search-settings.ts';
 import { POLLING } from './polling-settings.ts';
 import { optional, type Setting } from './setting.ts';
+import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
 
 /** Path of the config file, so it has no place in the file. */
@@ -28,6 +29,7 @@ export const SETTINGS = {
   stores: STORES,
   gateway: GATEWAY,
   polling: POLLING,
+  stops: STOPS,
   alerts: ALERTS,
   webhooks: WEBHOOKS,
   cleanup: CLEANUP,
@@ -47,6 +49,7 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
     field === null ? [method, path] : [method, path, field],
   ),
   ...Object.values(POLLING),
+  ...Object.values(STOPS),
   ...Object.values(ALERTS),
   ...Object.values(WEBHOOKS),
   ...Object.values(CLEANUP),

@@ -14,6 +14,8 @@ export interface Card {
   readonly stopped: boolean;
   /** Package allowance per calendar month in MB; null means unlimited. */
   readonly allowanceMb: number | null;
+  /** True while an order of an operator waits for the card: to stop it, to judge its stop anew, or to resume it. */
+  readonly ordered: boolean;
   /** The newest month with a reading; null before the first one. */
   readonly usage: UsageMonth | null;
 }

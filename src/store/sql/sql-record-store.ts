@@ -15,6 +15,8 @@ import { SqlMigrations } from './migrations/migrations.ts';
 import { SqlResults } from './results/results.ts';
 import { SqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
+import { SqlResumes } from './stops/resumes.ts';
+import { SqlStopControl } from './stops/stop-control.ts';
 import { SqlStops } from './stops/stops.ts';
 import { SqlTriggers } from './triggers/triggers.ts';
 import { serverOf } from './vitals.ts';
@@ -33,6 +35,8 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     cards: new SqlCards(client),
     results: new SqlResults(client),
     stops: new SqlStops(client),
+    stopControl: new SqlStopControl(client),
+    resumes: new SqlResumes(client),
     configs: new SqlConfigs(client),
     alerts: new SqlAlerts(client),
     triggers: new SqlTriggers(client),

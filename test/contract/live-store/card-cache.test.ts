@@ -12,6 +12,7 @@ function card(cardId: number, over: Partial<Card> = {}): Card {
     status: 1,
     realNameVerified: cardId % 2 === 0,
     stopped: false,
+    ordered: false,
     allowanceMb: 1_024,
     usage: null,
     ...over,

@@ -195,6 +195,7 @@ describe('Redis as operators see it', () => {
       status: 999,
       realNameVerified: true,
       stopped: true,
+      ordered: false,
       allowanceMb: 102_400,
       usage,
     };

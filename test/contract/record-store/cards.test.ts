@@ -34,6 +34,7 @@ describeRecordStore('cards', (db) => {
       status: 1,
       realNameVerified: false,
       stopped: false,
+      ordered: false,
       allowanceMb: 1024,
       usage: {
         month: '2026-11',

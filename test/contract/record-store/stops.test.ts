@@ -3,6 +3,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { DAEMON } from '../../../src/domain/audit.ts';
 import type { StopClaim } from '../../../src/store/ports/records/stop-records.ts';
+import { UNLIMITED } from '../../support/stop-rules.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { addCards, describeRecordStore, followChanges, range, reading } from './stores.ts';
 
@@ -12,8 +13,8 @@ const MONTH = '2026-11';
 const T = 1_795_251_272_123;
 const OVER = { usedMb: 1025.5, allowanceMb: 1024 };
 /** The first claim of a stop, and the next one. */
-const GRANTED = { state: 'granted', attempt: 1, ...OVER };
-const UNRESOLVED = { state: 'unresolved', attempt: 2, ...OVER };
+const GRANTED = { state: 'granted', month: MONTH, attempt: 1, ...OVER };
+const UNRESOLVED = { state: 'unresolved', month: MONTH, attempt: 2, ...OVER };
 
 const NOT_OVER: Array<[string, string]> = [
   ['whose allowance was raised', 'UPDATE cards SET allowance_mb = 1025.5'],
@@ -40,15 +41,15 @@ describeRecordStore('stops', (db) => {
 
   it('grants one of many racing callers', async () => {
     const stores = await Promise.all(range(6).map(() => db.another()));
-    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS)));
+    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)));
     expect(claims.filter((claim) => claim.state === 'granted')).toHaveLength(1);
-    expect(claims.filter((claim) => claim.state === 'held')).toHaveLength(5);
+    expect(claims.filter((claim) => claim.state === 'claimed')).toHaveLength(5);
   });
 
   it('is done once completed, and the card is stopped', async () => {
     await addCards(db.store, 2);
     const mark = await db.store.cards.changeMark();
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     const all = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop' };
     const entries = async () => (await db.store.audit.list(all, { offset: 0, limit: 100 })).items;
     const known = (await entries()).length;
@@ -60,7 +61,7 @@ describeRecordStore('stops', (db) => {
       after: { stopped: true, used_mb: 1025.5, allowance_mb: 1024 },
     });
     expect((await entries()).slice(0, -known || undefined)).toEqual([{ ...entry, id: expect.any(Number) }]);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
     expect(await db.store.cards.find('1')).toMatchObject({ stopped: true });
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: false });
     expect((await followChanges(db.store, mark)).changed).toEqual([1]);
@@ -73,24 +74,30 @@ describeRecordStore('stops', (db) => {
 
   it('keeps months and cards apart', async () => {
     await overPackage([2]);
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     await db.store.stops.complete(1, MONTH);
-    expect(await db.store.stops.claim(2, MONTH, HOUR_MS)).toEqual(GRANTED);
+    expect(await db.store.stops.claim(2, MONTH, HOUR_MS, UNLIMITED)).toEqual(GRANTED);
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
-    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS)).toEqual(GRANTED);
-    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS), 'not done: that was November').toEqual({
-      state: 'held',
+    expect(await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED)).toEqual({
+      ...GRANTED,
+      month: '2026-12',
+    });
+    expect(
+      await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED),
+      'not done: that was November',
+    ).toEqual({
+      state: 'claimed',
     });
   });
 
   it('completes the stop of its own month only', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     await db.store.results.write([
       reading(1, { month: '2026-12', usedMb: OVER.usedMb, atMs: T + 1, basedOn: T }),
     ]);
-    await db.store.stops.claim(1, '2026-12', HOUR_MS);
+    await db.store.stops.claim(1, '2026-12', HOUR_MS, UNLIMITED);
     await db.store.stops.complete(1, '2026-12');
     expect(await db.sql('SELECT state FROM card_stops ORDER BY month')).toEqual([
       { state: 'requested' },
@@ -99,10 +106,10 @@ describeRecordStore('stops', (db) => {
   });
 
   it.each(NOT_OVER)('refuses a card %s, whatever was claimed before', async (_, change) => {
-    await db.store.stops.claim(1, MONTH, 0);
+    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
     await db.sql(change);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'not_over' });
-    expect(await db.store.stops.claim(1, '2026-10', HOUR_MS)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await db.store.stops.claim(1, '2026-10', HOUR_MS, UNLIMITED)).toEqual({ state: 'not_over' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 1 }]);
   });
 
@@ -113,7 +120,7 @@ describeRecordStore('stops', (db) => {
     const wanted = async () =>
       (await db.store.stops.wanted([1, 2, 3, 4])).sort((a, b) => a.cardId - b.cardId);
     expect(await wanted()).toEqual([card(1), card(2)]);
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     expect(await wanted(), 'a claim may come to nothing').toEqual([card(1), card(2)]);
     await db.store.stops.complete(1, MONTH);
     expect(await wanted()).toEqual([card(2)]);
@@ -135,11 +142,12 @@ describeRecordStore('stops', (db) => {
   );
 
   it('judges by what is true now', async () => {
-    await db.store.stops.claim(1, MONTH, 0);
+    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
     await db.sql('UPDATE cards SET allowance_mb = 10');
     await db.sql('UPDATE card_usage SET used_mb = 20');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({
       state: 'unresolved',
+      month: MONTH,
       attempt: 2,
       usedMb: 20,
       allowanceMb: 10,
@@ -151,19 +159,19 @@ describeRecordStore('stops', (db) => {
 
   it('writes down that a card it was stopped once runs', async () => {
     await db.sql('UPDATE cards SET stopped = true');
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     expect((await db.store.cards.find('1'))?.stopped).toBe(false);
-    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS))).toBe('held');
+    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED))).toBe('claimed');
   });
 
   it('allows no further call for a while after a call without effect, longer each time', async () => {
     const pauses: number[] = [];
     for (const calls of range(9)) {
-      await db.store.stops.claim(1, MONTH, HOUR_MS);
+      await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
       const noted = await db.store.stops.acknowledge(1, MONTH, calls);
       expect(noted?.calls).toBe(calls);
       pauses.push(Math.round((noted?.retryInMs ?? 0) / 1_000));
-      const claim = await db.store.stops.claim(1, MONTH, HOUR_MS);
+      const claim = await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
       expect(claim).toMatchObject({ state: 'unconfirmed', calls });
       const left = claim.state === 'unconfirmed' ? claim.retryInMs : 0;
       expect(left).toBeGreaterThan(0);
@@ -171,18 +179,18 @@ describeRecordStore('stops', (db) => {
       await timePasses();
     }
     expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
-    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS))).toBe('unresolved');
+    expect(stateOf(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED))).toBe('unresolved');
     expect((await db.store.cards.find('1'))?.stopped).toBe(false);
     await db.store.stops.complete(1, MONTH);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
   });
 
   it('does not let a caller that overslept answer for the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
-    await frozen.stops.claim(1, MONTH, 0);
-    await next.stops.claim(1, MONTH, HOUR_MS);
+    await frozen.stops.claim(1, MONTH, 0, UNLIMITED);
+    await next.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     expect(await frozen.stops.acknowledge(1, MONTH, 1)).toBeNull();
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
     await next.stops.complete(1, MONTH);
     expect(await next.stops.acknowledge(1, MONTH, 2)).toBeNull();
   });
@@ -198,7 +206,7 @@ describeRecordStore('stops', (db) => {
     const [now] = await db.sql(`SELECT to_char(clock_timestamp(), 'YYYY-MM') AS month`);
     const month = String(now?.month);
     await overPackage([5, 6], month);
-    for (const cardId of [5, 6]) await db.store.stops.claim(cardId, month, HOUR_MS);
+    for (const cardId of [5, 6]) await db.store.stops.claim(cardId, month, HOUR_MS, UNLIMITED);
     expect(await db.store.stops.unconfirmed()).toBe(0);
     await db.store.stops.acknowledge(5, month, 1);
     expect(await db.store.stops.unconfirmed()).toBe(1);
@@ -208,44 +216,49 @@ describeRecordStore('stops', (db) => {
 
   it('is unresolved for one caller after a claim ran out', async () => {
     const stores = await Promise.all(range(4).map(() => db.another()));
-    await db.store.stops.claim(1, MONTH, 1);
+    await db.store.stops.claim(1, MONTH, 1, UNLIMITED);
     await waitFor(
       async () => (await db.sql('SELECT claimed_until < clock_timestamp() AS over FROM card_stops'))[0]?.over,
       { what: 'the claim to run out' },
     );
-    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS)));
-    expect(claims.map((claim) => claim.state).sort()).toEqual(['held', 'held', 'held', 'unresolved']);
+    const claims = await Promise.all(stores.map((store) => store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)));
+    expect(claims.map((claim) => claim.state).sort()).toEqual([
+      'claimed',
+      'claimed',
+      'claimed',
+      'unresolved',
+    ]);
   });
 
   it('is granted at once after it was abandoned, and keeps the reason', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     await db.store.stops.abandon(1, MONTH, 1, 'code 500: refused');
     expect(await db.sql('SELECT last_error FROM card_stops')).toEqual([{ last_error: 'code 500: refused' }]);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ ...GRANTED, attempt: 2 });
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 2 });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
     expect(await db.sql('SELECT attempts FROM card_stops')).toEqual([{ attempts: 2 }]);
   });
 
   it('is granted after an unresolved claim was abandoned', async () => {
-    await db.store.stops.claim(1, MONTH, 0);
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
+    await db.store.stops.claim(1, MONTH, 0, UNLIMITED);
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
     await db.store.stops.abandon(1, MONTH, 2, 'not stopped, and refused');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ ...GRANTED, attempt: 3 });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ ...GRANTED, attempt: 3 });
   });
 
   it('does not let a caller that overslept abandon the claim of the next', async () => {
     const [frozen, next] = [await db.another(), await db.another()];
-    await frozen.stops.claim(1, MONTH, 0);
-    expect(await next.stops.claim(1, MONTH, HOUR_MS)).toEqual(UNRESOLVED);
+    await frozen.stops.claim(1, MONTH, 0, UNLIMITED);
+    expect(await next.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual(UNRESOLVED);
     await frozen.stops.abandon(1, MONTH, 1, 'refused');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'held' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'claimed' });
   });
 
   it('does not abandon what is done', async () => {
-    await db.store.stops.claim(1, MONTH, HOUR_MS);
+    await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
     const other = await db.another();
     await other.stops.complete(1, MONTH);
     await db.store.stops.abandon(1, MONTH, 1, 'too late');
-    expect(await db.store.stops.claim(1, MONTH, HOUR_MS)).toEqual({ state: 'done' });
+    expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
   });
 });

@@ -89,11 +89,14 @@ export function describeRecordStore(concern: string, suite: (context: Context) =
         'card_usage',
         'usage_records',
         'card_stops',
+        'resume_runs',
+        'stop_control',
         'manual_trigger_cards',
         'manual_triggers',
       ]) {
         await deployment.sql(`DELETE FROM ${table}`);
       }
+      await deployment.sql('INSERT INTO stop_control DEFAULT VALUES');
       context.store = await another();
     });
     afterEach(async () => {

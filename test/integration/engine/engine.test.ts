@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../src/config/settings/polling-settings.ts';
+import { STOPS } from '../../../src/config/settings/stop-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
@@ -58,6 +59,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       timeZone: 'Asia/Shanghai',
       gateway: { maxConcurrency: null },
       polling: { ...defaultsOf(POLLING), drainTimeoutMs: DRAIN_TIMEOUT_MS },
+      stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
       cleanup: { schedule: 'off', pauseMs: 0 },

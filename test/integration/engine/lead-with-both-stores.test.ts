@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Instruments } from '../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../src/config/settings/polling-settings.ts';
+import { STOPS } from '../../../src/config/settings/stop-settings.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -94,6 +95,7 @@ async function makeEngine(
       timeZone: 'Asia/Shanghai',
       gateway: { maxConcurrency: null },
       polling: { ...defaultsOf(POLLING), drainTimeoutMs: 500 },
+      stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
       cleanup: { schedule: 'off', pauseMs: 0 },

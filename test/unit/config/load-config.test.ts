@@ -126,6 +126,7 @@ describe('daemon configuration', () => {
       },
       alerts: { intervalMs: 5_000 },
       webhooks: { allowCidrs: [], secrets: [] },
+      stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });

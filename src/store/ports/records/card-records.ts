@@ -53,7 +53,7 @@ export interface CardFilter extends CardSelection {
   readonly stopped: boolean | null;
 }
 
-export type ListedCard = Omit<Card, 'usage'>;
+export type ListedCard = Omit<Card, 'usage' | 'ordered'>;
 
 export interface CardStretch {
   readonly cards: readonly ListedCard[];

@@ -12,6 +12,8 @@ import type { CleanupRecords } from './cleanup-records.ts';
 import type { ConfigRecords } from './config-records.ts';
 import type { Migrations } from './migrations.ts';
 import type { ResultRecords } from './result-records.ts';
+import type { ResumeRecords } from './resume-records.ts';
+import type { StopControlRecords } from './stop-control.ts';
 import type { StopRecords } from './stop-records.ts';
 import type { TriggerRecords } from './trigger-records.ts';
 
@@ -19,6 +21,8 @@ export interface RecordStore {
   readonly cards: CardRecords;
   readonly results: ResultRecords;
   readonly stops: StopRecords;
+  readonly stopControl: StopControlRecords;
+  readonly resumes: ResumeRecords;
   readonly configs: ConfigRecords;
   readonly alerts: AlertRecords;
   readonly triggers: TriggerRecords;

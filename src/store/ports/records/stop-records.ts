@@ -1,63 +1,101 @@
 // Port section of record-store.ts: the stops of cards over their package.
+
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
+import type { HoldReason, StopRules, StopState } from '../../../domain/stops/stop.ts';
 
-/** A stop that the gateway acknowledged, although the card still runs. */
+/** A stop that the gateway acknowledged and does not show. */
 export interface UnconfirmedStop {
-  /** Number of such calls so far. */
+  /** How many calls were acknowledged without effect. */
   readonly calls: number;
   /** Milliseconds until the next call is allowed. */
   readonly retryInMs: number;
 }
 
-/**
- * The life of a stop: `requested` is written before the gateway is called, `done` when the gateway shows the card
- * stopped. A `requested` stop that is older than a lease means that a worker died around the call: ask the gateway for
- * the card's status before calling again.
- */
+/** The answer to a claim. Only `granted` and `unresolved` (an earlier call may have been made) allow the call. */
 export type StopClaim =
-  // Only this caller may call the gateway now; unresolved: an earlier caller died or failed around its call.
   | {
       readonly state: 'granted' | 'unresolved';
+      /** YYYY-MM; the stop of an operator may be of an earlier month. */
+      readonly month: string;
       /** Fences the claim: who held an earlier one, and wakes up late, changes nothing. */
       readonly attempt: number;
       readonly usedMb: number;
-      readonly allowanceMb: number;
+      /** null: unlimited; an operator stops the card. */
+      readonly allowanceMb: number | null;
     }
-  | { readonly state: 'held' } // another caller holds the claim
+  | { readonly state: 'claimed' } // another caller holds the claim
   | ({ readonly state: 'unconfirmed' } & UnconfirmedStop) // acknowledged without effect; not to be called again yet
   | { readonly state: 'not_over' } // unknown card, within its present allowance, or its usage is in doubt
-  | { readonly state: 'done' };
+  | { readonly state: 'done' } // stopped once in this month, resumed, or dismissed
+  | { readonly state: 'observed'; readonly isNew: boolean } // stops are only observed
+  /** Waits for an operator. `isNew`: this claim made it so. */
+  | { readonly state: 'held'; readonly heldBy: HoldReason; readonly isNew: boolean };
 
 /** The current state of a stop; there is at most one for each card and month. */
 export interface CardStop {
   /** Month of the usage, YYYY-MM. */
   readonly month: string;
+  readonly state: StopState;
   readonly usedMb: number;
-  readonly allowanceMb: number;
+  /** null: unlimited; an operator stopped the card. */
+  readonly allowanceMb: number | null;
   readonly requestedAtMs: number;
   /** When the gateway showed the card stopped; null while it does not. */
   readonly completedAtMs: number | null;
+  readonly resumedAtMs: number | null;
   /** Number of claims so far; `unconfirmed` counts calls that were acknowledged without effect. */
   readonly attempts: number;
   readonly unconfirmed: number;
   readonly lastError: string | null;
+  /** Why it waits; null unless held. */
+  readonly heldBy: HoldReason | null;
+  /** The operator who released, dismissed or ordered it, and why; null: cardpoll's own decision. */
+  readonly orderedBy: string | null;
+  readonly reason: string | null;
+}
+
+export interface ListedStop extends CardStop {
+  readonly cardId: number;
+  readonly iccid: string;
+  /** null: the card was removed. */
+  readonly carrierId: number | null;
+}
+
+/** Which stops to list; an attribute that is null matches all. */
+export interface StopFilter {
+  readonly state: StopState | null;
+  /** Stops that were completed, or requested, at this time or later. */
+  readonly sinceMs: number | null;
+  readonly carrierId: number | null;
+}
+
+/** An operator's decision about stops that wait. */
+export interface StopDecision {
+  readonly by: string;
+  readonly reason: string;
 }
 
 export interface StopRecords {
   /** @returns the last `limit` stops of a card, latest first. */
   ofCard(cardId: number, limit: number): Promise<readonly CardStop[]>;
+  /** @returns one page of the matching stops, latest first, and their number. */
+  list(
+    filter: StopFilter,
+    slice: { readonly offset: number; readonly limit: number },
+  ): Promise<{ readonly items: readonly ListedStop[]; readonly total: number }>;
   /**
-   * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and their
-   * stop of that month is not done.
+   * @returns the given cards that must be stopped: they are certainly over their package, not known as stopped, and there
+   * is no stop of that month, or one that is requested.
    */
   wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
-   * package. A card is stopped at most once a month. The claim lasts for `leaseMs`.
+   * package, or an operator ordered the stop. A card is stopped at most once a month. The claim lasts for `leaseMs`. The
+   * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
    * @param month YYYY-MM
    */
-  claim(cardId: number, month: string, leaseMs: number): Promise<StopClaim>;
+  claim(cardId: number, month: string, leaseMs: number, rules: StopRules): Promise<StopClaim>;
   /**
    * Call when the gateway shows the card stopped. Marks the stop as done and the card as stopped, and writes an audit
    * entry, in one transaction. @returns the entry; null when no stop was in progress.
@@ -69,8 +107,40 @@ export interface StopRecords {
    * claim.
    */
   acknowledge(cardId: number, month: string, attempt: number): Promise<UnconfirmedStop | null>;
-  /** Call when the call certainly had no effect (the gateway refused it): the next claim is granted at once. */
+  /**
+   * Call when the call certainly had no effect (the gateway refused it, or it was not made): the next claim is granted at
+   * once, and the budget does not count this one.
+   */
   abandon(cardId: number, month: string, attempt: number, error: string): Promise<void>;
   /** @returns the number of cards that run despite an acknowledged stop, up to UNCONFIRMED_STOPS_COUNTED. */
   unconfirmed(): Promise<number>;
+
+  /**
+   * Lets held stops go on: the next package poll judges the card anew, and the budget does not hold it.
+   * @param cardIds null: all. One call decides on at most 10,000 stops: call again until it returns none.
+   * @returns the cards whose stops were held.
+   */
+  release(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
+  /** Gives held stops up: the cards are not stopped in that month. Otherwise as `release`. */
+  dismiss(cardIds: readonly number[] | null, decision: StopDecision): Promise<readonly number[]>;
+  /**
+   * Orders the stop of one card, whatever it has used, also if it was stopped and resumed in this month. Cancels an open
+   * resume of the card.
+   */
+  order(
+    cardId: number,
+    month: string,
+    decision: StopDecision,
+  ): Promise<'ordered' | 'already_stopped' | 'unknown_card'>;
+  /** @returns the cards with a released or ordered stop that is due; they are not due again for a minute. */
+  due(limit: number): Promise<CardMembership[]>;
+  /**
+   * Removes held stops that are not wanted any more (the allowance was raised, the usage corrected, the month is over, the
+   * card was removed or stopped otherwise). Works in steps: call again with the last card id. @returns the card ids it
+   * looked at last and how many it removed; `lastCardId` null: it reached the end.
+   */
+  dropUnwanted(
+    afterCardId: number,
+    limit: number,
+  ): Promise<{ readonly lastCardId: number | null; readonly dropped: number }>;
 }

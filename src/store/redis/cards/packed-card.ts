@@ -2,7 +2,7 @@
 // a cache part as a listpack. Used by card-cache.ts only; the format is private and may change with any version.
 //
 // A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
-// carrier, status, flags (1 verified, 2 stopped), allowance (- for unlimited), then month, used MB, last reading (empty:
+// carrier, status, flags (1 verified, 2 stopped, 4 ordered), allowance (- for unlimited), then month, used MB, last reading (empty:
 // same as used), read at; these four are missing before the first reading. A tenth is the suspected reading, if there is
 // one. Whole numbers are base 36.
 //
@@ -13,12 +13,14 @@ import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 
 const VERIFIED = 1;
 const STOPPED = 2;
+const ORDERED = 4;
 /** Every change of the fields needs another letter. */
-const LAYOUT = 'C';
+const LAYOUT = 'D';
 const SEPARATOR = ';';
 
 export function packCard(card: Card): string {
-  const flags = (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0);
+  const flags =
+    (card.realNameVerified ? VERIFIED : 0) + (card.stopped ? STOPPED : 0) + (card.ordered ? ORDERED : 0);
   const fields = [
     BigInt(`1${card.iccid}`).toString(36),
     card.carrierId.toString(36),
@@ -49,6 +51,7 @@ export function unpackCard(cardId: number, packed: string): Card | null {
     status: Number.parseInt(status, 36),
     realNameVerified: (Number(flags) & VERIFIED) !== 0,
     stopped: (Number(flags) & STOPPED) !== 0,
+    ordered: (Number(flags) & ORDERED) !== 0,
     allowanceMb: allowance === '-' ? null : Number(allowance),
     usage: unpackUsage(fields.slice(5)),
   };

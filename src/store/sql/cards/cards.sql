@@ -12,6 +12,13 @@ LIMIT $2::integer
 -- Cards with the newest month of usage. $1 card ids. One row per known card, in no particular order.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
 SELECT c.card_id, c.iccid, c.carrier_id, c.status, c.real_name_verified, c.stopped, c.allowance_mb,
+  EXISTS (
+    SELECT FROM card_stops s
+    WHERE s.card_id = c.card_id AND s.state = 'requested' AND s.authority IS NOT NULL
+  ) OR EXISTS (
+    SELECT FROM card_resumes r
+    WHERE r.card_id = c.card_id AND r.state = 'waiting' AND r.not_before <= clock_timestamp()
+  ) AS ordered,
   to_char(u.month, 'YYYY-MM') AS month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at
 FROM cards c
 LEFT JOIN LATERAL (

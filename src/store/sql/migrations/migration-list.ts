@@ -12,6 +12,7 @@ import alertCare from './0010_alert_care.sql';
 import openTriggers from './0011_open_triggers.sql';
 import types from './0012_types.sql';
 import fleet from './0013_fleet.sql';
+import safeguards from './0014_safeguards.sql';
 
 export interface Migration {
   readonly id: string;
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0011_open_triggers', sql: openTriggers },
   { id: '0012_types', sql: types },
   { id: '0013_fleet', sql: fleet },
+  { id: '0014_safeguards', sql: safeguards },
 ];

@@ -15,56 +15,94 @@ CROSS JOIN LATERAL (
 WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT NULL
   AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed
   AND NOT EXISTS (
-    SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.month = u.month AND s.state = 'done'
+    SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.month = u.month AND s.state <> 'requested'
   )
 
 -- name: stops.claim
--- Claims the right to stop a card that the gateway shows running, if it is over its package: card, allowance and usage are
--- those of this moment and not those the caller knows from a cache. One statement: nothing can change between the check
--- and the claim, and two racing callers meet on the row's unique key.
--- $1 card id, $2 month, $3 lease in ms.
--- Returns one row: state granted | unresolved | held | unconfirmed | not_over | done; with a claim of this caller's its
--- attempt, used and allowance MB; when unconfirmed the calls made and the ms until the next is allowed.
-WITH card AS MATERIALIZED (
-  SELECT c.iccid, c.allowance_mb, u.used_mb
+-- Claims the right to stop a card that the gateway shows running, if it is over its package or an operator ordered the stop:
+-- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
+-- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
+-- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does.
+-- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit).
+-- Returns one row: state granted | unresolved | claimed | unconfirmed | not_over | done | held | observed; with a claim of
+-- this caller's its month, attempt, used and allowance MB; when unconfirmed the calls made and the ms until the next is
+-- allowed; when held why; is_new where this statement made it held or observed.
+WITH ordered AS MATERIALIZED (
+  -- An order may be older than the month.
+  SELECT month FROM card_stops
+  WHERE card_id = $1::bigint AND state = 'requested' AND authority = 'operator'
+  ORDER BY month DESC
+  LIMIT 1
+), card AS MATERIALIZED (
+  SELECT c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, coalesce(ordered.month, $2::date) AS month,
+    s.state, s.authority, s.claimed_until, s.charged_at
   FROM cards c
-  JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
-  WHERE c.card_id = $1::bigint AND u.used_mb > c.allowance_mb
-    AND u.suspected_mb IS NULL
-    -- A later month has begun: this one's package is over.
-    AND NOT u.closed
-), claimed AS (
-  INSERT INTO card_stops AS s (card_id, month, iccid, used_mb, allowance_mb, claimed_until)
-  SELECT $1::bigint, $2::date, iccid, used_mb, allowance_mb,
-    clock_timestamp() + $3::float8 * interval '1 millisecond'
+  LEFT JOIN ordered ON true
+  LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = coalesce(ordered.month, $2::date)
+  LEFT JOIN card_stops s ON s.card_id = c.card_id AND s.month = coalesce(ordered.month, $2::date)
+  WHERE c.card_id = $1::bigint AND (
+    ordered.month IS NOT NULL
+    OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL
+      -- A later month has begun: this one's package is over.
+      AND NOT u.closed)
+), judged AS MATERIALIZED (
+  SELECT card.*, judge_stop(authority, charged_at, $4::text, $5::integer, $6::integer) AS verdict
   FROM card
+  WHERE state IS NULL OR state = 'observed'
+    OR state = 'requested' AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
+), claimed AS (
+  INSERT INTO card_stops AS s
+    (card_id, month, iccid, used_mb, allowance_mb, state, held_by, claimed_until, charged_at)
+  SELECT $1::bigint, month, iccid, used_mb, allowance_mb,
+    CASE verdict WHEN 'granted' THEN 'requested' WHEN 'observed' THEN 'observed' ELSE 'held' END,
+    CASE WHEN verdict NOT IN ('granted', 'observed') THEN verdict END,
+    CASE WHEN verdict = 'granted' THEN clock_timestamp() + $3::float8 * interval '1 millisecond' END,
+    CASE WHEN verdict = 'granted' THEN clock_timestamp() END
+  FROM judged
+  -- In mode observe, what was requested before stays so and waits.
+  WHERE verdict <> 'observed' OR state IS NULL
   ON CONFLICT (card_id, month) DO UPDATE SET
     used_mb = excluded.used_mb,
     allowance_mb = excluded.allowance_mb,
+    state = excluded.state,
+    held_by = excluded.held_by,
+    requested_at = CASE WHEN s.state = 'observed' THEN clock_timestamp() ELSE s.requested_at END,
     claimed_until = excluded.claimed_until,
+    charged_at = excluded.charged_at,
     unresolved = s.claimed_until IS NOT NULL,
     attempts = s.attempts + 1
-  WHERE s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
-  RETURNING unresolved, attempts, used_mb, allowance_mb
+  WHERE s.state = 'observed'
+    OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
+  RETURNING month, state, held_by, unresolved, attempts, used_mb, allowance_mb
 ), running AS (
   -- From here on, a card found stopped is the result of this stop.
   UPDATE cards SET stopped = false
-  WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed)
+  WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed WHERE state = 'requested')
+), dropped AS (
+  -- A released stop of a card that is not over any more.
+  DELETE FROM card_stops
+  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND authority = 'released'
+    AND claimed_until IS NULL AND NOT EXISTS (SELECT FROM card)
 )
-SELECT CASE WHEN unresolved THEN 'unresolved' ELSE 'granted' END AS state,
-  attempts, used_mb, allowance_mb, 0 AS calls, 0 AS retry_in_ms
+SELECT CASE WHEN state <> 'requested' THEN state WHEN unresolved THEN 'unresolved' ELSE 'granted' END AS state,
+  to_char(month, 'YYYY-MM') AS month, attempts, used_mb, allowance_mb, 0 AS calls, 0 AS retry_in_ms, held_by,
+  true AS is_new, NULL::void AS uncounted
 FROM claimed
 UNION ALL
 SELECT CASE
     WHEN NOT EXISTS (SELECT FROM card) THEN 'not_over'
-    WHEN s.state = 'done' THEN 'done'
+    WHEN s.state IN ('done', 'dismissed', 'resumed') THEN 'done'
+    WHEN s.state = 'held' THEN 'held'
+    WHEN s.state = 'observed' OR EXISTS (SELECT FROM judged WHERE verdict = 'observed') THEN 'observed'
     WHEN s.acknowledged_at IS NOT NULL THEN 'unconfirmed'
     -- Also a row that a racing caller has just inserted, which is not visible here yet.
-    ELSE 'held' END,
-  0, 0, 0, coalesce(s.unconfirmed, 0),
-  greatest(0, coalesce(extract(epoch FROM s.claimed_until - clock_timestamp()) * 1000, 0))::bigint
+    ELSE 'claimed' END,
+  to_char($2::date, 'YYYY-MM'), 0, 0, 0, coalesce(s.unconfirmed, 0),
+  greatest(0, coalesce(extract(epoch FROM s.claimed_until - clock_timestamp()) * 1000, 0))::bigint, s.held_by, false,
+  -- The racing caller's stop is counted already.
+  (SELECT uncount_stop(clock_timestamp()) FROM judged WHERE verdict = 'granted')
 FROM (VALUES (1)) one
-LEFT JOIN card_stops s ON s.card_id = $1::bigint AND s.month = $2::date
+LEFT JOIN card_stops s ON s.card_id = $1::bigint AND s.month = coalesce((SELECT month FROM card), $2::date)
 WHERE NOT EXISTS (SELECT FROM claimed)
 
 -- name: stops.complete
@@ -73,7 +111,7 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 WITH done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
   WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested'
-  RETURNING card_id, used_mb, allowance_mb
+  RETURNING card_id, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true
   WHERE card_id = $1::bigint AND NOT stopped
@@ -82,7 +120,8 @@ WITH done AS (
 )
 INSERT INTO audit (month, at, actor, role, action, object, before, after)
 SELECT $2::date, clock_timestamp(), $3::text, $4::text, 'card.stop', 'card ' || card_id, '{"stopped": false}',
-  jsonb_build_object('stopped', true, 'used_mb', used_mb, 'allowance_mb', allowance_mb)
+  jsonb_build_object('stopped', true, 'used_mb', used_mb, 'allowance_mb', allowance_mb,
+    'authority', coalesce(authority, 'over_package'), 'ordered_by', ordered_by, 'reason', reason)
 FROM done
 RETURNING at, action, object, before, after
 
@@ -101,14 +140,22 @@ WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND atte
 RETURNING unconfirmed AS calls, (extract(epoch FROM claimed_until - acknowledged_at) * 1000)::bigint AS retry_in_ms
 
 -- name: stops.abandon
--- Ends a claim without a stop; the next may be made at once. $1 card id, $2 month, $3 attempt of the caller's claim, $4 error.
-UPDATE card_stops SET claimed_until = NULL, unresolved = false, last_error = $4
-WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
+-- Ends a claim without a stop; the next may be made at once, and this one is not counted.
+-- $1 card id, $2 month, $3 attempt of the caller's claim, $4 error.
+WITH uncounted AS MATERIALIZED (
+  SELECT uncount_stop(charged_at)
+  FROM card_stops
+  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
+)
+UPDATE card_stops SET claimed_until = NULL, charged_at = NULL, unresolved = false, last_error = $4
+-- The count keeps the order of locks: first the row that counts, then the stop.
+WHERE (SELECT count(*) FROM uncounted) = 1
+  AND card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
 
 -- name: stops.ofCard
 -- The newest stops of a card. $1 card id, $2 stops at most.
-SELECT to_char(month, 'YYYY-MM') AS month, used_mb, allowance_mb, requested_at, completed_at, attempts,
-  unconfirmed, last_error
+SELECT to_char(month, 'YYYY-MM') AS month, state, used_mb, allowance_mb, requested_at, completed_at, resumed_at,
+  attempts, unconfirmed, last_error, held_by, ordered_by, reason
 FROM card_stops
 WHERE card_id = $1::bigint
 ORDER BY card_stops.month DESC
@@ -129,3 +176,123 @@ FROM (
     AND s.month > (clock_timestamp() - interval '32 days')::date
   LIMIT $1::bigint
 ) AS found
+
+-- name: stops.page
+-- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 offset, $5 rows at most.
+SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
+  s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason
+FROM card_stops s
+LEFT JOIN cards c ON c.card_id = s.card_id
+WHERE s.state = ANY ($1::text[])
+  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
+  AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
+ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
+OFFSET $4::bigint
+LIMIT $5::integer
+
+-- name: stops.countPage
+-- The number of all rows of stops.page. $1 states, $2 since or NULL, $3 carrier or NULL.
+SELECT count(*) AS total
+FROM card_stops s
+LEFT JOIN cards c ON c.card_id = s.card_id
+WHERE s.state = ANY ($1::text[])
+  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
+  AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
+
+-- name: stops.release
+-- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
+WITH chosen AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
+  requested_at = clock_timestamp(), due_at = clock_timestamp()
+FROM chosen
+WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+RETURNING s.card_id
+
+-- name: stops.dismiss
+-- Gives held stops up. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
+WITH chosen AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_by = NULL
+FROM chosen
+WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+RETURNING s.card_id
+
+-- name: stops.order
+-- An operator orders the stop of a card that is not known as stopped. $1 card id, $2 month, $3 by whom, $4 reason.
+-- Returns ordered | already_stopped | unknown_card.
+WITH card AS MATERIALIZED (
+  SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
+  FROM cards c
+  LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
+  WHERE c.card_id = $1::bigint
+), cancelled AS (
+  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'waiting' AND EXISTS (SELECT FROM card WHERE NOT stopped)
+  RETURNING card_id
+), ordered AS (
+  INSERT INTO card_stops AS s
+    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
+  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
+  FROM card
+  -- The count keeps the order of locks: first the resume, then the stop.
+  WHERE NOT stopped AND (SELECT count(*) FROM cancelled) >= 0
+  ON CONFLICT (card_id, month) DO UPDATE SET
+    state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
+    due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL,
+    requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
+    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END
+  RETURNING card_id
+)
+SELECT CASE
+    WHEN EXISTS (SELECT FROM ordered) THEN 'ordered'
+    WHEN EXISTS (SELECT FROM card) THEN 'already_stopped'
+    ELSE 'unknown_card' END AS answer
+
+-- name: stops.due
+-- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
+WITH due AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= clock_timestamp()
+  ORDER BY due_at
+  LIMIT $1::integer
+  FOR UPDATE SKIP LOCKED
+), later AS (
+  UPDATE card_stops s SET due_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
+  FROM due
+  WHERE s.card_id = due.card_id AND s.month = due.month
+  RETURNING s.card_id
+)
+SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified
+FROM later JOIN cards c ON c.card_id = later.card_id
+
+-- name: stops.dropUnwanted
+-- Removes held stops that are not wanted any more. $1 card id after which, $2 stops to look at. Returns the last card id
+-- looked at, and the number removed.
+WITH looked AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND card_id > $1::bigint
+  ORDER BY card_id
+  LIMIT $2::integer
+), dropped AS (
+  DELETE FROM card_stops s USING looked l
+  WHERE s.card_id = l.card_id AND s.month = l.month AND s.state = 'held' AND NOT EXISTS (
+    SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id
+    WHERE c.card_id = l.card_id AND u.month = l.month
+      AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
+      -- A card without new readings never closes its month.
+      AND l.month > (clock_timestamp() - interval '32 days')::date
+  )
+  RETURNING s.card_id
+)
+SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM dropped) AS dropped

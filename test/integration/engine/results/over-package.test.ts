@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Instruments } from '../../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../../src/config/settings/polling-settings.ts';
+import { STOPS } from '../../../../src/config/settings/stop-settings.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { phaseHash } from '../../../../src/domain/schedule/phase.ts';
 import { TASKS } from '../../../../src/domain/task-type.ts';
@@ -87,6 +88,7 @@ beforeAll(async () => {
       timeZone: 'Asia/Shanghai',
       gateway: { maxConcurrency: null },
       polling: defaultsOf(POLLING),
+      stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
       cleanup: { schedule: 'off', pauseMs: 0 },

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import type { StopRules } from '../../../../src/domain/stops/stop.ts';
 import { PackageTask, type PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
@@ -25,6 +26,7 @@ import {
   type ScriptedGateway,
   startScriptedGateway,
 } from '../../../support/scripted-gateway.ts';
+import { UNLIMITED } from '../../../support/stop-rules.ts';
 
 const LEASE_MS = 15_000;
 const CACHE_MS = 600_000;
@@ -45,6 +47,7 @@ const clock: Clock = {
   now: () => Date.now() + pausedMs,
   monotonic: () => performance.now() + pausedMs,
 };
+let stopRules: StopRules = UNLIMITED;
 /** What the gateway shows of the card, and whether its stop interface does anything. */
 let running = true;
 let stopWorks = true;
@@ -79,6 +82,7 @@ beforeEach(async () => {
   cardId += 1;
   iccid = demoIccid(cardId);
   pausedMs = 0;
+  stopRules = UNLIMITED;
   [running, stopWorks] = [true, true];
   logged.length = 0;
   entries.length = 0;
@@ -111,7 +115,16 @@ const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
 async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = records.stops) {
-  const task = new PackageTask({ gateway, stops, audit, reader, calendar, leaseMs: LEASE_MS, log });
+  const task = new PackageTask({
+    gateway,
+    stops,
+    audit,
+    reader,
+    calendar,
+    stopRules: () => stopRules,
+    leaseMs: LEASE_MS,
+    log,
+  });
   const card = { ...(await cached()), ...as };
   const result = await task.poll(card, new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now()));
   await records.results.write([result.outcome]);

@@ -14,6 +14,7 @@ import type { TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
 import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { UNLIMITED } from '../../../support/stop-rules.ts';
 
 const NOW = '2026-11-15T08:00:00+08:00';
 const NOW_MS = Date.parse(NOW);
@@ -33,6 +34,7 @@ const CARD: Card = {
   status: 1,
   realNameVerified: false,
   stopped: false,
+  ordered: false,
   allowanceMb: 10,
   usage: USAGE,
 };
@@ -41,6 +43,7 @@ const SAME = { card_id: 7, iccid: CARD.iccid };
 let clock: FakeClock;
 let answers: Partial<Record<InterfaceName, unknown>>;
 let claim: StopClaim;
+let claimTakesMs: number;
 /** The entry of the trail that the records make of a stop; null: none was under way. */
 let entry: AuditEntry | null;
 let called: Array<[InterfaceName, number]>;
@@ -52,9 +55,10 @@ let logged: Array<Record<string, unknown>>;
 beforeEach(() => {
   clock = new FakeClock(NOW_MS);
   answers = { card_status: 'active', stop: null };
-  claim = { state: 'granted', attempt: 3, usedMb: 12, allowanceMb: 9 };
-  entry = { action: 'card.stop' } as unknown as AuditEntry;
+  claim = { state: 'granted', month: '2026-11', attempt: 3, usedMb: 12, allowanceMb: 9 };
+  entry = { action: 'card.stop', after: { used_mb: 12, allowance_mb: 9 } } as unknown as AuditEntry;
   [called, entries, asked, logged] = [[], [], [], []];
+  claimTakesMs = 0;
 });
 
 const gateway: Gateway = {
@@ -70,6 +74,7 @@ const gateway: Gateway = {
 const stops: PackageTaskDeps['stops'] = {
   claim: async (...question) => {
     asked.push(['claim', ...question]);
+    clock.advance(claimTakesMs);
     return claim;
   },
   complete: async (...question) => {
@@ -90,6 +95,7 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
     audit: { log: (one) => void entries.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),
+    stopRules: () => UNLIMITED,
     leaseMs: LEASE_MS,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
   });
@@ -193,7 +199,7 @@ describe('package', () => {
     const { outcome, fields } = await poll('package');
     expect(called.map(([name]) => name)).toEqual(['card_status', 'stop', 'card_status']);
     expect(asked).toEqual([
-      ['claim', 7, '2026-11', LEASE_MS],
+      ['claim', 7, '2026-11', LEASE_MS, UNLIMITED],
       ['complete', 7, '2026-11'],
     ]);
     expect(outcome).toEqual({ ...polled('package'), stopped: true });
@@ -232,8 +238,41 @@ describe('package', () => {
     expect(called).toHaveLength(1);
   });
 
+  it.each([
+    [
+      { state: 'held', heldBy: 'budget_hour', isNew: true },
+      [{ level: 40, ...SAME, held_by: 'budget_hour', msg: 'stop held' }],
+    ],
+    [{ state: 'held', heldBy: 'budget_hour', isNew: false }, []],
+    [{ state: 'observed', isNew: true }, [{ level: 30, ...SAME, msg: 'stop observed' }]],
+    [{ state: 'observed', isNew: false }, []],
+  ] as const)('calls nothing where the claim says %o', async (answer, lines) => {
+    claim = answer;
+    const { fields, outcome } = await poll('package');
+    expect(fields).toMatchObject({ over_package: true, stopped: false, stop: answer.state });
+    expect(outcome).toEqual(polled('package'));
+    expect(called).toHaveLength(1);
+    expect(logged).toEqual(lines);
+  });
+
+  it('makes no call on a claim that took longer than a second: the mode may have changed', async () => {
+    claimTakesMs = 1_001;
+    await expect(poll('package')).rejects.toMatchObject({ kind: 'busy', code: 'claim_too_old' });
+    expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the claim took longer than a second']);
+    expect(called).toHaveLength(1);
+  });
+
+  it('claims the stop of a card within its package only if an operator ordered it', async () => {
+    const within = { usage: { ...USAGE, usedMb: 1 } };
+    await poll('package', within);
+    expect(asked).toEqual([]);
+    claim = { state: 'not_over' };
+    await poll('package', { ...within, ordered: true });
+    expect(asked[0]).toEqual(['claim', 7, '2026-11', LEASE_MS, UNLIMITED]);
+  });
+
   it('leaves a card to the worker that is stopping it', async () => {
-    claim = { state: 'held' };
+    claim = { state: 'claimed' };
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'stop_in_progress',
@@ -291,7 +330,7 @@ describe('package', () => {
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'lease_over',
-      message: 'no time is left to stop card 7',
+      message: 'card 7 was not stopped: the lease was over before the call',
     });
     expect(asked.at(-1)).toEqual(['abandon', 7, '2026-11', 3, 'the lease was over before the call']);
     expect(called).toHaveLength(1);
@@ -303,7 +342,7 @@ describe('package', () => {
       new GatewayError('backpressure', 'answered with 429'),
       ['abandon', 7, '2026-11', 3, 'answered with 429'],
     ],
-    ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS]],
+    ['lost', new GatewayError('timeout', 'timed out'), ['claim', 7, '2026-11', LEASE_MS, UNLIMITED]],
   ] as const)('gives the claim back only for a call that was refused: %s', async (_, error, last) => {
     answers.stop = error;
     await expect(poll('package')).rejects.toBe(error);

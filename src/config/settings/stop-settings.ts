@@ -1,0 +1,59 @@
+// Settings of the stops of cards. Part of the settings table (settings.ts).
+import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
+import { type Kind, oneOf } from '../kinds.ts';
+import { optional, withDefault } from './setting.ts';
+
+const daemon = ['daemon'] as const;
+
+const ACCEPTS = 'number of cards, share of the fleet (2%), or none';
+const MOST_CARDS = 1_000_000_000;
+
+/** `500`, `2%` or `none`. 0 holds every stop until an operator releases it. */
+function stopLimit(): Kind<StopLimit> {
+  return {
+    accepts: ACCEPTS,
+    parse: (raw) => {
+      const text = String(raw).trim();
+      if (text === 'none') return { ok: true, value: { unit: 'none' } };
+      const [, digits, share] = /^(\d{1,10}(?:\.\d{1,6})?)\s*(%)?$/.exec(text) ?? [];
+      const value = Number(digits);
+      if (share === undefined && Number.isInteger(value) && value <= MOST_CARDS) {
+        return { ok: true, value: { unit: 'cards', cards: value } };
+      }
+      if (share !== undefined && value > 0 && value <= 100) {
+        return { ok: true, value: { unit: 'percent', percent: value } };
+      }
+      return {
+        ok: false,
+        problem: `${JSON.stringify(raw)} is not a ${ACCEPTS}, more than 0% and up to 100%`,
+      };
+    },
+  };
+}
+
+export const STOPS = {
+  mode: withDefault<StopMode>({
+    env: 'CARDPOLL_STOPS_MODE',
+    yaml: 'stops.mode',
+    kind: oneOf(STOP_MODES),
+    default: 'enforce',
+    doc: 'Whether cards over their package are stopped (enforce), or it is only recorded which would be (observe). It applies until the mode is set at run time, with cardpoll stops mode.',
+    scopes: daemon,
+  }),
+  maxPerHour: optional({
+    env: 'CARDPOLL_STOPS_MAX_PER_HOUR',
+    yaml: 'stops.max_per_hour',
+    kind: stopLimit(),
+    defaultText: 'the larger of 100 and 1%',
+    doc: 'Stops that the whole fleet may make in one hour. Further stops are held until an operator releases them.',
+    scopes: daemon,
+  }),
+  maxPerDay: optional({
+    env: 'CARDPOLL_STOPS_MAX_PER_DAY',
+    yaml: 'stops.max_per_day',
+    kind: stopLimit(),
+    defaultText: 'the larger of 500 and 5%',
+    doc: 'The same for one day.',
+    scopes: daemon,
+  }),
+} as const;

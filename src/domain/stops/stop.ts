@@ -1,0 +1,62 @@
+// Stops of cards: their states, and the rules that hold them back (docs/decisions/0032-safeguards-of-stops.md). Used by the
+// engine, the operations and the stores. Plain data.
+
+/**
+ * requested: to be called, or called and not shown by the gateway yet. done: the gateway showed the card stopped. held:
+ * waits for an operator. observed: would have been called in mode enforce. dismissed: an operator gave it up. resumed: the
+ * card was stopped, and runs again by an order of an operator or because a month began.
+ */
+export const STOP_STATES = ['requested', 'done', 'held', 'observed', 'dismissed', 'resumed'] as const;
+export type StopState = (typeof STOP_STATES)[number];
+
+/** enforce: cards over their package are stopped. observe: it is only recorded which would have been. */
+export const STOP_MODES = ['enforce', 'observe'] as const;
+export type StopMode = (typeof STOP_MODES)[number];
+
+/** Why a stop is held. */
+export type HoldReason = 'usage_jump' | 'budget_hour' | 'budget_day';
+
+/** A limit of stops: a number of cards, a share of the fleet, or none. */
+export type StopLimit =
+  | { readonly unit: 'cards'; readonly cards: number }
+  | { readonly unit: 'percent'; readonly percent: number }
+  | { readonly unit: 'none' };
+
+/** The rules that a claim is judged by. */
+export interface StopRules {
+  /** In force unless the mode was set at run time. */
+  readonly mode: StopMode;
+  /** Stops that the whole fleet may call in an hour, and in a day; null: no limit. */
+  readonly maxPerHour: number | null;
+  readonly maxPerDay: number | null;
+}
+
+/** The settings `stops.*`; null: the default limit. */
+export interface StopSettings {
+  readonly mode: StopMode;
+  readonly maxPerHour: StopLimit | null;
+  readonly maxPerDay: StopLimit | null;
+}
+
+/** Default limits: a share of the fleet, and at least so many cards. */
+const DEFAULT_PER_HOUR = { percent: 1, atLeast: 100 };
+const DEFAULT_PER_DAY = { percent: 5, atLeast: 500 };
+
+/** @param fleet number of cards. A share is rounded up, so that it allows at least one stop in any fleet. */
+export function stopRulesOf(stops: StopSettings, fleet: number): StopRules {
+  return {
+    mode: stops.mode,
+    maxPerHour: limitOf(stops.maxPerHour, DEFAULT_PER_HOUR, fleet),
+    maxPerDay: limitOf(stops.maxPerDay, DEFAULT_PER_DAY, fleet),
+  };
+}
+
+function limitOf(limit: StopLimit | null, usual: typeof DEFAULT_PER_HOUR, fleet: number): number | null {
+  if (limit === null) return Math.max(usual.atLeast, shareOf(usual.percent, fleet));
+  if (limit.unit === 'none') return null;
+  return limit.unit === 'cards' ? limit.cards : shareOf(limit.percent, fleet);
+}
+
+function shareOf(percent: number, fleet: number): number {
+  return Math.ceil((percent * Math.max(1, fleet)) / 100);
+}

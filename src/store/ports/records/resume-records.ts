@@ -1,0 +1,92 @@
+// Port section of record-store.ts: cards that are resumed again, in runs.
+//
+// A run is a list of cards that was fixed when the run was made. Each card of it is resumed by the next package poll, once:
+// the claim of a call is a lease, as that of a stop is.
+import type { Actor, AuditEntry } from '../../../domain/audit.ts';
+import type { CardMembership } from '../../../domain/cards/card.ts';
+
+/** The cards of a run: a list, or what cardpoll stopped since a time. Only cards that are stopped count. */
+export type ResumeSelection =
+  | { readonly cardIds: readonly number[] }
+  | { readonly sinceMs: number; readonly carrierId: number | null };
+
+export interface ResumeRequest {
+  readonly selection: ResumeSelection;
+  readonly by: Pick<Actor, 'name' | 'role'>;
+  readonly reason: string;
+}
+
+export interface ResumeRun {
+  readonly id: string;
+  readonly reason: string;
+  readonly by: string;
+  /** Number of its cards, and of those that wait, by how they ended. */
+  readonly total: number;
+  readonly waiting: number;
+  readonly resumed: number;
+  /** The gateway showed the card running, and no call of the run explains it. */
+  readonly alreadyRunning: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly createdAtMs: number;
+  readonly cancelledAtMs: number | null;
+  /** When its last card ended; null while cards wait. */
+  readonly finishedAtMs: number | null;
+  /** The last error of a call of the run; null: none. */
+  readonly lastError: string | null;
+}
+
+/** The answer to a claim; only `granted` and `unresolved` (an earlier call may have been made) allow the call. */
+export type ResumeClaim =
+  | { readonly state: 'granted' | 'unresolved'; readonly runId: string; readonly attempt: number }
+  | { readonly state: 'none' } // the card waits in no run
+  | { readonly state: 'claimed' } // another caller holds the claim
+  | { readonly state: 'unconfirmed'; readonly retryInMs: number }; // acknowledged without effect; not again yet
+
+/** What became of a claimed call without effect. */
+export interface FailedResume {
+  /** The card ended as failed: it was refused, or acknowledged without effect, too often. */
+  readonly gaveUp: boolean;
+  readonly retryInMs: number;
+}
+
+export interface ResumeRecords {
+  /** @returns how many cards the run would have, and how many of a list would not be in it, because they are not stopped. */
+  preview(selection: ResumeSelection): Promise<{ readonly total: number; readonly skipped: number }>;
+  /** Makes a run; cards that wait in another run are skipped. A run of no card is finished at once. */
+  create(request: ResumeRequest): Promise<ResumeRun>;
+  /**
+   * Makes the run of a month that begins, once: cards that cardpoll stopped by itself in the month before and that are
+   * still stopped. They are due at random times of the next `spreadMs`. @returns null when the month has its run.
+   */
+  createForMonth(month: string, spreadMs: number): Promise<ResumeRun | null>;
+  /** @returns null for an unknown id. */
+  find(id: string): Promise<ResumeRun | null>;
+  /** @returns the latest runs, latest first. */
+  latest(limit: number): Promise<readonly ResumeRun[]>;
+  /** Cards that wait are not resumed; a call that is being made ends normally. @returns null for an unknown id. */
+  cancel(id: string): Promise<ResumeRun | null>;
+
+  /** Claims the right to resume a card that waits in a run. */
+  claim(cardId: number, leaseMs: number): Promise<ResumeClaim>;
+  /**
+   * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed`, and the audit
+   * trail has it, in one transaction. @param called whether a call of the run may have done it.
+   * @returns the entry; null when the card does not wait in the run any more.
+   */
+  complete(cardId: number, runId: string, month: string, called: boolean): Promise<AuditEntry | null>;
+  /** Call when the gateway acknowledged the call and does not show the card running. null: another caller has the claim. */
+  acknowledge(cardId: number, runId: string, attempt: number): Promise<FailedResume | null>;
+  /**
+   * Call when the call certainly had no effect. @param refused whether the gateway refused this card, which counts.
+   */
+  abandon(
+    cardId: number,
+    runId: string,
+    attempt: number,
+    error: string,
+    refused: boolean,
+  ): Promise<FailedResume | null>;
+  /** @returns cards that are to be resumed and due; they are not due again for a minute. */
+  due(limit: number): Promise<CardMembership[]>;
+}

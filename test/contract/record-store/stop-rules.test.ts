@@ -1,0 +1,217 @@
+// The rules that hold stops back: mode, budget and jump, judged and counted by the statement that claims a stop.
+import { beforeEach, expect, it } from 'vitest';
+import type { StopRules } from '../../../src/domain/stops/stop.ts';
+import { UNLIMITED } from '../../support/stop-rules.ts';
+import { addCards, describeRecordStore, range, reading } from './stores.ts';
+
+const LEASE_MS = 3_600_000;
+const MONTH = '2026-11';
+const T = 1_795_251_272_123;
+const OVER = { usedMb: 1025.5, allowanceMb: 1024 };
+const BY = { by: 'alice', reason: 'checked with the carrier' };
+const HELD = { state: 'held', heldBy: 'budget_hour' };
+
+describeRecordStore('rules of stops', (db) => {
+  const rules = (differing: Partial<StopRules>): StopRules => ({ ...UNLIMITED, ...differing });
+  const claim = (cardId: number, differing: Partial<StopRules> = {}) =>
+    db.store.stops.claim(cardId, MONTH, LEASE_MS, rules(differing));
+  const states = async () => {
+    const rows = await db.sql('SELECT state FROM card_stops ORDER BY card_id');
+    return rows.map(({ state }) => state);
+  };
+  const granted = (attempt: number) => ({ state: 'granted', month: MONTH, attempt, ...OVER });
+  /** All that was counted so far was counted this long ago. */
+  async function passes(minutes: number): Promise<void> {
+    await db.sql(`UPDATE stop_control SET minute = minute - ${minutes}`);
+    await db.sql(`UPDATE card_stops SET charged_at = charged_at - interval '${minutes} minutes'`);
+  }
+
+  beforeEach(async () => {
+    const cardIds = range(6);
+    await addCards(db.store, ...cardIds);
+    await db.store.results.write(
+      cardIds.map((cardId) => reading(cardId, { month: MONTH, usedMb: OVER.usedMb, atMs: T, basedOn: null })),
+    );
+  });
+
+  it('grants stops up to the budget, and holds the others', async () => {
+    expect(await claim(1, { maxPerHour: 2 })).toEqual(granted(1));
+    expect(await claim(2, { maxPerHour: 2 })).toEqual(granted(1));
+    expect(await claim(3, { maxPerHour: 2 })).toEqual({ ...HELD, isNew: true });
+    expect(await claim(3, { maxPerHour: 2 })).toEqual({ ...HELD, isNew: false });
+    expect(await claim(4, { maxPerDay: 2 })).toEqual({ state: 'held', heldBy: 'budget_day', isNew: true });
+    expect(await states()).toEqual(['requested', 'requested', 'held', 'held']);
+    expect(await claim(3), 'waits for an operator, also when the budget grows').toMatchObject({
+      state: 'held',
+    });
+    expect(await db.store.stopControl.read()).toMatchObject({
+      doneHour: 2,
+      doneDay: 2,
+      held: 2,
+      observed: 0,
+    });
+  });
+
+  it('keeps the budget against many instances at once, and counts one claim of racing callers', async () => {
+    const stores = await Promise.all(range(4).map(() => db.another()));
+    const claims = await Promise.all(
+      stores.flatMap((store) =>
+        [1, 2, 3, 4, 5, 6].map((cardId) =>
+          store.stops.claim(cardId, MONTH, LEASE_MS, rules({ maxPerHour: 3 })),
+        ),
+      ),
+    );
+    expect(claims.filter(({ state }) => state === 'granted')).toHaveLength(3);
+    expect((await db.store.stopControl.read()).doneHour).toBe(3);
+  });
+
+  it('counts by the hour and by the day, and forgets what is older', async () => {
+    await claim(1);
+    await passes(59);
+    expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'held' });
+    await passes(2);
+    expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, doneDay: 1 });
+    expect(await claim(3, { maxPerHour: 1, maxPerDay: 2 })).toMatchObject({ state: 'granted' });
+    expect(await claim(4, { maxPerDay: 2 })).toMatchObject({ state: 'held', heldBy: 'budget_day' });
+    await passes(25 * 60);
+    expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, doneDay: 0 });
+    await passes(-26 * 60);
+    expect(await claim(5, { maxPerHour: 1 }), 'a clock set back forgets nothing').toMatchObject(HELD);
+    expect(await claim(6, { maxPerHour: 2 })).toMatchObject({ state: 'granted' });
+    await passes(61);
+    expect(await db.store.stopControl.read(), 'and does not count for ever').toMatchObject({ doneHour: 0 });
+  });
+
+  it('counts a repeated call at its own time, and a call without effect not at all', async () => {
+    await claim(1, { maxPerHour: 1 });
+    await db.store.stops.abandon(1, MONTH, 1, 'refused');
+    expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, doneDay: 0 });
+    expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'granted' });
+    expect(await claim(1, { maxPerHour: 1 }), 'the budget is used up').toMatchObject({ state: 'held' });
+
+    await db.sql(`UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = 2`);
+    expect(await claim(2, { maxPerHour: 1 }), 'counted already').toMatchObject({ state: 'unresolved' });
+    await passes(61);
+    await db.sql(`UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = 2`);
+    expect(await claim(2, { maxPerHour: 1 })).toMatchObject({ state: 'unresolved' });
+    expect(await claim(3, { maxPerHour: 1 })).toMatchObject({ state: 'held' });
+    expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 1, doneDay: 1 });
+  });
+
+  it('a budget of 0 holds every stop, and one lowered below what is used holds the next', async () => {
+    expect(await claim(1, { maxPerHour: 0 })).toMatchObject({ state: 'held' });
+    await claim(2);
+    await claim(3);
+    expect(await claim(4, { maxPerHour: 1 })).toMatchObject({ state: 'held' });
+  });
+
+  it('only records in mode observe what would be stopped, until the mode is enforce', async () => {
+    expect(await claim(1, { mode: 'observe' })).toEqual({ state: 'observed', isNew: true });
+    expect(await claim(1, { mode: 'observe' })).toEqual({ state: 'observed', isNew: false });
+    expect(await db.store.stopControl.read()).toMatchObject({ doneHour: 0, observed: 1, setMode: null });
+    expect(await claim(1)).toEqual(granted(2));
+    expect(await states()).toEqual(['requested']);
+  });
+
+  it('the mode set at run time counts for all instances, and makes no call of what was claimed before', async () => {
+    await claim(1);
+    await db.store.stops.abandon(1, MONTH, 1, 'refused');
+    await db.store.stopControl.setMode('observe', 'alice', 'too many');
+    expect((await db.store.stopControl.read()).setMode).toEqual({
+      mode: 'observe',
+      by: 'alice',
+      reason: 'too many',
+      sinceMs: expect.any(Number),
+    });
+    expect(await claim(1)).toEqual({ state: 'observed', isNew: false });
+    expect(await claim(2)).toEqual({ state: 'observed', isNew: true });
+    expect(await states(), 'what was requested waits').toEqual(['requested', 'observed']);
+    await db.store.stopControl.setMode('enforce', 'alice', 'right');
+    expect(await claim(1, { mode: 'observe' })).toEqual(granted(2));
+  });
+
+  it('a jump of the readings holds all stops, until it is over or accepted', async () => {
+    const jump = { factor: 900, baselineMbPerHour: 2, recentMbPerHour: 1_800 };
+    const { stopControl } = db.store;
+    expect(await stopControl.jump()).toBeNull();
+    expect([await stopControl.beginJump(jump), await stopControl.beginJump(jump)]).toEqual([true, false]);
+    expect(await claim(1)).toEqual({ state: 'held', heldBy: 'usage_jump', isNew: true });
+    expect((await stopControl.read()).jump).toMatchObject({ ...jump, acceptedAtMs: null });
+    await stopControl.setMode('observe', 'alice', 'looks');
+    expect(await stopControl.jump()).toMatchObject({ acceptedAtMs: null });
+    await stopControl.setMode('enforce', 'alice', 'it is right');
+    expect(await stopControl.jump()).toMatchObject({ ...jump, acceptedAtMs: expect.any(Number) });
+    expect(await claim(2)).toEqual(granted(1));
+    expect([await stopControl.endJump(), await stopControl.endJump()]).toEqual([true, false]);
+    expect(await stopControl.jump()).toBeNull();
+    expect(await claim(1), 'waits for an operator').toMatchObject({ state: 'held' });
+  });
+
+  it('a released stop is judged anew, and the budget does not hold it', async () => {
+    for (const cardId of [1, 2, 3]) await claim(cardId, { maxPerHour: 0 });
+    await db.sql('UPDATE cards SET allowance_mb = 5000 WHERE card_id = 2');
+    expect(await db.store.stops.release([1, 2, 6, 99], BY)).toEqual([1, 2]);
+    expect(await db.store.stops.release([1, 2], BY), 'once').toEqual([]);
+    expect((await db.store.stops.due(10)).map(({ cardId }) => cardId).sort()).toEqual([1, 2]);
+    expect(await db.store.stops.due(10), 'not again at once').toEqual([]);
+    expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(true);
+    expect(await claim(1, { maxPerHour: 0 })).toMatchObject({ state: 'granted' });
+    expect(await claim(2, { maxPerHour: 0 })).toEqual({ state: 'not_over' });
+    expect(await states(), 'the stop of card 2 is dropped').toEqual(['requested', 'held']);
+    const entry = await db.store.stops.complete(1, MONTH);
+    expect(entry?.after).toMatchObject({ authority: 'released', ordered_by: 'alice', reason: BY.reason });
+    expect(await db.store.stops.release(null, BY)).toEqual([3]);
+  });
+
+  it('a dismissed card is not stopped in that month', async () => {
+    for (const cardId of [1, 2]) await claim(cardId, { maxPerHour: 0 });
+    expect(await db.store.stops.dismiss([2], BY)).toEqual([2]);
+    expect(await claim(2)).toEqual({ state: 'done' });
+    expect(await db.store.stops.wanted([1, 2])).toEqual([]);
+    const { items, total } = await db.store.stops.list(
+      { state: 'dismissed', sinceMs: null, carrierId: 1 },
+      { offset: 0, limit: 5 },
+    );
+    expect({ items, total }).toMatchObject({
+      total: 1,
+      items: [{ cardId: 2, state: 'dismissed', orderedBy: 'alice', reason: BY.reason, heldBy: null }],
+    });
+  });
+
+  it.each([
+    ['the allowance was raised', 'UPDATE cards SET allowance_mb = 5000 WHERE card_id = 1'],
+    ['the usage was corrected', 'UPDATE card_usage SET used_mb = 1 WHERE card_id = 1'],
+    ['the card was stopped otherwise', 'UPDATE cards SET stopped = true WHERE card_id = 1'],
+    ['the card was removed', 'DELETE FROM cards WHERE card_id = 1'],
+    ['the month is over', 'UPDATE card_usage SET closed = true WHERE card_id = 1'],
+  ])('a held stop is dropped when %s', async (_, change) => {
+    // Usage of long ago is not wanted at all.
+    const month = new Date().toISOString().slice(0, 7);
+    await db.store.results.ensurePartitions(month);
+    await db.sql(`UPDATE card_usage SET month = '${month}-01'`);
+    for (const cardId of [1, 2])
+      await db.store.stops.claim(cardId, month, LEASE_MS, rules({ maxPerHour: 0 }));
+    expect(await db.store.stops.dropUnwanted(0, 10)).toEqual({ lastCardId: 2, dropped: 0 });
+    await db.sql(change);
+    expect(await db.store.stops.dropUnwanted(0, 1)).toEqual({ lastCardId: 1, dropped: 1 });
+    expect(await db.store.stops.dropUnwanted(1, 1)).toEqual({ lastCardId: 2, dropped: 0 });
+    expect(await db.store.stops.dropUnwanted(2, 1)).toEqual({ lastCardId: null, dropped: 0 });
+  });
+
+  it('an operator stops a card whatever it has used, and again after it was resumed', async () => {
+    await db.sql('UPDATE cards SET allowance_mb = NULL WHERE card_id = 1');
+    expect(await db.store.stops.order(99, MONTH, BY)).toBe('unknown_card');
+    expect(await db.store.stops.order(1, MONTH, BY)).toBe('ordered');
+    expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([1]);
+    const stop = { state: 'granted', month: MONTH, usedMb: OVER.usedMb, allowanceMb: null };
+    expect(await claim(1, { maxPerHour: 0 })).toEqual({ ...stop, attempt: 1 });
+    expect((await db.store.stops.complete(1, MONTH))?.after).toMatchObject({ authority: 'operator' });
+    expect(await db.store.stops.order(1, MONTH, BY)).toBe('already_stopped');
+    await db.sql('UPDATE cards SET stopped = false');
+    expect(await db.store.stops.order(1, MONTH, BY)).toBe('ordered');
+    expect(await db.store.stops.claim(1, '2026-12', LEASE_MS, UNLIMITED), 'the month turned').toMatchObject(
+      stop,
+    );
+    expect((await db.store.stopControl.read()).doneHour, 'a stop that was made counts').toBe(2);
+  });
+});
