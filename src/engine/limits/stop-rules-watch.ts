@@ -23,11 +23,6 @@ export class StopRulesWatch extends LoopService {
     return this.#rules;
   }
 
-  override async start(): Promise<void> {
-    await this.runOnce();
-    await super.start();
-  }
-
   async runOnce(): Promise<number> {
     this.#rules = stopRulesOf(this.stops, await this.cards.estimate());
     return COUNT_EVERY_MS;

@@ -14,6 +14,7 @@ import { FleetWatch } from '../../../src/engine/fleet-watch.ts';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
+import { StopRulesWatch } from '../../../src/engine/limits/stop-rules-watch.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
 import { Worker } from '../../../src/engine/work/worker.ts';
@@ -106,6 +107,7 @@ async function make(name: string): Promise<LoopService> {
     ...(led as LoopService[]),
     configs,
     new FleetClock(stores.records, means),
+    new StopRulesWatch(settings.stops, stores.records.cards, means),
     digest,
     stats,
     worker,
