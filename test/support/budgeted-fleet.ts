@@ -1,5 +1,5 @@
 // A fleet of which every card is over its package, and whose budget allows a few stops: three daemons that are killed and cut
-// off from their database, and a gateway that refuses and loses some stops. Used by test/fault/stop-budget.test.ts and
+// off from their database, and a gateway that refuses and loses some stops. Used by test/e2e/stop-budget.test.ts and
 // test/long/stop-budget.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
