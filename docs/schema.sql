@@ -442,16 +442,17 @@ CREATE OR REPLACE FUNCTION public.cards_to_resume(card_ids bigint[], since times
  LANGUAGE sql
  STABLE
 AS $function$
-  SELECT card_id
-  FROM (
+  (
     SELECT c.card_id FROM cards c WHERE c.card_id = ANY (card_ids)
     UNION
     SELECT s.card_id
     FROM card_stops s JOIN cards c ON c.card_id = s.card_id
     WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
       AND c.carrier_id = coalesce(carrier, c.carrier_id)
-  ) AS chosen
-  WHERE NOT EXISTS (SELECT FROM card_resumes r WHERE r.card_id = chosen.card_id AND r.state = 'waiting')
+  )
+  -- Not an anti-join: a plan made for few rows would read all that wait for each card.
+  EXCEPT
+  SELECT card_id FROM card_resumes WHERE state = 'waiting'
 $function$;
 
 CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)

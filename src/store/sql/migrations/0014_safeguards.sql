@@ -160,14 +160,15 @@ CREATE INDEX card_resumes_due ON card_resumes (due_at) WHERE state = 'waiting';
 -- wait in another run are left out.
 CREATE FUNCTION cards_to_resume(card_ids bigint[], since timestamptz, carrier integer) RETURNS SETOF bigint
 LANGUAGE sql STABLE AS $$
-  SELECT card_id
-  FROM (
+  (
     SELECT c.card_id FROM cards c WHERE c.card_id = ANY (card_ids)
     UNION
     SELECT s.card_id
     FROM card_stops s JOIN cards c ON c.card_id = s.card_id
     WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
       AND c.carrier_id = coalesce(carrier, c.carrier_id)
-  ) AS chosen
-  WHERE NOT EXISTS (SELECT FROM card_resumes r WHERE r.card_id = chosen.card_id AND r.state = 'waiting')
+  )
+  -- Not an anti-join: a plan made for few rows would read all that wait for each card.
+  EXCEPT
+  SELECT card_id FROM card_resumes WHERE state = 'waiting'
 $$;

@@ -194,10 +194,11 @@ LIMIT $5::integer
 -- The number of all rows of stops.page. $1 states, $2 since or NULL, $3 carrier or NULL.
 SELECT count(*) AS total
 FROM card_stops s
-LEFT JOIN cards c ON c.card_id = s.card_id
 WHERE s.state = ANY ($1::text[])
   AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
-  AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
+  AND ($3::integer IS NULL OR EXISTS (
+    SELECT FROM cards c WHERE c.card_id = s.card_id AND c.carrier_id = $3::integer
+  ))
 
 -- name: stops.release
 -- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
