@@ -162,10 +162,18 @@ CREATE TABLE card_usage (
   read_at timestamp with time zone NOT NULL,
   closed boolean DEFAULT false NOT NULL,
   suspected_mb double precision,
+  jump_from_mb double precision,
+  jump_from_used_mb double precision,
+  jump_at timestamp with time zone,
+  previous_reading_mb double precision,
   CONSTRAINT card_usage_pkey PRIMARY KEY (card_id, month)
 ) PARTITION BY RANGE (month);
+COMMENT ON COLUMN card_usage.jump_at IS 'When that reading was taken.';
+COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before one more than twenty times as high; NULL: there is no such reading to take back.';
+COMMENT ON COLUMN card_usage.jump_from_used_mb IS 'The usage of the month before that reading; NULL: it was read in an earlier month.';
 COMMENT ON COLUMN card_usage.last_reading_mb IS 'The highest value the present count of the gateway has shown.';
 COMMENT ON COLUMN card_usage.month IS 'First day of the month in the time zone cardpoll is configured for.';
+COMMENT ON COLUMN card_usage.previous_reading_mb IS 'last_reading_mb before its last change, also if that was in an earlier month.';
 COMMENT ON COLUMN card_usage.suspected_mb IS 'A reading below half of last_reading_mb that is not confirmed yet.';
 
 CREATE TABLE cardpoll_migrations (

@@ -10,6 +10,7 @@ import type { POLLING } from './settings/polling-settings.ts';
 import type { Values } from './settings/setting.ts';
 import type { STOPS } from './settings/stop-settings.ts';
 import type { STORES } from './settings/store-settings.ts';
+import type { USAGE } from './settings/usage-settings.ts';
 import type { ClientTlsFiles, TlsFiles } from './tls-files.ts';
 
 type Instance = Values<typeof INSTANCE>;
@@ -23,6 +24,7 @@ export interface DaemonConfig extends Instance, Access {
   readonly gateway: GatewayConfig;
   readonly polling: Values<typeof POLLING>;
   readonly stops: Values<typeof STOPS>;
+  readonly usage: Values<typeof USAGE>;
   readonly alerts: Values<typeof ALERTS>;
   readonly webhooks: Values<typeof WEBHOOKS>;
   readonly cleanup: Values<typeof CLEANUP>;

@@ -32,6 +32,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     api: reader.readAll(SETTINGS.api),
     gateway: readGateway(reader),
     polling: reader.readAll(SETTINGS.polling),
+    usage: reader.readAll(SETTINGS.usage),
     alerts: reader.readAll(SETTINGS.alerts),
     webhooks: reader.readAll(SETTINGS.webhooks),
     stops: reader.readAll(SETTINGS.stops),

@@ -13,7 +13,7 @@ import type { AuditDigest } from './audit-digest.ts';
 
 type Sections = Pick<
   DaemonConfig,
-  'roles' | 'timeZone' | 'polling' | 'stops' | 'alerts' | 'webhooks' | 'cleanup'
+  'roles' | 'timeZone' | 'polling' | 'usage' | 'stops' | 'alerts' | 'webhooks' | 'cleanup'
 >;
 
 export interface EngineSettings extends Sections {

@@ -264,13 +264,15 @@ export class Engine implements Service {
   }
 
   #makeWorkers(): Worker[] {
-    const { live, gateway, clock, log, records, audit } = this.deps;
-    const { polling, timeZone } = this.settings;
+    const { live, gateway, clock, log, records, audit, meter } = this.deps;
+    const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
     const { stops } = records;
     const stopRules = () => this.#stopRules.rules;
-    const taskDeps = { gateway, stops, audit, reader: this.#reader, calendar, stopRules, ...polling, log };
+    const { maxMbitPerSecond } = usage;
+    const readings = { calendar, maxMbitPerSecond, meter };
+    const taskDeps = { gateway, stops, audit, reader: this.#reader, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({

@@ -14,4 +14,6 @@ export interface Meter {
   poll(taskType: string, result: Result, durationMs: number): void;
   gatewayCall(interfaceName: string, result: Result, durationMs: number): void;
   webhookAttempt(outcome: WebhookOutcome): void;
+  /** A reading of usage had grown by more than a card can transfer. */
+  implausibleReading(): void;
 }

@@ -67,7 +67,14 @@ function outcomeOf(cardId: number, round: number | null): PollOutcome {
   const at = (n: number) => Date.UTC(2026, 10, 21, 0, 30 * n);
   const polled = { cardId, taskType: 'carddata', polledAtMs: at(round ?? 3) } as const;
   if (round === null) return polled;
-  const next = { month: MONTH, usedMb: round, lastReadingMb: round, suspectedMb: null, readAtMs: at(round) };
+  const next = {
+    month: MONTH,
+    usedMb: round,
+    lastReadingMb: round,
+    suspectedMb: null,
+    jump: null,
+    readAtMs: at(round),
+  };
   return { ...polled, usage: { next, basedOnReadAtMs: round === 1 ? null : at(round - 1) } };
 }
 

@@ -183,7 +183,9 @@ export class CompressedFleet {
     } as unknown as CardReader;
     const audit = { log: () => {} };
     const stopRules = () => UNLIMITED;
-    const deps = { gateway, stops, audit, reader, calendar, stopRules, leaseMs: 15_000, log };
+    const meter = { implausibleReading: () => {} };
+    const means = { leaseMs: 15_000, maxMbitPerSecond: 150, meter, log };
+    const deps = { gateway, stops, audit, reader, calendar, stopRules, ...means };
     return taskTypes.map(
       (taskType) =>
         new Worker({

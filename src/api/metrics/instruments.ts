@@ -63,6 +63,12 @@ export class Instruments implements Meter {
     registers: [this.registry],
   });
 
+  readonly #implausible = new Counter({
+    name: `${PREFIX}implausible_readings_total`,
+    help: 'Readings of usage this instance did not believe, because no card can transfer that much in the time',
+    registers: [this.registry],
+  });
+
   readonly #changes = new Counter({
     name: `${PREFIX}audit_entries_total`,
     help: 'Entries of the audit trail this instance wrote, by action',
@@ -93,6 +99,10 @@ export class Instruments implements Meter {
 
   webhookAttempt(outcome: WebhookOutcome): void {
     this.#webhooks.inc({ outcome });
+  }
+
+  implausibleReading(): void {
+    this.#implausible.inc();
   }
 
   audited(action: string): void {

@@ -14,6 +14,7 @@ import { POLLING } from './polling-settings.ts';
 import { optional, type Setting } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
+import { USAGE } from './usage-settings.ts';
 
 /** Path of the config file, so it has no place in the file. */
 export const CONFIG_FILE = optional({
@@ -30,6 +31,7 @@ export const SETTINGS = {
   gateway: GATEWAY,
   polling: POLLING,
   stops: STOPS,
+  usage: USAGE,
   alerts: ALERTS,
   webhooks: WEBHOOKS,
   cleanup: CLEANUP,
@@ -50,6 +52,7 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ),
   ...Object.values(POLLING),
   ...Object.values(STOPS),
+  ...Object.values(USAGE),
   ...Object.values(ALERTS),
   ...Object.values(WEBHOOKS),
   ...Object.values(CLEANUP),

@@ -1,15 +1,19 @@
 // Usage per card and calendar month (operations interface, section 1: carddata is tracked across calendar months).
 //
 // The gateway's reading is cumulative within its month. Its faults in real fleets must not count a megabyte
-// twice, nor decrease a total; when two explanations fit, the one that counts less wins, since counting too much could
-// stop a card within its package.
+// twice; when two explanations fit, the one that counts less wins, since counting too much could stop a card within its
+// package (docs/decisions/0004-usage-month.md).
 //   - It grows: the growth is new usage. This also holds at the turn of a month: a reading that is not smaller means that
 //     the upstream counter has not been reset yet, so only its growth belongs to the new month.
+//   - It grows by more than the time could have carried: nothing changes until enough time has passed.
+//   - It grows more than twentyfold: a jump. The state before it is kept for two days, and restored if a reading is back.
 //   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
 //   - It falls below half: the counter was reset, or the answer was wrong. The first such reading is only a suspicion and
 //     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
 //     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
 //   - It arrives late (taken before the last one kept): it is ignored.
+import { couldCarry } from './plausible-growth.ts';
+import { disproves, isJump, type ReadingJump, revocable } from './reading-jump.ts';
 
 /** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
@@ -24,6 +28,8 @@ export interface UsageMonth {
   readonly lastReadingMb: number;
   /** A reading below half of `lastReadingMb`, which the next one must confirm; null: none. */
   readonly suspectedMb: number | null;
+  /** A jump of the reading that a later one may disprove; null: none. */
+  readonly jump: ReadingJump | null;
   /** Time of the last reading that changed something, epoch milliseconds. */
   readonly readAtMs: number;
 }
@@ -38,47 +44,99 @@ interface Reading {
 
 /**
  * Folds one reading into a card's usage.
- * @returns the card's new usage, or null when the reading changes nothing (same value or a dip in the same month, or late).
+ * @param maxMbitPerSecond the most that a card can transfer
+ * @returns the card's new usage, or null when the reading changes nothing (same value or a dip in the same month, late
+ * or implausible).
  */
-export function applyReading(last: UsageMonth | null, reading: Reading): UsageMonth | null {
+export function applyReading(
+  last: UsageMonth | null,
+  reading: Reading,
+  maxMbitPerSecond: number,
+): UsageMonth | null {
   const { usedMb: shownMb, atMs, month } = reading;
   if (last === null) {
-    return { month, usedMb: shownMb, lastReadingMb: shownMb, suspectedMb: null, readAtMs: atMs };
+    return { month, usedMb: shownMb, lastReadingMb: shownMb, suspectedMb: null, jump: null, readAtMs: atMs };
   }
-  const wasAhead = last.readAtMs - atMs > CLOCK_AHEAD_MS;
+  const wasAhead = isAhead(last, atMs);
   if (atMs <= last.readAtMs && !wasAhead) return null;
-  const { countedMb, ...counter } = judge(last, reading);
-  const next = { ...usedAfter(last, month, countedMb), ...counter, readAtMs: atMs };
+  if (isImplausible(last, reading, maxMbitPerSecond)) return null;
+  const next = judge(begun(last, reading), reading, maxMbitPerSecond);
   return wasAhead || differs(last, next) ? next : null;
 }
 
 /**
- * A month that was opened too early, by a clock that was ahead or by another time zone, keeps the readings from before
- * its start: the repair (engine/results/usage-repair.ts) adds them to the present month.
+ * Whether a reading has grown by more than the time since the stored one could have carried. It then counts nothing and
+ * changes nothing: that time goes on, and the reading is believed when enough of it has passed.
  */
-function usedAfter(last: UsageMonth, month: string, countedMb: number): Pick<UsageMonth, 'month' | 'usedMb'> {
-  if (month <= last.month) return { month: last.month, usedMb: last.usedMb + countedMb };
-  return { month, usedMb: countedMb };
+export function isImplausible(
+  last: UsageMonth | null,
+  { usedMb: shownMb, atMs }: Pick<Reading, 'usedMb' | 'atMs'>,
+  maxMbitPerSecond: number,
+): boolean {
+  if (last === null || atMs <= last.readAtMs) return false;
+  return !couldCarry(shownMb - last.lastReadingMb, atMs - last.readAtMs, maxMbitPerSecond);
 }
 
-/** The meaning of a reading: how much of it is new usage, and the state of the counter. */
-function judge(
-  last: UsageMonth,
-  { usedMb: shownMb, atMs }: Reading,
-): Pick<UsageMonth, 'lastReadingMb' | 'suspectedMb'> & { readonly countedMb: number } {
-  const { lastReadingMb: highestMb, suspectedMb } = last;
+function isAhead(last: UsageMonth, atMs: number): boolean {
+  return last.readAtMs - atMs > CLOCK_AHEAD_MS;
+}
+
+/**
+ * The state before a reading, in the month that the reading counts in. A month that was opened too early, by a clock that
+ * was ahead or by another time zone, keeps the readings from before its start: the repair
+ * (engine/results/usage-repair.ts) adds them to the present month.
+ */
+function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
+  const opensMonth = month > last.month;
+  const jump = revocable(last.jump, { atMs, opensMonth });
+  return opensMonth ? { ...last, month, usedMb: 0, jump } : { ...last, jump };
+}
+
+/** The meaning of a reading: the state after it. */
+function judge(last: UsageMonth, { usedMb: shownMb, atMs }: Reading, maxMbitPerSecond: number): UsageMonth {
+  const { lastReadingMb: highestMb, suspectedMb, usedMb, jump } = last;
+  const certain = { ...last, suspectedMb: null, readAtMs: atMs };
   if (shownMb >= highestMb) {
-    return { countedMb: shownMb - highestMb, lastReadingMb: shownMb, suspectedMb: null };
+    return {
+      ...certain,
+      usedMb: usedMb + shownMb - highestMb,
+      lastReadingMb: shownMb,
+      jump: isJump(highestMb, shownMb) ? { fromMb: highestMb, fromUsedMb: usedMb, ...jump, atMs } : jump,
+    };
   }
-  if (!isFarBelow(shownMb, highestMb)) return { countedMb: 0, lastReadingMb: highestMb, suspectedMb: null };
+  if (!isFarBelow(shownMb, highestMb)) return certain;
   // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
-  const confirms =
-    suspectedMb !== null &&
-    !isFarBelow(shownMb, suspectedMb) &&
-    (shownMb > 0 || atMs - last.readAtMs >= ZERO_STANDS_MS);
-  return confirms
-    ? { countedMb: shownMb, lastReadingMb: shownMb, suspectedMb: null }
-    : { countedMb: 0, lastReadingMb: highestMb, suspectedMb: shownMb };
+  const confirms = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
+  // After the turn of a month too little would be taken off if this were the wrong answer: it takes two readings.
+  if (jump !== null && disproves(jump, shownMb) && (jump.fromUsedMb !== null || confirms)) {
+    return { ...certain, ...beforeJump(usedMb, jump, { shownMb, atMs, maxMbitPerSecond }) };
+  }
+  if (confirms && (shownMb > 0 || atMs - last.readAtMs >= ZERO_STANDS_MS)) {
+    return {
+      ...certain,
+      usedMb: usedMb + shownMb,
+      lastReadingMb: shownMb,
+      // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
+      jump: jump === null ? null : { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs },
+    };
+  }
+  return { ...last, suspectedMb: shownMb, readAtMs: atMs };
+}
+
+/** The state before a jump with the growth since, which counts at most what was counted. */
+function beforeJump(
+  usedMb: number,
+  jump: ReadingJump,
+  { shownMb, atMs, maxMbitPerSecond }: { shownMb: number; atMs: number; maxMbitPerSecond: number },
+): Pick<UsageMonth, 'usedMb' | 'lastReadingMb' | 'jump'> {
+  const { fromMb, fromUsedMb } = jump;
+  const growthMb = Math.max(0, shownMb - fromMb);
+  const isBack = !isJump(fromMb, shownMb) && couldCarry(growthMb, atMs - jump.atMs, maxMbitPerSecond);
+  return {
+    usedMb: Math.min(usedMb, (fromUsedMb ?? 0) + growthMb),
+    lastReadingMb: Math.max(shownMb, fromMb),
+    jump: isBack ? null : jump,
+  };
 }
 
 function isFarBelow(shownMb: number, highestMb: number): boolean {

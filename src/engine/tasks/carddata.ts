@@ -1,30 +1,38 @@
 // Task carddata: reads the card's usage and adds it to the calendar month (domain/cards/usage-month.ts).
 import type { Card } from '../../domain/cards/card.ts';
-import { applyReading, type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
+import {
+  applyReading,
+  isImplausible,
+  type MonthCalendar,
+  type UsageMonth,
+  usedInMonth,
+} from '../../domain/cards/usage-month.ts';
+import { rounded } from '../../domain/rounded.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
+import type { Meter } from '../../platform/meter.ts';
 import type { Deadline } from '../work/deadline.ts';
 import type { Task, TaskResult } from '../work/task.ts';
+
+export interface CarddataTaskDeps {
+  readonly gateway: Gateway;
+  readonly calendar: MonthCalendar;
+  readonly maxMbitPerSecond: number;
+  readonly meter: Pick<Meter, 'implausibleReading'>;
+}
 
 export class CarddataTask implements Task {
   readonly taskType = 'carddata';
 
-  constructor(
-    private readonly deps: {
-      readonly gateway: Gateway;
-      readonly calendar: MonthCalendar;
-    },
-  ) {}
+  constructor(private readonly deps: CarddataTaskDeps) {}
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
+    const { gateway, calendar, maxMbitPerSecond } = this.deps;
     // The reading is dated by its request: an answer that crosses midnight still shows the old month.
     const atMs = deadline.nowMs();
-    const { value } = await this.deps.gateway.call('flow', card, deadline.remainingMs());
-    const month = this.deps.calendar.monthOf(atMs);
-    const next = applyReading(card.usage, {
-      usedMb: Number(value),
-      atMs,
-      month,
-    });
+    const { value } = await gateway.call('flow', card, deadline.remainingMs());
+    const month = calendar.monthOf(atMs);
+    const reading = { usedMb: Number(value), atMs, month };
+    const next = applyReading(card.usage, reading, maxMbitPerSecond);
     const usedMb = usedInMonth(next ?? card.usage, month);
     const polled = {
       cardId: card.cardId,
@@ -44,7 +52,21 @@ export class CarddataTask implements Task {
         used_mb_month: usedMb,
         usage_month: month,
         changed: next !== null,
+        ...this.#doubt(card.usage, reading),
       },
+    };
+  }
+
+  /** Counts a reading that is not believed. @returns what the log says about it. */
+  #doubt(last: UsageMonth | null, { usedMb, atMs }: { usedMb: number; atMs: number }): TaskResult['fields'] {
+    const { maxMbitPerSecond, meter } = this.deps;
+    if (last === null || !isImplausible(last, { usedMb, atMs }, maxMbitPerSecond)) return {};
+    meter.implausibleReading();
+    const grownMb = rounded(usedMb - last.lastReadingMb);
+    const seconds = Math.round((atMs - last.readAtMs) / 1_000);
+    return {
+      implausible_mb: usedMb,
+      reason: `not counted: ${grownMb} MB in ${seconds} s is more than ${maxMbitPerSecond} Mbit/s`,
     };
   }
 }

@@ -26,6 +26,7 @@ describeLiveStore('card cache', (live) => {
       usedMb: 12.25,
       lastReadingMb: 3.5,
       suspectedMb: 0.25,
+      jump: { fromMb: 0.125, fromUsedMb: null, atMs: 1_794_999_000_123 },
       readAtMs: 1_795_000_000_123,
     };
     const cards = [

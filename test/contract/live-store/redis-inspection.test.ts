@@ -186,6 +186,7 @@ describe('Redis as operators see it', () => {
       usedMb: 123_456.789,
       lastReadingMb: 123_456.789,
       suspectedMb: null,
+      jump: null,
       readAtMs: 1_795_000_000_123,
     };
     const card = {

@@ -41,6 +41,7 @@ describeRecordStore('cards', (db) => {
         usedMb: 12.5,
         lastReadingMb: 12.5,
         suspectedMb: null,
+        jump: null,
         readAtMs: 1_795_251_272_123,
       },
     });

@@ -1,6 +1,7 @@
 // A live store whose clock was ahead: what it dated is refused, and what it counted in a month to come goes back to the
 // present one (docs/decisions/0004-usage-month.md).
 import { beforeEach, expect, it } from 'vitest';
+import type { PollOutcome } from '../../../src/domain/results/poll-outcome.ts';
 import { addCards, describeRecordStore, range, reading } from './stores.ts';
 
 const DAY_MS = 86_400_000;
@@ -96,6 +97,22 @@ describeRecordStore('a clock ahead', (db) => {
       { card_id: 1, month: '2026-11', used_mb: 30, closed: false },
     ]);
     expect(await usageOf(1)).toMatchObject({ lastReadingMb: 20, readAtMs: T + 1 });
+  });
+
+  it('gives back no jump, whose months are now one', async () => {
+    await addCards(db.store, 1);
+    const jump = { fromMb: 10, fromUsedMb: 10, atMs: T };
+    for (const outcome of [
+      reading(1, { month: '2026-11', usedMb: 700, atMs: T, basedOn: null }),
+      reading(1, { month: '2027-01', usedMb: 20_000, atMs: T + 1, basedOn: T }),
+    ]) {
+      const usage = { ...outcome.usage, next: { ...outcome.usage?.next, jump } } as PollOutcome['usage'];
+      await db.store.results.write([{ ...outcome, usage } as PollOutcome]);
+    }
+    expect((await usageOf(1))?.jump).toEqual(jump);
+    await db.store.results.foldBack(MONTHS);
+    expect(await usageOf(1)).toMatchObject({ month: '2026-11', usedMb: 20_700, jump: null });
+    expect(await db.sql('SELECT previous_reading_mb AS mb FROM card_usage')).toEqual([{ mb: 700 }]);
   });
 
   it('leaves a month alone that has begun in some time zone', async () => {

@@ -24,7 +24,8 @@ describeRecordStore('readings', (db) => {
     const [card] = await store.cards.byIds([1]);
     if (card === undefined) throw new Error('card 1 is missing');
     const gateway = { call: async () => ({ value: usedMb, durationMs: 1 }), isStoppedStatus: () => false };
-    const task = new CarddataTask({ gateway, calendar });
+    const meter = { implausibleReading: () => {} };
+    const task = new CarddataTask({ gateway, calendar, maxMbitPerSecond: 150, meter });
     const { outcome } = await task.poll(card, new Deadline(own, own.monotonic(), LEASE_MS, fleet.now()));
     return outcome;
   }
@@ -64,6 +65,52 @@ describeRecordStore('readings', (db) => {
       { reading_mb: 900, used_mb: 900 },
       { reading_mb: 5, used_mb: 900 },
     ]);
+  });
+
+  it('takes back what a gateway with another unit counted over night', async () => {
+    await readAll([30, 31, 31 * 1_024, 32 * 1_024]);
+    const [wrong] = await db.store.cards.byIds([1]);
+    expect(wrong?.usage).toMatchObject({
+      usedMb: 32 * 1_024,
+      jump: { fromMb: 31, fromUsedMb: 31, atMs: new FakeClock().now() + HOUR_MS },
+    });
+    const fleet = new FakeClock(new FakeClock().now() + 3 * HOUR_MS);
+    await read(33, { fleet });
+    const [right] = await db.store.cards.byIds([1]);
+    expect(right?.usage).toMatchObject({ usedMb: 33, lastReadingMb: 33, suspectedMb: null, jump: null });
+  });
+
+  it('leaves the row of a card as it is when a reading is implausible', async () => {
+    await readAll([30, 500_000, 30]);
+    expect(await db.sql('SELECT used_mb, last_reading_mb FROM card_usage')).toEqual([
+      { used_mb: 30, last_reading_mb: 30 },
+    ]);
+    expect(await db.sql('SELECT reading_mb FROM usage_records')).toEqual([{ reading_mb: 30 }]);
+  });
+
+  it('takes a jump back after the turn of the month, from the new month only', async () => {
+    // 23:00 on 31 October in Shanghai.
+    await readAll([20, 20_480, 20_490, 21, 22, 23], new FakeClock('2026-10-31T15:00:00Z'));
+    expect(await months()).toEqual([
+      { month: '2026-10', used_mb: 20_480, suspected_mb: null },
+      { month: '2026-11', used_mb: 3, suspected_mb: null },
+    ]);
+  });
+
+  it('keeps the reading before the last change, also into the next month', async () => {
+    const previous = () => db.sql('SELECT previous_reading_mb AS mb FROM card_usage ORDER BY month');
+    // 22:30 on 31 October in Shanghai.
+    const fleet = new FakeClock('2026-10-31T14:30:00Z');
+    await readAll([500], fleet);
+    expect(await previous()).toEqual([{ mb: null }]);
+    const told: unknown[] = [];
+    for (const usedMb of [510, 509, 3, 511, 511, 520, 2]) {
+      await read(usedMb, { fleet });
+      told.push((await previous()).map(({ mb }) => mb));
+      fleet.advance(HOUR_MS / 2);
+    }
+    // 23:00 to 02:00: growth; a dip and, in the new month, a suspicion, which change no reading; growth; none; growth.
+    expect(told).toEqual([[500], [500], [500, 500], [500, 510], [500, 510], [500, 511], [500, 511]]);
   });
 
   it('turns the month with a counter that is reset on time', async () => {

@@ -90,7 +90,7 @@ describeRecordStore('refused results', (db) => {
 
   it('stay with their cards: a month that is none', async () => {
     await addCards(db.store, ...range(5));
-    const next = { usedMb: 1, lastReadingMb: 1, suspectedMb: null, readAtMs: T };
+    const next = { usedMb: 1, lastReadingMb: 1, suspectedMb: null, jump: null, readAtMs: T };
     const outcomes = range(5).map((cardId): PollOutcome => {
       const month = cardId === 3 ? '-27100-01' : '2026-11';
       return {

@@ -59,6 +59,7 @@ describeRecordStore('results', (db) => {
       usedMb: 2.25,
       lastReadingMb: 2.25,
       suspectedMb: null,
+      jump: null,
       readAtMs: T + 1,
     });
     expect(await db.sql('SELECT reading_mb, used_mb FROM usage_records ORDER BY recorded_at')).toEqual([

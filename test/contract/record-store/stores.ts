@@ -138,7 +138,7 @@ export function reading(
     basedOn,
   }: { month?: string; usedMb: number; atMs: number; basedOn: number | null },
 ): PollOutcome {
-  const next = { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, readAtMs: atMs };
+  const next = { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, jump: null, readAtMs: atMs };
   return { cardId, taskType: 'carddata', polledAtMs: atMs, usage: { next, basedOnReadAtMs: basedOn } };
 }
 

@@ -450,7 +450,14 @@ describe('cards', () => {
     await buildRing(3, 'carddata', [501]);
     const month = new MonthCalendar('Asia/Shanghai').monthOf(Date.now());
     await api.records.results.ensurePartitions(month);
-    const next = { month, usedMb: 12.5, lastReadingMb: 12.5, suspectedMb: null, readAtMs: POLLED_AT_MS };
+    const next = {
+      month,
+      usedMb: 12.5,
+      lastReadingMb: 12.5,
+      suspectedMb: null,
+      jump: null,
+      readAtMs: POLLED_AT_MS,
+    };
     await api.records.results.write([
       { cardId: 501, taskType: 'carddata', polledAtMs: POLLED_AT_MS, usage: { next, basedOnReadAtMs: null } },
     ]);

@@ -62,6 +62,7 @@ function makeEngine(live: LiveStore, clock: Clock): Engine {
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
+      usage: { maxMbitPerSecond: 150 },
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {

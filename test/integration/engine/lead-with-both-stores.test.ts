@@ -98,6 +98,7 @@ async function makeEngine(
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
+      usage: { maxMbitPerSecond: 150 },
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {

@@ -2,13 +2,15 @@
 // a cache part as a listpack. Used by card-cache.ts only; the format is private and may change with any version.
 //
 // A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
-// carrier, status, flags (1 verified, 2 stopped, 4 ordered), allowance (- for unlimited), then month, used MB, last reading (empty:
-// same as used), read at; these four are missing before the first reading. A tenth is the suspected reading, if there is
-// one. Whole numbers are base 36.
+// carrier, status, flags (1 verified, 2 stopped, 4 ordered), allowance (- for unlimited), then month, used MB, last reading
+// (empty: same as used), read at; these four are missing before the first reading. A tenth is the suspected reading (empty:
+// none), and three more the jump: reading before, used MB before (- in an earlier month), read at. What is empty at the end
+// is left out. Whole numbers are base 36.
 //
 // During an upgrade instances of two versions share the cache. Each takes an entry of another layout for a missing card.
 // Releases before the letter split by commas; they find too few fields in an entry of this one.
 import type { Card } from '../../../domain/cards/card.ts';
+import type { ReadingJump } from '../../../domain/cards/reading-jump.ts';
 import type { UsageMonth } from '../../../domain/cards/usage-month.ts';
 
 const VERIFIED = 1;
@@ -32,7 +34,8 @@ export function packCard(card: Card): string {
   if (usage !== null) {
     const reading = usage.lastReadingMb === usage.usedMb ? '' : usage.lastReadingMb;
     fields.push(packMonth(usage.month), usage.usedMb, reading, usage.readAtMs.toString(36));
-    if (usage.suspectedMb !== null) fields.push(usage.suspectedMb);
+    if (usage.suspectedMb !== null || usage.jump !== null) fields.push(usage.suspectedMb ?? '');
+    if (usage.jump !== null) fields.push(...packJump(usage.jump));
   }
   return LAYOUT + fields.join(SEPARATOR);
 }
@@ -57,13 +60,24 @@ export function unpackCard(cardId: number, packed: string): Card | null {
   };
 }
 
-function unpackUsage([month, used, reading, readAt, suspected]: string[]): UsageMonth | null {
+function packJump({ fromMb, fromUsedMb, atMs }: ReadingJump): Array<string | number> {
+  return [fromMb, fromUsedMb ?? '-', atMs.toString(36)];
+}
+
+function unpackJump([from, fromUsed, at]: string[]): ReadingJump | null {
+  if (from === undefined || at === undefined) return null;
+  const fromUsedMb = fromUsed === '-' ? null : Number(fromUsed);
+  return { fromMb: Number(from), fromUsedMb, atMs: Number.parseInt(at, 36) };
+}
+
+function unpackUsage([month, used, reading, readAt, suspected = '', ...jump]: string[]): UsageMonth | null {
   if (month === undefined || used === undefined || readAt === undefined) return null;
   return {
     month: unpackMonth(month),
     usedMb: Number(used),
     lastReadingMb: Number(reading === '' ? used : reading),
-    suspectedMb: suspected === undefined ? null : Number(suspected),
+    suspectedMb: suspected === '' ? null : Number(suspected),
+    jump: unpackJump(jump),
     readAtMs: Number.parseInt(readAt, 36),
   };
 }

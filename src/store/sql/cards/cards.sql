@@ -19,10 +19,11 @@ SELECT c.card_id, c.iccid, c.carrier_id, c.status, c.real_name_verified, c.stopp
     SELECT FROM card_resumes r
     WHERE r.card_id = c.card_id AND r.state = 'waiting' AND r.not_before <= clock_timestamp()
   ) AS ordered,
-  to_char(u.month, 'YYYY-MM') AS month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at
+  to_char(u.month, 'YYYY-MM') AS month, u.used_mb, u.last_reading_mb, u.suspected_mb, u.read_at,
+  u.jump_from_mb, u.jump_from_used_mb, u.jump_at
 FROM cards c
 LEFT JOIN LATERAL (
-  SELECT month, used_mb, last_reading_mb, suspected_mb, read_at
+  SELECT month, used_mb, last_reading_mb, suspected_mb, read_at, jump_from_mb, jump_from_used_mb, jump_at
   FROM card_usage
   WHERE card_usage.card_id = c.card_id
   ORDER BY month DESC

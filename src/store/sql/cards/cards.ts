@@ -44,7 +44,16 @@ interface EstimateRow {
 }
 
 /** A card with the newest month of its usage; `month` is null before the first reading. */
-type CardRow = Omit<Card, 'usage'> & Omit<UsageMonth, 'month'> & { readonly month: string | null };
+type CardRow = Omit<Card, 'usage'> &
+  Omit<UsageMonth, 'month' | 'jump'> &
+  JumpRow & { readonly month: string | null };
+
+/** Nulls when there is none. */
+interface JumpRow {
+  readonly jumpFromMb: number | null;
+  readonly jumpFromUsedMb: number | null;
+  readonly jumpAtMs: number | null;
+}
 
 export class SqlCards implements CardRecords {
   constructor(private readonly client: SqlClient) {}
@@ -118,7 +127,10 @@ export class SqlCards implements CardRecords {
   }
 }
 
-function toCard({ month, usedMb, lastReadingMb, suspectedMb, readAtMs, ...card }: CardRow): Card {
-  const usage = month === null ? null : { month, usedMb, lastReadingMb, suspectedMb, readAtMs };
+function toCard(row: CardRow): Card {
+  const { month, usedMb, lastReadingMb, suspectedMb, readAtMs, ...others } = row;
+  const { jumpFromMb: fromMb, jumpFromUsedMb: fromUsedMb, jumpAtMs: atMs, ...card } = others;
+  const jump = fromMb === null || atMs === null ? null : { fromMb, fromUsedMb, atMs };
+  const usage = month === null ? null : { month, usedMb, lastReadingMb, suspectedMb, jump, readAtMs };
   return { ...card, usage };
 }

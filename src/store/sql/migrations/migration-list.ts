@@ -13,6 +13,7 @@ import openTriggers from './0011_open_triggers.sql';
 import types from './0012_types.sql';
 import fleet from './0013_fleet.sql';
 import safeguards from './0014_safeguards.sql';
+import usageJumps from './0015_usage_jumps.sql';
 
 export interface Migration {
   readonly id: string;
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0012_types', sql: types },
   { id: '0013_fleet', sql: fleet },
   { id: '0014_safeguards', sql: safeguards },
+  { id: '0015_usage_jumps', sql: usageJumps },
 ];

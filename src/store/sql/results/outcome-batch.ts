@@ -33,6 +33,9 @@ const READINGS: Columns<Reading> = {
   used_mb: ({ next }) => next.usedMb,
   reading_mb: ({ next }) => next.lastReadingMb,
   suspected_mb: ({ next }) => next.suspectedMb,
+  jump_from_mb: ({ next }) => next.jump?.fromMb ?? null,
+  jump_from_used_mb: ({ next }) => next.jump?.fromUsedMb ?? null,
+  jump_ms: ({ next }) => next.jump?.atMs ?? null,
   read_ms: ({ next }) => next.readAtMs,
   based_on_ms: ({ basedOnReadAtMs }) => basedOnReadAtMs,
 };

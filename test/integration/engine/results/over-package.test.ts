@@ -91,6 +91,7 @@ beforeAll(async () => {
       stops: defaultsOf(STOPS),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
+      usage: { maxMbitPerSecond: 150 },
       cleanup: { schedule: 'off', pauseMs: 0 },
     },
     {

@@ -97,6 +97,7 @@ beforeEach(async () => {
     usedMb: 11,
     lastReadingMb: 11,
     suspectedMb: null,
+    jump: null,
     readAtMs,
   };
   await records.results.write([

@@ -86,7 +86,14 @@ describe('a card', () => {
 
   it('says when it was polled last, and what it used this month', async () => {
     const readAtMs = clock.now();
-    const next = { month: '2026-11', usedMb: 12.5, lastReadingMb: 40, suspectedMb: null, readAtMs };
+    const next = {
+      month: '2026-11',
+      usedMb: 12.5,
+      lastReadingMb: 40,
+      suspectedMb: null,
+      jump: null,
+      readAtMs,
+    };
     await stores.records.results.write([
       { cardId: 4, taskType: 'carddata', polledAtMs: readAtMs, usage: { next, basedOnReadAtMs: null } },
       { cardId: 4, taskType: 'package', polledAtMs: readAtMs + 7 },

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   applyReading,
+  isImplausible,
   MonthCalendar,
   type UsageMonth,
   usedInMonth,
@@ -9,9 +10,10 @@ import {
 
 const calendar = new MonthCalendar('Asia/Shanghai');
 const at = (iso: string) => Date.parse(iso);
+const MAX_MBIT_PER_SECOND = 150;
 
 function read(last: UsageMonth | null, iso: string, usedMb: number): UsageMonth | null {
-  return applyReading(last, { usedMb, atMs: at(iso), month: calendar.monthOf(at(iso)) });
+  return applyReading(last, { usedMb, atMs: at(iso), month: calendar.monthOf(at(iso)) }, MAX_MBIT_PER_SECOND);
 }
 
 /** Folds readings one after the other; returns the state after each. */
@@ -55,6 +57,7 @@ describe('applyReading', () => {
       usedMb: 12.5,
       lastReadingMb: 12.5,
       suspectedMb: null,
+      jump: null,
       readAtMs: at('2026-10-10T00:00:00Z'),
     });
   });
@@ -216,9 +219,9 @@ describe('applyReading', () => {
       const reading = { usedMb, atMs: time, month: calendar.monthOf(time) };
       if (last !== null) {
         const late = { ...reading, usedMb: next(1_000), atMs: last.readAtMs - next(3_600_000) };
-        expect(applyReading(last, late)).toBeNull();
+        expect(applyReading(last, late, MAX_MBIT_PER_SECOND)).toBeNull();
       }
-      const usage = applyReading(last, reading);
+      const usage = applyReading(last, reading, MAX_MBIT_PER_SECOND);
       if (usage === null) continue;
       expect(usage.usedMb).toBeGreaterThanOrEqual(usedInMonth(last, usage.month));
       perMonth.set(usage.month, usage.usedMb);
@@ -243,6 +246,73 @@ function randomBelow(seed: number): (below: number) => number {
     return state % below;
   };
 }
+
+describe('a reading that grew faster than a card can transfer', () => {
+  it('counts nothing and changes nothing, and is forgotten when the next one is back', () => {
+    const states = fold([
+      ['2026-10-10T00:00:00Z', 100],
+      ['2026-10-10T00:10:00Z', 102_400],
+      ['2026-10-10T00:20:00Z', 101],
+    ]);
+    expect(states[1]).toBe(states[0]);
+    expect(states[2]).toMatchObject({ usedMb: 101, lastReadingMb: 101, suspectedMb: null, jump: null });
+  });
+
+  it('is believed when enough time has passed since the last change', () => {
+    // 18.75 MB a second: 102,300 MB take an hour, 30 minutes and 56 seconds.
+    const states = fold([
+      ['2026-10-10T00:00:00Z', 100],
+      ['2026-10-10T01:00:00Z', 102_400],
+      ['2026-10-10T01:30:54Z', 102_400],
+      ['2026-10-10T01:31:00Z', 102_400],
+    ]);
+    expect(states.map((usage) => usage?.usedMb)).toEqual([100, 100, 100, 102_400]);
+  });
+
+  it.each<[string, number, number, number, boolean]>([
+    ['what the time carries', 10_000, 187.5, 150, true],
+    ['with a second and a megabyte of slack', 10_000, 207.25, 150, true],
+    ['and no more', 10_000, 207.26, 150, false],
+    ['in a slower fleet', 10_000, 14, 10, true],
+    ['and no more there', 10_000, 14, 5, false],
+  ])('%s', (_, elapsedMs, growthMb, maxMbitPerSecond, believed) => {
+    const last = read(null, '2026-10-10T00:00:00Z', 50);
+    const atMs = at('2026-10-10T00:00:00Z') + elapsedMs;
+    const next = applyReading(last, { usedMb: 50 + growthMb, atMs, month: '2026-10' }, maxMbitPerSecond);
+    expect(next?.usedMb ?? null).toBe(believed ? 50 + growthMb : null);
+    expect(isImplausible(last, { usedMb: 50 + growthMb, atMs }, maxMbitPerSecond)).toBe(!believed);
+  });
+
+  it('does not end a suspicion', () => {
+    const states = fold([
+      ['2026-10-10T00:00:00Z', 900],
+      ['2026-10-10T00:10:00Z', 5],
+      ['2026-10-10T00:20:00Z', 900_000],
+      ['2026-10-10T00:30:00Z', 12],
+    ]);
+    expect(states.map((usage) => usage?.suspectedMb)).toEqual([null, 5, 5, null]);
+    expect(states.at(-1)?.usedMb).toBe(912);
+  });
+
+  it('does not open a month', () => {
+    const states = fold([
+      ['2026-10-31T15:50:00Z', 500],
+      ['2026-10-31T16:10:00Z', 500_000],
+      ['2026-10-31T16:20:00Z', 501],
+    ]);
+    expect(states[1]).toBe(states[0]);
+    expect(states[2]).toMatchObject({ month: '2026-11', usedMb: 1 });
+  });
+
+  it('is not asked of the first one, of a late one, and after a clock that was ahead', () => {
+    const first = read(null, '2026-10-10T00:00:00Z', 1e9);
+    expect(first?.usedMb).toBe(1e9);
+    const last = read(null, '2026-10-10T00:00:00Z', 1);
+    const yesterday = { usedMb: 1e9, atMs: at('2026-10-09T00:00:00Z') };
+    expect(isImplausible(last, yesterday, MAX_MBIT_PER_SECOND)).toBe(false);
+    expect(read(last, '2026-10-09T00:00:00Z', 1e9)?.usedMb).toBe(1e9);
+  });
+});
 
 describe('usedInMonth', () => {
   it('is 0 for a card without readings in that month', () => {

@@ -24,6 +24,7 @@ const USAGE: UsageMonth = {
   usedMb: 11,
   lastReadingMb: 11,
   suspectedMb: null,
+  jump: null,
   readAtMs: NOW_MS - 1,
 };
 /** One that used 11 of 10 MB. */
@@ -97,6 +98,8 @@ function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskRe
     calendar: new MonthCalendar('Asia/Shanghai'),
     stopRules: () => UNLIMITED,
     leaseMs: LEASE_MS,
+    maxMbitPerSecond: 150,
+    meter: { implausibleReading: () => void asked.push(['implausible']) },
     log: pino({ base: null, timestamp: false }, { write: (line: string) => logged.push(JSON.parse(line)) }),
   });
   return task.poll({ ...CARD, ...differing }, new Deadline(clock, clock.monotonic(), LEASE_MS, NOW_MS));
@@ -146,6 +149,22 @@ describe('carddata', () => {
       },
       fields: { used_mb_month: 15, usage_month: '2026-11', changed: true },
     });
+  });
+
+  it('does not count a reading that no card can transfer, and says why', async () => {
+    answers = { flow: 11_264 };
+    const usage = { ...USAGE, readAtMs: NOW_MS - 60_000 };
+    expect(await poll('carddata', { usage })).toEqual({
+      outcome: polled('carddata'),
+      fields: {
+        used_mb_month: 11,
+        usage_month: '2026-11',
+        changed: false,
+        implausible_mb: 11_264,
+        reason: 'not counted: 11253 MB in 60 s is more than 150 Mbit/s',
+      },
+    });
+    expect(asked).toEqual([['implausible']]);
   });
 
   it.each([

@@ -18,6 +18,7 @@ const USAGE = {
   usedMb: 0.1,
   lastReadingMb: 0.1,
   suspectedMb: null,
+  jump: null,
   readAtMs: 1_795_000_000_123,
 };
 
@@ -34,6 +35,11 @@ it.each<[string, Partial<Card>]>([
     { usage: { ...USAGE, month: '2026-12', usedMb: 1e9 + 0.7, lastReadingMb: 0 } },
   ],
   ['a suspicion', { usage: { ...USAGE, suspectedMb: 0 } }],
+  ['a jump', { usage: { ...USAGE, jump: { fromMb: 0.3, fromUsedMb: 0, atMs: 1_795_000_000_123 } } }],
+  [
+    'a jump of the month before under suspicion',
+    { usage: { ...USAGE, suspectedMb: 5, jump: { fromMb: 2, fromUsedMb: null, atMs: 1_795_000_000_123 } } },
+  ],
 ])('a packed card comes back whole: %s', (_, over) => {
   const card = { ...CARD, ...over };
   expect(unpackCard(card.cardId, packCard(card))).toEqual(card);
@@ -45,6 +51,8 @@ it('takes a text of another layout for a missing card', () => {
   // The two layouts of releases before the letter.
   expect(unpackCard(1, '3pcg9tbdxdlzm 1 0 0 - i9k 0.1  mxn5')).toBeNull();
   expect(unpackCard(1, 'efadknsfnl78,1,0,0,-,irc,0.1,,mwm0nkaj')).toBeNull();
+  // The one without the jump.
+  expect(unpackCard(1, 'Cefadknsfnl78;1;0;0;-;irc;0.1;;mwm0nkaj')).toBeNull();
   // A later one: a field is added in the middle and the letter is another.
   expect(unpackCard(1, 'Eefadknsfnl78;1;0;0;7;-;irc;0.1;;mwm0nkaj')).toBeNull();
 });
@@ -56,7 +64,8 @@ it('is no card for releases that split by commas', () => {
 
 // Another text here needs another letter: instances of both versions share the cache during an upgrade.
 it('has the layout of its letter', () => {
-  const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3 };
+  const jump = { fromMb: 0.01, fromUsedMb: 0.02, atMs: USAGE.readAtMs };
+  const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3, jump };
   const card = { ...CARD, carrierId: 37, status: 5, stopped: true, allowanceMb: 30, usage };
-  expect(packCard(card)).toBe('Defadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3');
+  expect(packCard(card)).toBe('Defadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;mwm0nkaj');
 });

@@ -4,7 +4,10 @@ import { TASK_TYPES } from '../../../../../src/domain/task-type.ts';
 import { outcomeRounds, WRITE_COLUMNS } from '../../../../../src/store/sql/results/outcome-batch.ts';
 
 function usage(usedMb: number, readAtMs: number, basedOnReadAtMs: number | null, month = '2026-11') {
-  return { next: { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, readAtMs }, basedOnReadAtMs };
+  return {
+    next: { month, usedMb, lastReadingMb: usedMb, suspectedMb: null, jump: null, readAtMs },
+    basedOnReadAtMs,
+  };
 }
 
 /** Task types these tests have no outcome of. */
@@ -29,6 +32,9 @@ describe('outcomeRounds', () => {
         [1.5],
         [1.5],
         [null],
+        [null],
+        [null],
+        [null],
         [30],
         [null],
         [2, 9],
@@ -47,9 +53,9 @@ describe('outcomeRounds', () => {
       { cardId: 2, taskType: 'carddata', polledAtMs: 10, usage: usage(5, 10, null) },
     ]);
     expect(rounds.map((round) => round.params[3])).toEqual([[1, 2], [1]]);
-    expect(rounds.map((round) => round.params[8])).toEqual([[10, 10], [20]]);
+    expect(rounds.map((round) => round.params[11])).toEqual([[10, 10], [20]]);
     expect(rounds[1]?.params.slice(0, 3)).toEqual([[], [], []]);
-    expect(rounds[1]?.params.slice(10)).toEqual([[], ...TASK_TYPES.map(() => [])]);
+    expect(rounds[1]?.params.slice(13)).toEqual([[], ...TASK_TYPES.map(() => [])]);
   });
 
   it('makes a round of nothing', () => {
@@ -65,7 +71,7 @@ describe('outcomeRounds', () => {
     const taken: string[] = [];
     for (const [, params = '', names = ''] of write.matchAll(/unnest\(([^)]*)\)\s+AS \w \(([^)]*)\)/g)) {
       const columns = names.split(', ');
-      for (const [i, param] of params.split(', ').entries()) {
+      for (const [i, param] of params.split(/,\s+/).entries()) {
         taken[Number(/^\$(\d+)::/.exec(param)?.[1]) - 1] = columns[i] as string;
       }
     }

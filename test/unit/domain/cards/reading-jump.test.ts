@@ -1,0 +1,178 @@
+// Readings that jump more than twentyfold, are believed because enough time has passed, and are disproved within two days:
+// a gateway that changes its unit over night. Times are hours from noon of 10 October in Shanghai.
+import { describe, expect, it } from 'vitest';
+import { applyReading, MonthCalendar, type UsageMonth } from '../../../../src/domain/cards/usage-month.ts';
+
+const calendar = new MonthCalendar('Asia/Shanghai');
+const NOON = Date.parse('2026-10-10T12:00:00+08:00');
+const HOUR_MS = 3_600_000;
+/** Hours until November. */
+const TURN = (Date.parse('2026-11-01T00:00:00+08:00') - NOON) / HOUR_MS;
+
+function read(last: UsageMonth | null, hour: number, usedMb: number): UsageMonth | null {
+  const atMs = NOON + hour * HOUR_MS;
+  return applyReading(last, { usedMb, atMs, month: calendar.monthOf(atMs) }, 150) ?? last;
+}
+
+/** The states after each reading: pairs of hour and MB. */
+function fold(...readings: ReadonlyArray<readonly [hour: number, usedMb: number]>): Array<UsageMonth | null> {
+  let last: UsageMonth | null = null;
+  return readings.map(([hour, usedMb]) => {
+    last = read(last, hour, usedMb);
+    return last;
+  });
+}
+
+const used = (states: ReadonlyArray<UsageMonth | null>) => states.map((usage) => usage?.usedMb);
+
+describe('a jump', () => {
+  it('is remembered with the reading and the usage before it', () => {
+    const [, jumped, grown] = fold([0, 100], [2, 102_400], [3, 102_500]);
+    const jump = { fromMb: 100, fromUsedMb: 100, atMs: NOON + 2 * HOUR_MS };
+    expect(jumped).toMatchObject({ usedMb: 102_400, lastReadingMb: 102_400, jump });
+    expect(grown).toMatchObject({ usedMb: 102_500, jump });
+  });
+
+  it.each<[string, number, number, boolean]>([
+    ['more than twenty times', 100, 2_000.1, true],
+    ['twenty times', 100, 2_000, false],
+    ['from nothing', 0, 500, false],
+    ['by less than a megabyte', 0.01, 1, false],
+    ['by little more', 0.01, 1.1, true],
+  ])('is growth to %s', (_, fromMb, toMb, jumps) => {
+    const [, after] = fold([0, fromMb], [1, toMb]);
+    expect(after?.jump !== null).toBe(jumps);
+  });
+
+  it('is taken back by a reading in the old range, at once', () => {
+    const states = fold([0, 100], [2, 102_400], [3, 102_912], [4, 101], [5, 102]);
+    expect(used(states)).toEqual([100, 102_400, 102_912, 101, 102]);
+    expect(states[3]).toMatchObject({ lastReadingMb: 101, suspectedMb: null, jump: null });
+  });
+
+  it('is taken back by a rounded reading, which counts nothing', () => {
+    const states = fold([0, 100.4], [2, 102_809], [3, 100], [4, 101]);
+    expect(used(states)).toEqual([100.4, 102_809, 100.4, 101]);
+  });
+
+  it('is taken back with what the month had counted of earlier counters', () => {
+    const states = fold([0, 300], [1, 5], [2, 12], [3, 12_288], [4, 13]);
+    expect(used(states)).toEqual([300, 300, 312, 12_588, 313]);
+  });
+
+  it('goes on while what is left of it is one', () => {
+    const states = fold([0, 1], [1, 30], [2, 30_720], [3, 31]);
+    expect(states[2]?.jump).toEqual({ fromMb: 1, fromUsedMb: 1, atMs: NOON + 2 * HOUR_MS });
+    expect(states[3]).toMatchObject({ usedMb: 31, jump: { fromMb: 1, fromUsedMb: 1 } });
+  });
+
+  it('is followed down through readings that jump less, or that the time could not carry', () => {
+    const less = fold([0, 10], [8, 400_000], [9, 5_000], [10, 11]);
+    expect(used(less)).toEqual([10, 400_000, 5_000, 11]);
+    expect(less[2]?.jump).not.toBeNull();
+    const tooSoon = fold([0, 10_000], [24, 900_000], [24.01, 150_000], [25, 10_001]);
+    expect(used(tooSoon)).toEqual([10_000, 900_000, 150_000, 10_001]);
+  });
+
+  it.each([0, 49])('is not taken back by %d, far below what was before it', (usedMb) => {
+    const states = fold([0, 100], [2, 102_400], [3, usedMb]);
+    expect(states[2]).toMatchObject({ usedMb: 102_400, suspectedMb: usedMb });
+  });
+
+  it('is not taken back after two days', () => {
+    const states = fold([0, 100], [2, 102_400], [50, 102_401], [50.1, 101]);
+    expect(states[2]?.jump).not.toBeNull();
+    expect(states[3]).toMatchObject({ usedMb: 102_401, suspectedMb: 101 });
+    expect(fold([0, 100], [2, 102_400], [50.1, 102_401])[2]?.jump).toBeNull();
+  });
+
+  it('is not remembered longer by a clock that was ahead', () => {
+    const states = fold([0, 100], [102, 102_400], [2, 102_401]);
+    expect(states[2]?.jump?.atMs).toBe(NOON + 2 * HOUR_MS);
+  });
+
+  it('also takes back what a counter that restarted meanwhile counted wrongly', () => {
+    const states = fold([0, 100], [2, 102_400], [3, 20], [4, 30], [5, 2_048], [6, 3]);
+    expect(used(states)).toEqual([100, 102_400, 102_400, 102_430, 104_448, 102_403]);
+  });
+});
+
+describe('a jump at the turn of a month', () => {
+  it('leaves the new month with no more than its growth', () => {
+    const states = fold(
+      [TURN - 5, 100],
+      [TURN - 1, 102_400],
+      [TURN + 1, 103_424],
+      [TURN + 2, 104_448],
+      [TURN + 3, 102],
+      [TURN + 4, 103],
+      [TURN + 5, 104],
+    );
+    expect(states.slice(2).map((usage) => [usage?.month, usage?.usedMb])).toEqual([
+      ['2026-11', 1_024],
+      ['2026-11', 2_048],
+      ['2026-11', 2_048],
+      ['2026-11', 3],
+      ['2026-11', 4],
+    ]);
+    expect(states[4]?.suspectedMb).toBe(102);
+  });
+
+  it('counts nothing in a month that begins with readings in the old range', () => {
+    const states = fold(
+      [TURN - 5, 100],
+      [TURN - 1, 102_400],
+      [TURN + 1, 105],
+      [TURN + 2, 106],
+      [TURN + 3, 107],
+    );
+    expect(used(states.slice(2))).toEqual([0, 0, 1]);
+  });
+
+  it('is not taken back by one wrong answer, which would count the growth twice', () => {
+    const states = fold([TURN - 5, 100], [TURN - 1, 3_000], [TURN + 1, 105], [TURN + 2, 3_010]);
+    expect(used(states.slice(2))).toEqual([0, 10]);
+  });
+
+  it('counts what a counter shows that is reset then', () => {
+    const states = fold([TURN - 5, 100], [TURN - 1, 102_400], [TURN + 1, 2], [TURN + 2, 7]);
+    expect(used(states.slice(2))).toEqual([0, 7]);
+  });
+
+  it('is taken back in the month in which it was read', () => {
+    const states = fold([TURN - 5, 100], [TURN + 5, 102_400], [TURN + 6, 101]);
+    expect(used(states)).toEqual([100, 102_300, 1]);
+  });
+});
+
+describe('any gateway that changes its unit and changes it back', () => {
+  it.each([3, 33, 333, 3_333])('leaves the month as if it had not (seed %i)', (seed) => {
+    const next = randomBelow(seed);
+    let jumps = 0;
+    for (let card = 0; card < 500; card += 1) {
+      let truth = 1 + next(1_000);
+      let hour = next(200);
+      let last = read(null, hour, truth);
+      const factor = 40 + next(2_000);
+      for (const wrong of [false, true, false]) {
+        for (let polls = 1 + next(20); polls > 0; polls -= 1) {
+          hour += 0.5 + next(3) / 10;
+          truth += next(3);
+          last = read(last, hour, wrong ? truth * factor : truth);
+          if (wrong && last?.jump) jumps += 1;
+        }
+      }
+      expect(last?.usedMb).toBeCloseTo(truth, 6);
+      expect(last).toMatchObject({ month: '2026-10', lastReadingMb: truth, suspectedMb: null, jump: null });
+    }
+    expect(jumps).toBeGreaterThan(500);
+  });
+});
+
+function randomBelow(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
