@@ -49,7 +49,8 @@ beforeAll(async () => {
   fleet = await Fleet.start({ gatewayUrl: gateway.url });
   database = new pg.Client({ connectionString: fleet.databaseUrl });
   await database.connect();
-  await fleet.startDaemon();
+  // The script's readings grow by hundreds of MB a second, from a first one that may be any of them.
+  await fleet.startDaemon({ CARDPOLL_USAGE_MAX_MBIT_PER_SECOND: '100000' });
   await fleet.setIntervals(INTERVAL_SECONDS);
 });
 afterAll(async () => {

@@ -1,6 +1,7 @@
 // Adds up this instance's poll counts and sends them to the live store twice a second. A delta that could not be
 // sent is sent again with the same flush number, so it counts exactly once.
 import type { CarrierPolls } from '../../domain/results/carrier-polls.ts';
+import { growthBucketOf } from '../../domain/results/usage-growth.ts';
 import { bucketOf } from '../../domain/stats/durations.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
@@ -10,10 +11,11 @@ import { type PollStats, STATS_CARRIERS_MAX, type StatsDelta } from '../../store
 const FLUSH_EVERY_MS = 500;
 
 type Counter = {
-  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers'>]-?: number;
+  -readonly [K in Exclude<keyof StatsDelta, 'durations' | 'reasons' | 'carriers' | 'usageGrowth'>]-?: number;
 } & {
   readonly durations: Record<number, number>;
   readonly reasons: Record<string, number>;
+  readonly usageGrowth: Record<number, number>;
   readonly carriers: Map<number, { -readonly [K in keyof CarrierPolls]: number }>;
 };
 const zero = (): Counter => ({
@@ -27,6 +29,7 @@ const zero = (): Counter => ({
   durations: {},
   reasons: {},
   carriers: new Map(),
+  usageGrowth: {},
 });
 
 function addDuration(counter: Counter, durationMs: number): void {
@@ -51,7 +54,7 @@ export class StatsRecorder extends LoopService {
   readonly #flushNumber = perTaskType(() => 0);
 
   constructor(
-    private readonly stats: PollStats,
+    private readonly stats: Pick<PollStats, 'record'>,
     private readonly instanceId: string,
     private readonly meter: Pick<Meter, 'poll'>,
     means: LoopMeans,
@@ -76,6 +79,13 @@ export class StatsRecorder extends LoopService {
     addDuration(counter, durationMs);
     addCarrier(counter, carrierId, 1);
     this.meter.poll(taskType, 'failed', durationMs);
+  }
+
+  /** Counts a reading that grew, whether it is believed or not; its poll is counted too. */
+  countUsageGrowth(taskType: TaskType, mbPerHour: number): void {
+    const { usageGrowth } = this.#open[taskType];
+    const bucket = growthBucketOf(mbPerHour);
+    usageGrowth[bucket] = (usageGrowth[bucket] ?? 0) + 1;
   }
 
   /** Counts what the leader needs, in addition to the polls, to set the effective limit. */

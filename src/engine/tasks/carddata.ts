@@ -7,6 +7,7 @@ import {
   type UsageMonth,
   usedInMonth,
 } from '../../domain/cards/usage-month.ts';
+import { growthMbPerHour } from '../../domain/results/usage-growth.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Meter } from '../../platform/meter.ts';
@@ -34,6 +35,7 @@ export class CarddataTask implements Task {
     const reading = { usedMb: Number(value), atMs, month };
     const next = applyReading(card.usage, reading, maxMbitPerSecond);
     const usedMb = usedInMonth(next ?? card.usage, month);
+    const usageMbPerHour = growthMbPerHour(card.usage, reading);
     const polled = {
       cardId: card.cardId,
       taskType: this.taskType,
@@ -54,6 +56,7 @@ export class CarddataTask implements Task {
         changed: next !== null,
         ...this.#doubt(card.usage, reading),
       },
+      ...(usageMbPerHour === null ? {} : { usageMbPerHour }),
     };
   }
 

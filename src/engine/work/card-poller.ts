@@ -41,6 +41,7 @@ export class CardPoller {
       const result = await task.poll(card, deadline);
       const durationMs = tookMs();
       stats.countSucceeded(task.taskType, durationMs, card.carrierId);
+      if (result.usageMbPerHour !== undefined) stats.countUsageGrowth(task.taskType, result.usageMbPerHour);
       log.info(
         { card_id: card.cardId, iccid: card.iccid, ...result.fields, duration_ms: durationMs },
         TASKS[task.taskType].completed,

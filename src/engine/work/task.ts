@@ -8,6 +8,8 @@ export interface TaskResult {
   readonly outcome: PollOutcome;
   /** Fields of the completion line in the log, in addition to the card's. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** How fast the usage grew; absent when it was not read or did not grow. */
+  readonly usageMbPerHour?: number;
 }
 
 export interface Task {

@@ -126,6 +126,11 @@ export class Keys {
     return `polling:stats-flushes:${this.#tag(taskType)}`;
   }
 
+  /** Hash: number of a minute since the epoch -> how fast readings of usage grew, as `<bucket>=<how many>`, ... */
+  usageGrowth(taskType: TaskType): string {
+    return `polling:usage-growth:${this.#tag(taskType)}`;
+  }
+
   /** Set of the config ids that have a ring. */
   rings(taskType: TaskType): string {
     return `polling:rings:${this.#tag(taskType)}`;

@@ -69,6 +69,22 @@ describe('Redis as operators see it', () => {
     });
   });
 
+  it('keeps the growth of usage of seventy minutes, as short text', async () => {
+    const key = 'polling:usage-growth:carddata';
+    const minute = Math.floor(Date.now() / 60_000);
+    for (let ago = -3; ago < 90; ago += 1) await redis.hset(key, minute - ago, '1=1');
+    await redis.hdel(key, String(minute), String(minute + 1));
+    const usageGrowth = Object.fromEntries(range(81, 0).map((bucket) => [bucket, 12_345]));
+    await store.stats.record('carddata', 'w', 1, { succeeded: 1, failed: 0, durationMs: 1, usageGrowth });
+    const minutes = (await redis.hkeys(key)).map(Number).toSorted((a, b) => b - a);
+    expect(minutes).toHaveLength(70);
+    const [newest = 0] = minutes;
+    expect([minute, minute + 1]).toContain(newest);
+    expect(minutes).toEqual(range(70, newest - 69).toReversed());
+    expect((await redis.hget(key, String(newest)))?.length).toBeLessThan(800);
+    expect(await redis.pttl(key)).toBeGreaterThan(69 * 60_000);
+  });
+
   it('keeps the running count equal to the slots through claim, release, settle and reset', async () => {
     await queueCards(store, range(10));
     const { items } = await claim(store, 8);

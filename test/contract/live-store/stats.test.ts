@@ -1,6 +1,8 @@
 // Statistics: totals, the rolling window, flushes that come twice.
 import { expect, it } from 'vitest';
 import type { CarrierPolls } from '../../../src/domain/results/carrier-polls.ts';
+import { minuteOf } from '../../../src/domain/results/usage-jump.ts';
+import { sumOfCounts } from '../../../src/domain/stats/counts.ts';
 import { describeLiveStore, REALNAME, range } from './stores.ts';
 
 describeLiveStore('statistics', (live) => {
@@ -45,6 +47,40 @@ describeLiveStore('statistics', (live) => {
     expect(window.durations).toEqual({ 0: 1, 12: 9 });
     expect(window.reasons).toEqual({ timeout: 3, http: 1 });
     expect(recent.durations).toEqual({ 0: 1, 12: 9 });
+  });
+
+  it('keep by minute how fast readings of usage grew', async () => {
+    const { stats } = live.store;
+    const sums = { succeeded: 3, failed: 2, durationMs: 50 };
+    expect(await stats.usageGrowth()).toEqual(new Map());
+    const before = minuteOf(await live.store.now());
+    const first = { ...sums, usageGrowth: { 0: 1, 37: 2 } };
+    await stats.record('carddata', 'a', 1, first);
+    await stats.record('carddata', 'a', 1, first);
+    await stats.record('carddata', 'b', 1, { ...sums, usageGrowth: { 37: 3, 80: 4 } });
+    await stats.record('carddata', 'b', 2, { ...sums, usageGrowth: {} });
+    await stats.record('carddata', 'b', 3, sums);
+    const minutes = await stats.usageGrowth();
+    expect(sumOfCounts([...minutes.values()])).toEqual({ 0: 1, 37: 5, 80: 4 });
+    for (const minute of minutes.keys()) {
+      expect(minute).toBeGreaterThanOrEqual(before);
+      expect(minute).toBeLessThanOrEqual(minuteOf(await live.store.now()));
+    }
+    expect(await stats.read('carddata')).toMatchObject({ total: 20 });
+  });
+
+  it('forget from a time on how fast readings grew', async () => {
+    const { stats } = live.store;
+    const delta = { succeeded: 1, failed: 0, durationMs: 50, usageGrowth: { 37: 2 } };
+    const beganMs = await live.store.now();
+    await stats.forgetUsageGrowth(beganMs);
+    await stats.record('carddata', 'a', 1, delta);
+    await stats.forgetUsageGrowth((await live.store.now()) + 60_000);
+    expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
+    await stats.forgetUsageGrowth(beganMs);
+    expect(await stats.usageGrowth()).toEqual(new Map());
+    await stats.record('carddata', 'a', 2, delta);
+    expect(sumOfCounts([...(await stats.usageGrowth()).values()])).toEqual({ 37: 2 });
   });
 
   it('keep the polls of each carrier', async () => {

@@ -1,4 +1,7 @@
 // Statistics in this process's memory, in ten-second slots.
+import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
+import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-jump.ts';
+import { sumOfCounts } from '../../../domain/stats/counts.ts';
 import { perTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import {
@@ -38,6 +41,8 @@ export class EmbeddedPollStats implements PollStats {
     }),
   );
 
+  readonly #growth = new Map<number, GrowthCounts>();
+
   constructor(private readonly clock: Clock) {}
 
   /** Forgets the flush numbers of an instance that has left. */
@@ -72,6 +77,22 @@ export class EmbeddedPollStats implements PollStats {
     type.slots.set(slot, sumOfSlots(counted === undefined ? [added] : [counted, added], STATS_CARRIERS_MAX));
     for (const index of type.slots.keys())
       if (index < oldestSlot(now) || index > slot) type.slots.delete(index);
+    if (delta.usageGrowth !== undefined) this.#addGrowth(minuteOf(now), delta.usageGrowth);
+  }
+
+  async usageGrowth(): Promise<GrowthMinutes> {
+    return new Map(this.#growth);
+  }
+
+  async forgetUsageGrowth(sinceMs: number): Promise<void> {
+    for (const minute of this.#growth.keys()) if (minute >= minuteOf(sinceMs)) this.#growth.delete(minute);
+  }
+
+  #addGrowth(now: number, counts: GrowthCounts): void {
+    if (Object.keys(counts).length === 0) return;
+    this.#growth.set(now, sumOfCounts([this.#growth.get(now) ?? {}, counts]));
+    for (const minute of this.#growth.keys())
+      if (minute <= now - GROWTH_MINUTES || minute > now) this.#growth.delete(minute);
   }
 
   async read(taskType: TaskType): Promise<StatsReading> {

@@ -1,6 +1,8 @@
 // Port section of live-store.ts: the statistics of polls.
 
 import type { PollsByCarrier } from '../../../domain/results/carrier-polls.ts';
+import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
+import type { GrowthMinutes } from '../../../domain/results/usage-jump.ts';
 import type { Counts } from '../../../domain/stats/counts.ts';
 import type { Durations } from '../../../domain/stats/durations.ts';
 import type { PollWindow } from '../../../domain/stats/task-metrics.ts';
@@ -25,6 +27,8 @@ export interface StatsDelta {
   readonly reasons?: FailureReasons;
   /** Polls by carrier, for up to STATS_CARRIERS_MAX carriers. */
   readonly carriers?: PollsByCarrier;
+  /** Readings of usage that grew, by rate; only of carddata. */
+  readonly usageGrowth?: GrowthCounts;
 }
 
 export type FailureReasons = Counts<string>;
@@ -65,4 +69,8 @@ export interface PollStats {
   /** Adds the counts of an instance. `flushNumber` grows by one each flush: a flush that comes twice counts once. */
   record(taskType: TaskType, instanceId: string, flushNumber: number, delta: StatsDelta): Promise<void>;
   read(taskType: TaskType): Promise<StatsReading>;
+  /** The growth of readings of the last GROWTH_MINUTES, by the store's clock; without minutes in which none grew. */
+  usageGrowth(): Promise<GrowthMinutes>;
+  /** Forgets the growth that was recorded at that time (epoch milliseconds) and later. */
+  forgetUsageGrowth(sinceMs: number): Promise<void>;
 }

@@ -1,12 +1,27 @@
 // One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the
 // counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
 // between. Written by stats-record.lua, read by stats.ts. A version that does not know the carriers ignores them.
+// Also one minute of the growth of usage: counts by rate.
 import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
+import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
+import type { Counts } from '../../../domain/stats/counts.ts';
 import type { StatsDelta } from '../../ports/live/poll-stats.ts';
 import type { StatsSlot } from '../../ports/live/stats-reading.ts';
 
 export function packCounts({ durations = {}, reasons = {} }: StatsDelta): string {
-  return Object.entries({ ...durations, ...reasons })
+  return packed({ ...durations, ...reasons });
+}
+
+export function packGrowth({ usageGrowth = {} }: StatsDelta): string {
+  return packed(usageGrowth);
+}
+
+export function unpackGrowth(text: string): GrowthCounts {
+  return Object.fromEntries(entriesOf(text).map((entry) => entry.split('=').map(Number)));
+}
+
+function packed(counts: Counts<string>): string {
+  return Object.entries(counts)
     .map(([key, count]) => `${key}=${count}`)
     .join(',');
 }

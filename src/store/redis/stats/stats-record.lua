@@ -1,8 +1,9 @@
 -- Adds the counts of an instance to the statistics of a task type.
--- KEYS: 1 statistics, 2 window, 3 flush numbers
+-- KEYS: 1 statistics, 2 window, 3 flush numbers, 4 growth of usage
 -- ARGV: 1 instance id, 2 flush number, 3 succeeded, 4 failed, 5 sum of durations (ms), 6 window (s), 7 slot (s),
 -- 8 calls answered 429 or 503, 9 calls that timed out, 10 sum of durations of successful polls (ms),
--- 11 claims that found the limit reached, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers in a slot
+-- 11 claims that found the limit reached, 12 counts, 13 carriers (packed-slot.ts), 14 most carriers in a slot,
+-- 15 growth of usage by rate (packed-slot.ts), 16 minutes of growth to keep
 -- Returns: 1, or 0 when this flush was already counted.
 -- Atomic because a flush that comes twice must count once.
 local last = tonumber(redis.call('HGET', KEYS[3], ARGV[1]) or 0)
@@ -29,12 +30,19 @@ local slot = math.floor(now / 1000 / tonumber(ARGV[7]))
 local oldest = slot - tonumber(ARGV[6]) / tonumber(ARGV[7]) + 1
 local count, total_ms = succeeded + failed, duration
 local counts = {}
-local function add_counts(packed)
+local function add_counts(sum, packed)
   for key, value in string.gmatch(packed, '([%w_]+)=(%d+)') do
-    counts[key] = (counts[key] or 0) + tonumber(value)
+    sum[key] = (sum[key] or 0) + tonumber(value)
   end
 end
-add_counts(ARGV[12])
+local function packed_counts(sum)
+  local packed = {}
+  for key, value in pairs(sum) do
+    packed[#packed + 1] = key .. '=' .. exact(value)
+  end
+  return table.concat(packed, ',')
+end
+add_counts(counts, ARGV[12])
 local carriers, carrier_polls, carrier_failed, most = {}, {}, {}, tonumber(ARGV[14])
 local function add_carriers(packed)
   for id, polls, polls_failed in string.gmatch(packed, '([^:,]+):(%d+):(%d+)') do
@@ -59,23 +67,39 @@ for i = 1, #window, 2 do
     if index == slot then
       succeeded, failed, duration = succeeded + s, failed + f, duration + d
       local slot_counts, slot_carriers = string.match(window[i + 1], '(%S*) ?(%S*)', #s + #f + #d + 4)
-      add_counts(slot_counts)
+      add_counts(counts, slot_counts)
       add_carriers(slot_carriers)
     end
   end
 end
 -- Append new carriers; the slot's own keep their places.
 add_carriers(ARGV[13])
-local packed_counts, packed_carriers = {}, {}
-for key, value in pairs(counts) do
-  packed_counts[#packed_counts + 1] = key .. '=' .. exact(value)
-end
+local packed_carriers = {}
 for i, id in ipairs(carriers) do
   packed_carriers[i] = id .. ':' .. exact(carrier_polls[id]) .. ':' .. exact(carrier_failed[id])
 end
 redis.call('HSET', KEYS[2], exact(slot),
-  table.concat({ exact(succeeded), exact(failed), exact(duration), table.concat(packed_counts, ','),
+  table.concat({ exact(succeeded), exact(failed), exact(duration), packed_counts(counts),
     table.concat(packed_carriers, ',') }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
+
+if ARGV[15] ~= '' then
+  local minute, grown = math.floor(now / 60000), {}
+  local known = redis.call('HGET', KEYS[4], exact(minute))
+  add_counts(grown, ARGV[15])
+  if known then
+    add_counts(grown, known)
+  else
+    -- A new minute: those that no one asks for any more go, and those of a clock that was set back.
+    local minutes = redis.call('HGETALL', KEYS[4])
+    for i = 1, #minutes, 2 do
+      if tonumber(minutes[i]) <= minute - tonumber(ARGV[16]) or tonumber(minutes[i]) > minute then
+        redis.call('HDEL', KEYS[4], minutes[i])
+      end
+    end
+  end
+  redis.call('HSET', KEYS[4], exact(minute), packed_counts(grown))
+  redis.call('PEXPIRE', KEYS[4], 60000 * tonumber(ARGV[16]))
+end
 return 1

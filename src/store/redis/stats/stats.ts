@@ -1,4 +1,6 @@
 // Statistics in Redis: totals in polling:stats:<type>, and the rolling window, in ten-second slots, in another hash.
+import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
+import { GROWTH_MINUTES, type GrowthMinutes, minuteOf } from '../../../domain/results/usage-jump.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import {
   type PollStats,
@@ -11,7 +13,7 @@ import {
 import { type StatsSlot, windowsOf } from '../../ports/live/stats-reading.ts';
 import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
-import { packCarriers, packCounts, unpackSlot } from './packed-slot.ts';
+import { packCarriers, packCounts, packGrowth, unpackGrowth, unpackSlot } from './packed-slot.ts';
 
 export class RedisPollStats implements PollStats {
   constructor(
@@ -28,7 +30,12 @@ export class RedisPollStats implements PollStats {
     const { keys } = this;
     await this.client.script(
       'statsRecord',
-      [keys.stats(taskType), keys.statsWindow(taskType), keys.statsFlushes(taskType)],
+      [
+        keys.stats(taskType),
+        keys.statsWindow(taskType),
+        keys.statsFlushes(taskType),
+        keys.usageGrowth(taskType),
+      ],
       [
         instanceId,
         flushNumber,
@@ -44,8 +51,25 @@ export class RedisPollStats implements PollStats {
         packCounts(delta),
         packCarriers(delta),
         STATS_CARRIERS_MAX,
+        packGrowth(delta),
+        GROWTH_MINUTES,
       ],
     );
+  }
+
+  async usageGrowth(): Promise<GrowthMinutes> {
+    const flat = (await this.client.command('HGETALL', this.keys.usageGrowth('carddata'))) as string[];
+    const minutes = new Map<number, GrowthCounts>();
+    for (let i = 0; i < flat.length; i += 2) {
+      minutes.set(Number(flat[i]), unpackGrowth(flat[i + 1] as string));
+    }
+    return minutes;
+  }
+
+  async forgetUsageGrowth(sinceMs: number): Promise<void> {
+    const key = this.keys.usageGrowth('carddata');
+    const forgotten = [...(await this.usageGrowth()).keys()].filter((minute) => minute >= minuteOf(sinceMs));
+    if (forgotten.length > 0) await this.client.command('HDEL', key, ...forgotten);
   }
 
   async read(taskType: TaskType): Promise<StatsReading> {

@@ -1,6 +1,8 @@
 // Counts of polls on their way to the live store: each exactly once, however often the store was away meanwhile. The live
 // store is the real one of this process; a wrapper in front of it loses or refuses flushes.
 import { beforeEach, expect, it } from 'vitest';
+import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
+import { minuteOf } from '../../../../src/domain/results/usage-jump.ts';
 import { bucketOf } from '../../../../src/domain/stats/durations.ts';
 import { TASK_TYPES, type TaskType } from '../../../../src/domain/task-type.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
@@ -40,7 +42,6 @@ beforeEach(() => {
         await live.stats.record(taskType, instanceId, flushNumber, delta);
         coming();
       },
-      read: (taskType) => live.stats.read(taskType),
     },
     'w',
     { poll: (...poll) => void metered.push(poll) },
@@ -96,6 +97,19 @@ it('counts polls by carrier, from zero with every flush', async () => {
     [8, { polls: 1, failed: 1 }],
   ]);
   expect(await carriers('package')).toEqual([[7, { polls: 1, failed: 0 }]]);
+});
+
+it('counts readings that grew by how fast they did, from zero with every flush', async () => {
+  for (const mbPerHour of [2, 2, 5_000]) {
+    recorder.countSucceeded('carddata', 100, CARRIER);
+    recorder.countUsageGrowth('carddata', mbPerHour);
+  }
+  await recorder.runOnce();
+  recorder.countSucceeded('carddata', 100, CARRIER);
+  await recorder.runOnce();
+  expect([...(await live.stats.usageGrowth())]).toEqual([
+    [minuteOf(clock.now()), { [growthBucketOf(2)]: 2, [growthBucketOf(5_000)]: 1 }],
+  ]);
 });
 
 it('names the first fifty carriers of a flush, and counts every poll', async () => {

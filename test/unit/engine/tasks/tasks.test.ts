@@ -148,6 +148,7 @@ describe('carddata', () => {
         overPackage: true,
       },
       fields: { used_mb_month: 15, usage_month: '2026-11', changed: true },
+      usageMbPerHour: 14_400,
     });
   });
 
@@ -163,6 +164,7 @@ describe('carddata', () => {
         implausible_mb: 11_264,
         reason: 'not counted: 11253 MB in 60 s is more than 150 Mbit/s',
       },
+      usageMbPerHour: 675_180,
     });
     expect(asked).toEqual([['implausible']]);
   });

@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
+import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
 import { CardPoller } from '../../../../src/engine/work/card-poller.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
@@ -24,6 +25,7 @@ let errors: unknown[];
 /** How long the gateway takes; what it refuses with, unless null. */
 let tookMs: number;
 let failure: unknown;
+let growth: { usageMbPerHour?: number };
 /** Whether the gateway refuses every call. */
 let refusesAll: boolean;
 
@@ -35,7 +37,7 @@ beforeEach(() => {
   const onError = (error: unknown) => expect.unreachable(String(error));
   stats = new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock, onError });
   [lines, errors] = [[], []];
-  [tookMs, failure, refusesAll] = [0, null, false];
+  [tookMs, failure, growth, refusesAll] = [0, null, {}, false];
 });
 
 function makePoller(
@@ -47,7 +49,7 @@ function makePoller(
       poll: async () => {
         clock.advance(tookMs);
         if (failure !== null) throw failure;
-        return { outcome: OUTCOME, fields: { flow: 12.5 } };
+        return { outcome: OUTCOME, fields: { flow: 12.5 }, ...growth };
       },
     },
     instanceId: 'w',
@@ -82,6 +84,15 @@ it('counts and logs a poll that succeeded, with the time it took in whole millis
   expect(lines).toMatchObject([
     { card_id: 7, iccid: CARD.iccid, flow: 12.5, duration_ms: 120, msg: '流量检查完成' },
   ]);
+});
+
+it('counts how fast the usage of a card grew', async () => {
+  const poller = makePoller();
+  await poll(poller);
+  growth = { usageMbPerHour: 60 };
+  await poll(poller);
+  await counted();
+  expect([...(await live.stats.usageGrowth()).values()]).toEqual([{ [growthBucketOf(60)]: 1 }]);
 });
 
 it('counts and logs a poll that failed, and hands on why', async () => {

@@ -1,6 +1,12 @@
 // The text of a slot, which instances of two versions share during an upgrade.
 import { expect, it } from 'vitest';
-import { packCarriers, packCounts, unpackSlot } from '../../../../../src/store/redis/stats/packed-slot.ts';
+import {
+  packCarriers,
+  packCounts,
+  packGrowth,
+  unpackGrowth,
+  unpackSlot,
+} from '../../../../../src/store/redis/stats/packed-slot.ts';
 
 const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5 };
 const COUNTED = {
@@ -22,4 +28,10 @@ it('has the counts, then the carriers', () => {
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])('may have neither, as of an older version: "%s"', (text) => {
   expect(unpackSlot(text)).toEqual({ ...SUMS, ...NOTHING });
+});
+
+it('has growth as counts by rate', () => {
+  expect(packGrowth({ ...SUMS, usageGrowth: { 0: 3, 80: 1 } })).toBe('0=3,80=1');
+  expect(unpackGrowth('0=3,80=1')).toEqual({ 0: 3, 80: 1 });
+  expect(packGrowth(SUMS)).toBe('');
 });

@@ -1,0 +1,28 @@
+// The growth of usage in this process's memory is bounded, as it is in Redis (test/contract/live-store).
+import { expect, it } from 'vitest';
+import { GROWTH_MINUTES, minuteOf } from '../../../../../src/domain/results/usage-jump.ts';
+import { EmbeddedPollStats } from '../../../../../src/store/memory/stats/stats.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+
+it('keeps the growth of the last minutes, also after the clock was set back', async () => {
+  const clock = new FakeClock();
+  const stats = new EmbeddedPollStats(clock);
+  let flush = 0;
+  const record = () =>
+    stats.record('carddata', 'w', ++flush, {
+      succeeded: 1,
+      failed: 0,
+      durationMs: 1,
+      usageGrowth: { 37: 1 },
+    });
+  for (let minute = 0; minute < GROWTH_MINUTES + 20; minute += 1) {
+    await record();
+    clock.advance(60_000);
+  }
+  expect((await stats.usageGrowth()).size).toBe(GROWTH_MINUTES);
+  clock.set(clock.now() - 30 * 60_000);
+  await record();
+  const minutes = await stats.usageGrowth();
+  expect(Math.max(...minutes.keys())).toBe(minuteOf(clock.now()));
+  expect(minutes.get(minuteOf(clock.now()))).toEqual({ 37: 2 });
+});
