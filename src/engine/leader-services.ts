@@ -15,6 +15,7 @@ import { Leadership } from './leadership.ts';
 import { ConcurrencyController } from './limits/concurrency-controller.ts';
 import { LimitKeeper } from './limits/limit-keeper.ts';
 import { PauseLog } from './limits/pause-log.ts';
+import { UsageJumpWatch } from './results/usage-jump-watch.ts';
 import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
 import { Scheduler } from './schedule/scheduler.ts';
@@ -118,6 +119,14 @@ export function leaderServices(
     }),
     new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
     new PauseLog({ work: live.work, fence, log, digest, clock, onError: errors.for('pause-log') }),
+    new UsageJumpWatch({
+      live,
+      records: records.stopControl,
+      fence,
+      clock,
+      log,
+      onError: errors.for('usage-jump-watch'),
+    }),
     new AlertEvaluator({
       live,
       alerts: records.alerts,

@@ -1,0 +1,118 @@
+// What the leader makes of the fleet's growth: the live store is the real one of this process, the clock the test's. With
+// real records and a polled fleet: test/integration/engine/results/usage-jump-watch.test.ts.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import { growthBucketOf } from '../../../../src/domain/results/usage-growth.ts';
+import { UsageJumpWatch } from '../../../../src/engine/results/usage-jump-watch.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { UsageJump } from '../../../../src/store/ports/records/stop-control.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const NORMAL = 2;
+const WRONG = 2_048;
+
+let clock: FakeClock;
+let live: LiveStore;
+let jump: UsageJump | null;
+let fence: number | null;
+let lines: Array<Record<string, unknown>>;
+let watch: UsageJumpWatch;
+let flush = 0;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  live = openEmbeddedLiveStore({ clock });
+  [jump, fence, lines] = [null, 1, []];
+  watch = new UsageJumpWatch({
+    live,
+    records: {
+      jump: async () => jump,
+      beginJump: async (begun) => {
+        if (jump !== null) return false;
+        jump = { ...begun, sinceMs: clock.now(), acceptedAtMs: null };
+        return true;
+      },
+      endJump: async () => {
+        const ended = jump !== null;
+        jump = null;
+        return ended;
+      },
+    },
+    fence: () => fence,
+    clock,
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+});
+
+/** Minutes in which 60 readings grow at this rate; the watch looks once in each. */
+async function read(minutes: number, mbPerHour: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    flush += 1;
+    const usageGrowth = { [growthBucketOf(mbPerHour)]: 60 };
+    await live.stats.record('carddata', 'w', flush, {
+      succeeded: 60,
+      failed: 0,
+      durationMs: 60,
+      usageGrowth,
+    });
+    expect(await watch.runOnce()).toBe(5_000);
+    clock.advance(60_000);
+  }
+}
+
+it('tells when a jump begins and when it is over, however long it lasts', async () => {
+  await read(30, NORMAL);
+  expect(jump).toBeNull();
+  const beganMs = clock.now();
+  await read(90, WRONG);
+  expect(jump?.sinceMs).toBeGreaterThanOrEqual(beganMs);
+  expect(jump?.sinceMs).toBeLessThan(beganMs + 3 * 60_000);
+  expect(jump?.factor).toBeCloseTo(1_024, 6);
+  expect(lines).toMatchObject([
+    {
+      level: 40,
+      factor: 1_024,
+      msg: 'the usage of the fleet grows much faster than in the hour before: stops are held',
+    },
+  ]);
+  lines.length = 0;
+  await read(3, NORMAL);
+  expect(jump).toBeNull();
+  expect(lines).toMatchObject([
+    { level: 30, msg: 'the usage of the fleet grows as before the jump: stops are no longer held' },
+  ]);
+});
+
+it('does not measure the next jump against the readings of the last', async () => {
+  await read(30, NORMAL);
+  await read(90, WRONG);
+  await read(8, NORMAL);
+  expect(jump).toBeNull();
+  await read(3, WRONG);
+  expect(jump).not.toBeNull();
+});
+
+it('leaves an accepted jump alone until the hour before has its level', async () => {
+  await read(60, NORMAL);
+  await read(3, WRONG);
+  jump = { ...(jump as unknown as UsageJump), acceptedAtMs: clock.now() };
+  lines.length = 0;
+  await read(20, WRONG);
+  expect(jump).not.toBeNull();
+  expect(lines).toEqual([]);
+  await read(20, WRONG);
+  expect(jump).toBeNull();
+  expect(lines).toMatchObject([{ msg: 'the accepted growth of the usage is the normal one now' }]);
+  await read(20, WRONG);
+  expect(lines).toHaveLength(1);
+});
+
+it('does nothing unless this instance leads', async () => {
+  fence = null;
+  await read(30, NORMAL);
+  await read(5, WRONG);
+  expect(jump).toBeNull();
+  expect(lines).toEqual([]);
+});
