@@ -1,10 +1,11 @@
 // A fleet in compressed time: the real workers, scheduler, flow control, concurrency controller, result writer and
-// embedded live store, with a gateway in this process that answers as the test says, and records that are only counted.
+// embedded live store, with a gateway in this process that answers as the test says, and records of nothing but usage.
 // Ten minutes take seconds.
 import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
-import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
+import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
@@ -56,6 +57,9 @@ export class CompressedFleet {
   readonly live: LiveStore = openEmbeddedLiveStore({ clock: this.time });
   readonly breakerChanges: string[] = [];
   behaviour: Behaviour = HEALTHY;
+  /** What the gateway shows of a card's usage. */
+  usedMb: (cardId: number) => number = () => 0;
+  readonly usage = new Map<number, UsageMonth>();
   /** Called with the interface and the card of every call, and of every call that the gateway answered well. */
   onCall: (interfaceName: InterfaceName, cardId: number) => void = () => {};
   onSuccess: (interfaceName: InterfaceName, cardId: number) => void = () => {};
@@ -119,7 +123,7 @@ export class CompressedFleet {
     this.#writer = new ResultWriter({
       work: live.work,
       failures: live.failures,
-      results: { write: async () => ({ staleUsage: [] }) },
+      results: { write: async (outcomes) => this.#write(outcomes) },
       triggers: { count: async () => {} },
       onWritten: async () => {},
       onRefused: raise,
@@ -151,6 +155,11 @@ export class CompressedFleet {
     await this.#join(instanceId);
   }
 
+  #write(outcomes: readonly PollOutcome[]): { staleUsage: readonly number[] } {
+    for (const { cardId, usage } of outcomes) if (usage !== undefined) this.usage.set(cardId, usage.next);
+    return { staleUsage: [] };
+  }
+
   async #addInstance(instanceId: string, taskTypes: readonly TaskType[], matcher: ConfigMatcher) {
     const means = { clock: this.time, onError: raise };
     const stats = new StatsRecorder(this.live.stats, instanceId, { poll: () => {} }, means);
@@ -178,7 +187,7 @@ export class CompressedFleet {
     const calendar = new MonthCalendar('Asia/Shanghai');
     const stops = {} as RecordStore['stops'];
     const reader = {
-      read: async (ids: readonly number[]) => cardsOf(ids),
+      read: async (ids: readonly number[]) => cardsOf(ids, this.usage),
       forget: async () => {},
     } as unknown as CardReader;
     const audit = { log: () => {} };
@@ -227,7 +236,8 @@ export class CompressedFleet {
         if (outcome === 'early') throw new GatewayError('timeout', 'ended to make room');
         if (failure !== undefined) throw new GatewayError(failure, 'as the test says', details);
         this.onSuccess(name, card.cardId);
-        return { value: HEALTHY_VALUES[name], durationMs };
+        const value = name === 'flow' ? this.usedMb(card.cardId) : HEALTHY_VALUES[name];
+        return { value, durationMs };
       },
       endSlowCalls: (name, olderThanMs) => {
         const own = [...calls].filter((call) => call.name === name);
@@ -238,7 +248,7 @@ export class CompressedFleet {
   }
 }
 
-function cardsOf(ids: readonly number[]): Map<number, Card> {
+function cardsOf(ids: readonly number[], usage: ReadonlyMap<number, UsageMonth>): Map<number, Card> {
   return new Map(
     ids.map((cardId) => [
       cardId,
@@ -251,7 +261,7 @@ function cardsOf(ids: readonly number[]): Map<number, Card> {
         stopped: false,
         ordered: false,
         allowanceMb: null,
-        usage: null,
+        usage: usage.get(cardId) ?? null,
       },
     ]),
   );
