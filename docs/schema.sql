@@ -169,7 +169,7 @@ CREATE TABLE card_usage (
   CONSTRAINT card_usage_pkey PRIMARY KEY (card_id, month)
 ) PARTITION BY RANGE (month);
 COMMENT ON COLUMN card_usage.jump_at IS 'When that reading was taken.';
-COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before one more than twenty times as high; NULL: there is no such reading to take back.';
+COMMENT ON COLUMN card_usage.jump_from_mb IS 'The highest reading before one more than twenty times as high, or before a restart at less than a twentieth; NULL: there is nothing to take back.';
 COMMENT ON COLUMN card_usage.jump_from_used_mb IS 'The usage of the month before that reading; NULL: it was read in an earlier month.';
 COMMENT ON COLUMN card_usage.last_reading_mb IS 'The highest value the present count of the gateway has shown.';
 COMMENT ON COLUMN card_usage.month IS 'First day of the month in the time zone cardpoll is configured for.';

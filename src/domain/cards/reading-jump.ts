@@ -1,8 +1,9 @@
-// A jump: a reading that was believed, and is more than twenty times as high as all before it. It may be a wrong answer
-// (another unit, another card) that was believed because enough time had passed. So the state before it is kept with
-// the card for two days, and a reading that is back there takes the jump's usage off again. Used by usage-month.ts.
+// A jump: a reading that was believed, and is more than twenty times as high as all before it, or less than a twentieth,
+// which looks like a restart. It may be a wrong answer (another unit, another card) that was believed because enough time
+// had passed, or because it came twice. So the state before it is kept with the card for two days, and a reading that is
+// back there takes off what the jump, or the way back from it, counted. Used by usage-month.ts.
 
-/** A reading is a jump when it is more than this many times the highest reading before. */
+/** The higher one of two readings is more than this many times the lower one. */
 const JUMP_FACTOR = 20;
 /** Counters begin near 0, so small growth is often twentyfold. */
 const SMALL_MB = 1;
@@ -10,7 +11,7 @@ const SMALL_MB = 1;
 const REVOCABLE_MS = 172_800_000;
 
 export interface ReadingJump {
-  /** The highest reading before the jump. */
+  /** The highest reading before the jump; more than the present one after a restart. */
   readonly fromMb: number;
   /** The month's usage before the jump; null: the jump was in an earlier month, which is closed. */
   readonly fromUsedMb: number | null;
@@ -42,4 +43,9 @@ export function revocable(
  */
 export function disproves(jump: ReadingJump, shownMb: number): boolean {
   return shownMb > 0 && shownMb >= jump.fromMb / 2;
+}
+
+/** Whether growth reaches the counter before a restart, but for rounding. */
+export function passes(jump: ReadingJump, highestMb: number, shownMb: number): boolean {
+  return jump.fromMb > highestMb && shownMb >= jump.fromMb - SMALL_MB;
 }

@@ -6,14 +6,15 @@
 //   - It grows: the growth is new usage. This also holds at the turn of a month: a reading that is not smaller means that
 //     the upstream counter has not been reset yet, so only its growth belongs to the new month.
 //   - It grows by more than the time could have carried: nothing changes until enough time has passed.
-//   - It grows more than twentyfold: a jump. The state before it is kept for two days, and restored if a reading is back.
+//   - It grows more than twentyfold, or restarts at less than a twentieth: a jump. The state before it is kept for two days,
+//     and restored if a reading is back.
 //   - It dips, to not less than half: a correction. Nothing changes; growth is still counted from the highest reading.
 //   - It falls below half: the counter was reset, or the answer was wrong. The first such reading is only a suspicion and
 //     counts nothing. The next one confirms it, and then counts in full as new usage, or disproves it by being back. At
 //     the turn of a month the same holds; the suspicion opens the row of the new month with no usage.
 //   - It arrives late (taken before the last one kept): it is ignored.
 import { couldCarry } from './plausible-growth.ts';
-import { disproves, isJump, type ReadingJump, revocable } from './reading-jump.ts';
+import { disproves, isJump, passes, type ReadingJump, revocable } from './reading-jump.ts';
 
 /** A stored reading that is this much newer than the present one comes from a clock that was ahead. */
 const CLOCK_AHEAD_MS = 3_600_000;
@@ -93,50 +94,81 @@ function begun(last: UsageMonth, { month, atMs }: Reading): UsageMonth {
 }
 
 /** The meaning of a reading: the state after it. */
-function judge(last: UsageMonth, { usedMb: shownMb, atMs }: Reading, maxMbitPerSecond: number): UsageMonth {
+function judge(last: UsageMonth, reading: Reading, maxMbitPerSecond: number): UsageMonth {
+  const { usedMb: shownMb, atMs } = reading;
   const { lastReadingMb: highestMb, suspectedMb, usedMb, jump } = last;
   const certain = { ...last, suspectedMb: null, readAtMs: atMs };
-  if (shownMb >= highestMb) {
-    return {
-      ...certain,
-      usedMb: usedMb + shownMb - highestMb,
-      lastReadingMb: shownMb,
-      jump: isJump(highestMb, shownMb) ? { fromMb: highestMb, fromUsedMb: usedMb, ...jump, atMs } : jump,
-    };
-  }
+  if (shownMb >= highestMb) return { ...certain, ...grown(last, reading, maxMbitPerSecond) };
   if (!isFarBelow(shownMb, highestMb)) return certain;
   // A counter that was reset does not fall: a reading far below the suspected one is a new suspicion.
   const confirms = suspectedMb !== null && !isFarBelow(shownMb, suspectedMb);
   // After the turn of a month too little would be taken off if this were the wrong answer: it takes two readings.
   if (jump !== null && disproves(jump, shownMb) && (jump.fromUsedMb !== null || confirms)) {
-    return { ...certain, ...beforeJump(usedMb, jump, { shownMb, atMs, maxMbitPerSecond }) };
+    const back = isBack(jump, reading, maxMbitPerSecond);
+    return { ...certain, ...restored(jump, usedMb, shownMb), jump: back ? null : jump };
   }
   if (confirms && (shownMb > 0 || atMs - last.readAtMs >= ZERO_STANDS_MS)) {
     return {
       ...certain,
       usedMb: usedMb + shownMb,
       lastReadingMb: shownMb,
-      // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
-      jump: jump === null ? null : { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs },
+      jump: jumpOfRestart(last, reading),
     };
   }
   return { ...last, suspectedMb: shownMb, readAtMs: atMs };
 }
 
-/** The state before a jump with the growth since, which counts at most what was counted. */
-function beforeJump(
-  usedMb: number,
-  jump: ReadingJump,
-  { shownMb, atMs, maxMbitPerSecond }: { shownMb: number; atMs: number; maxMbitPerSecond: number },
-): Pick<UsageMonth, 'usedMb' | 'lastReadingMb' | 'jump'> {
-  const { fromMb, fromUsedMb } = jump;
-  const growthMb = Math.max(0, shownMb - fromMb);
-  const isBack = !isJump(fromMb, shownMb) && couldCarry(growthMb, atMs - jump.atMs, maxMbitPerSecond);
+type Counted = Pick<UsageMonth, 'usedMb' | 'lastReadingMb'>;
+
+/** A reading that is not smaller than the highest one. */
+function grown(
+  { lastReadingMb: highestMb, usedMb, jump }: UsageMonth,
+  reading: Reading,
+  maxMbitPerSecond: number,
+): Counted & Pick<UsageMonth, 'jump'> {
+  const { usedMb: shownMb, atMs } = reading;
+  const counted = { usedMb: usedMb + shownMb - highestMb, lastReadingMb: shownMb };
+  const passed = jump !== null && passes(jump, highestMb, shownMb);
+  if (!isJump(highestMb, shownMb)) return { ...counted, jump: passed ? null : jump };
+  if (passed && isBack(jump, reading, maxMbitPerSecond)) {
+    return { ...restored(jump, counted.usedMb, shownMb), jump: null };
+  }
+  const isFurther = jump !== null && jump.fromMb <= highestMb;
   return {
-    usedMb: Math.min(usedMb, (fromUsedMb ?? 0) + growthMb),
-    lastReadingMb: Math.max(shownMb, fromMb),
-    jump: isBack ? null : jump,
+    ...counted,
+    jump: isFurther ? { ...jump, atMs } : { fromMb: highestMb, fromUsedMb: usedMb, atMs },
   };
+}
+
+/** The count before a jump with the growth since: at most what is counted otherwise. */
+function restored({ fromMb, fromUsedMb }: ReadingJump, usedMb: number, shownMb: number): Counted {
+  return {
+    usedMb: Math.min(usedMb, (fromUsedMb ?? 0) + Math.max(0, shownMb - fromMb)),
+    lastReadingMb: Math.max(shownMb, fromMb),
+  };
+}
+
+/** Whether the jump is over, so that there is nothing more to take off. */
+function isBack(
+  { fromMb, atMs: jumpedAtMs }: ReadingJump,
+  { usedMb: shownMb, atMs }: Reading,
+  maxMbitPerSecond: number,
+): boolean {
+  return !isJump(fromMb, shownMb) && couldCarry(shownMb - fromMb, atMs - jumpedAtMs, maxMbitPerSecond);
+}
+
+/** What a confirmed restart leaves to be disproved. */
+function jumpOfRestart(
+  { lastReadingMb: highestMb, usedMb, jump }: UsageMonth,
+  { usedMb: shownMb, atMs }: Reading,
+): ReadingJump | null {
+  // The counter before the first restart is the one that may come back.
+  if (jump !== null && jump.fromMb > highestMb) return jump;
+  // Readings that were wrong before may be wrong still: what they count from here on can be taken off.
+  if (jump !== null) return { fromMb: 0, fromUsedMb: usedMb, atMs: jump.atMs };
+  // At the turn of a month a restart is expected, and most of the counter belongs to the month before.
+  const isExpected = usedMb < highestMb / 2;
+  return isJump(shownMb, highestMb) && !isExpected ? { fromMb: highestMb, fromUsedMb: usedMb, atMs } : null;
 }
 
 function isFarBelow(shownMb: number, highestMb: number): boolean {

@@ -52,6 +52,7 @@ describeRecordStore('readings', (db) => {
     ['a wrong answer', [900, 0, 901], 901],
     ['hours of wrong answers', [900, 0, 0, 0, 901], 901],
     ['a real reset', [900, 5, 12], 912],
+    ['hours in a smaller unit', [900, 0.875, 0.875, 0.876, 901], 901],
   ])('counts each megabyte once through %s', async (_, readings, total) => {
     await readAll(readings);
     expect(await months()).toEqual([{ month: '2026-11', used_mb: total, suspected_mb: null }]);

@@ -145,16 +145,82 @@ describe('a jump at the turn of a month', () => {
   });
 });
 
+describe('a restart at less than a twentieth', () => {
+  it('is taken back when the counter goes on', () => {
+    const states = fold([0, 900], [1, 0.88], [2, 0.89], [3, 0.9], [4, 905], [5, 906]);
+    expect(used(states)).toEqual([900, 900, 900.89, 900.9, 905, 906]);
+    expect(states[2]?.jump).toEqual({ fromMb: 900, fromUsedMb: 900, atMs: NOON + 2 * HOUR_MS });
+    expect(states[4]).toMatchObject({ lastReadingMb: 905, suspectedMb: null, jump: null });
+  });
+
+  it('is taken back however often it happens', () => {
+    const states = fold([0, 900], [1, 1], [2, 1], [3, 901], [4, 1], [5, 1], [6, 1], [7, 902], [8, 903]);
+    expect(used(states)).toEqual([900, 900, 901, 901, 901, 902, 902, 902, 903]);
+  });
+
+  it('is taken back by a rounded reading, which counts nothing', () => {
+    expect(used(fold([0, 900.5], [1, 0.875], [2, 0.875], [3, 900], [4, 901])).slice(3)).toEqual([900.5, 901]);
+  });
+
+  it('is taken back in the next month, which has the growth since', () => {
+    const states = fold([TURN - 3, 900], [TURN - 2, 1], [TURN - 1, 1], [TURN + 1, 905]);
+    expect(states[3]).toMatchObject({ month: '2026-11', usedMb: 5, lastReadingMb: 905, jump: null });
+  });
+
+  it.each<[string, ReadonlyArray<readonly [number, number]>, number]>([
+    [
+      'passes the counter before step by step',
+      [
+        [2, 10],
+        [3, 150],
+        [4, 899],
+        [5, 910],
+        [6, 930],
+      ],
+      1_830,
+    ],
+    [
+      'jumps beyond what may be the same counter',
+      [
+        [2, 10],
+        [3, 20_000],
+        [4, 11],
+      ],
+      911,
+    ],
+    [
+      'jumps to less than the counter before',
+      [
+        [2, 10],
+        [3, 600],
+      ],
+      1_500,
+    ],
+  ])('is true when the new counter %s', (_, readings, total) => {
+    expect(used(fold([0, 900], [1, 9], ...readings)).at(-1)).toBe(total);
+  });
+
+  it('is not remembered at the turn of a month, nor when it is not as low', () => {
+    expect(fold([TURN - 1, 900], [TURN + 1, 5], [TURN + 2, 6])[2]?.jump).toBeNull();
+    expect(fold([TURN - 1, 900], [TURN + 1, 910], [TURN + 2, 6], [TURN + 3, 7])[3]?.jump).toBeNull();
+    expect(fold([0, 900], [1, 45], [2, 45])[2]?.jump).toBeNull();
+  });
+
+  it('is not taken back after two days', () => {
+    expect(used(fold([0, 900], [1, 1], [2, 1], [50.1, 901])).at(-1)).toBe(1_801);
+  });
+});
+
 describe('any gateway that changes its unit and changes it back', () => {
   it.each([3, 33, 333, 3_333])('leaves the month as if it had not (seed %i)', (seed) => {
     const next = randomBelow(seed);
     let jumps = 0;
     for (let card = 0; card < 500; card += 1) {
-      let truth = 1 + next(1_000);
+      let truth = 100 + next(1_000);
       let hour = next(200);
       let last = read(null, hour, truth);
-      const factor = 40 + next(2_000);
-      for (const wrong of [false, true, false]) {
+      const factor = next(2) === 0 ? 40 + next(2_000) : 1 / (40 + next(30));
+      for (const wrong of [false, true, false, true, false]) {
         for (let polls = 1 + next(20); polls > 0; polls -= 1) {
           hour += 0.5 + next(3) / 10;
           truth += next(3);
