@@ -127,7 +127,7 @@ function grown(
   maxMbitPerSecond: number,
 ): Counted & Pick<UsageMonth, 'jump'> {
   const { usedMb: shownMb, atMs } = reading;
-  const counted = { usedMb: usedMb + shownMb - highestMb, lastReadingMb: shownMb };
+  const counted = { usedMb: usedMb + (shownMb - highestMb), lastReadingMb: shownMb };
   const passed = jump !== null && passes(jump, highestMb, shownMb);
   if (!isJump(highestMb, shownMb)) return { ...counted, jump: passed ? null : jump };
   if (passed && isBack(jump, reading, maxMbitPerSecond)) {

@@ -74,6 +74,7 @@ describe('applyReading', () => {
   it.each<[string, readonly number[], number]>([
     ['dips to just below', [900, 899.9, 900, 899.9, 900], 900],
     ['dips and grows', [900, 899.9, 901, 450, 902], 902],
+    ['grows by a fraction', [899.9, 900], 900],
     ['is gone once', [900, 0, 901], 901],
     ['is gone for a while', [900, 0, 0, 0, 901], 901],
     ['is gone, nearly gone and back', [900, 5, 0, 901], 901],
