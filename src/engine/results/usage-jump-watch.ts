@@ -9,7 +9,7 @@ import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { StopControlRecords, UsageJump } from '../../store/ports/records/stop-control.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 2_000;
 /** A jump is seen some minutes after its first reading. */
 const SEEN_WITHIN_MS = 600_000;
 
