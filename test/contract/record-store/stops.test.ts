@@ -58,7 +58,13 @@ describeRecordStore('stops', (db) => {
       ...DAEMON,
       object: 'card 1',
       before: { stopped: false },
-      after: { stopped: true, used_mb: 1025.5, allowance_mb: 1024 },
+      after: {
+        stopped: true,
+        used_mb: 1025.5,
+        allowance_mb: 1024,
+        reading_mb: 1025.5,
+        previous_reading_mb: null,
+      },
     });
     expect((await entries()).slice(0, -known || undefined)).toEqual([{ ...entry, id: expect.any(Number) }]);
     expect(await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED)).toEqual({ state: 'done' });
