@@ -14,6 +14,7 @@ export const CLEANUP_TARGETS = [
   'card_removals',
   'cleanup_runs',
   'audit',
+  'card_resumes',
 ] as const;
 export type CleanupTarget = (typeof CLEANUP_TARGETS)[number];
 

@@ -268,18 +268,19 @@ export class Engine implements Service {
     const { polling, usage, timeZone } = this.settings;
     const calendar = new MonthCalendar(timeZone);
     const work = this.#counts.counted(live.work);
-    const { stops } = records;
+    const { stops, resumes } = records;
     const stopRules = () => this.#stopRules.rules;
+    const reader = this.#reader;
     const { maxMbitPerSecond } = usage;
     const readings = { calendar, maxMbitPerSecond, meter };
-    const taskDeps = { gateway, stops, audit, reader: this.#reader, stopRules, ...readings, ...polling, log };
+    const taskDeps = { gateway, stops, resumes, audit, reader, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
           task: makeTask(taskType, taskDeps),
           instanceId: this.settings.instanceId,
           work,
-          reader: this.#reader,
+          reader,
           writer: this.#writer,
           stats: this.#stats,
           flow: gateway,

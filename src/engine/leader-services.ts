@@ -20,6 +20,9 @@ import type { ConfigWatch } from './schedule/config-watch.ts';
 import { Initialiser } from './schedule/initialiser.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
+import { MonthStart } from './stops/month-start.ts';
+import { OrderFeeder } from './stops/order-feeder.ts';
+import { UnwantedStops } from './stops/unwanted-stops.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
 
@@ -116,6 +119,25 @@ export function leaderServices(
       clock,
       log,
       onError: errors.for('reaper'),
+    }),
+    new OrderFeeder({
+      live,
+      records,
+      ...settings.polling,
+      fence,
+      clock,
+      onError: errors.for('order-feeder'),
+    }),
+    new UnwantedStops({ stops: records.stops, fence, clock, log, onError: errors.for('unwanted-stops') }),
+    new MonthStart({
+      enabled: settings.stops.resumeAtMonthStart,
+      records,
+      audit: deps.audit,
+      calendar: new MonthCalendar(settings.timeZone),
+      fence,
+      clock,
+      log,
+      onError: errors.for('month-start'),
     }),
     new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
     new PauseLog({ work: live.work, fence, log, digest, clock, onError: errors.for('pause-log') }),

@@ -90,6 +90,7 @@ export class SimulatedFleet {
   readonly #counters: ReadCounters;
   readonly #stopped = new Set<string>();
   readonly #stops = new Map<string, number>();
+  readonly #starts = new Map<string, number>();
 
   /**
    * @param cards the number of cards that the gateway serves, in the order of their first call. null: any number.
@@ -132,10 +133,16 @@ export class SimulatedFleet {
 
   start(iccid: string): void {
     this.#stopped.delete(iccid);
+    this.#starts.set(iccid, (this.#starts.get(iccid) ?? 0) + 1);
   }
 
   /** How often each card was stopped: every stop that was carried out counts, also of a stopped card. */
   stops(): Record<string, number> {
     return Object.fromEntries(this.#stops);
+  }
+
+  /** The same for starts. */
+  starts(): Record<string, number> {
+    return Object.fromEntries(this.#starts);
   }
 }

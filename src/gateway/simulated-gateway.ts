@@ -54,6 +54,8 @@ export interface SimulatorStats {
   readonly failed: number;
   /** Stops carried out, by iccid. */
   readonly stops: Readonly<Record<string, number>>;
+  /** Starts carried out, by iccid. */
+  readonly starts: Readonly<Record<string, number>>;
 }
 
 const MAX_BODY_CHARS = 65_536;
@@ -164,6 +166,7 @@ export class SimulatedGateway {
       rejected: this.#rejected,
       failed: this.#failed,
       stops: this.#fleet.stops(),
+      starts: this.#fleet.starts(),
     };
   }
 

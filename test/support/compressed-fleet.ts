@@ -186,6 +186,7 @@ export class CompressedFleet {
     });
     const calendar = new MonthCalendar('Asia/Shanghai');
     const stops = {} as RecordStore['stops'];
+    const resumes = {} as RecordStore['resumes'];
     const reader = {
       read: async (ids: readonly number[]) => cardsOf(ids, this.usage),
       forget: async () => {},
@@ -194,7 +195,7 @@ export class CompressedFleet {
     const stopRules = () => UNLIMITED;
     const meter = { implausibleReading: () => {} };
     const means = { leaseMs: 15_000, maxMbitPerSecond: 150, meter, log };
-    const deps = { gateway, stops, audit, reader, calendar, stopRules, ...means };
+    const deps = { gateway, stops, resumes, audit, reader, calendar, stopRules, ...means };
     return taskTypes.map(
       (taskType) =>
         new Worker({

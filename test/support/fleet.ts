@@ -21,6 +21,7 @@ export interface GatewayTruth {
   readonly max_in_flight: number;
   readonly max_in_flight_by_interface: Readonly<Record<string, number>>;
   readonly stops: Readonly<Record<string, number>>;
+  readonly starts: Readonly<Record<string, number>>;
 }
 
 export interface Daemon {

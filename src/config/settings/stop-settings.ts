@@ -1,6 +1,6 @@
 // Settings of the stops of cards. Part of the settings table (settings.ts).
 import { STOP_MODES, type StopLimit, type StopMode } from '../../domain/stops/stop.ts';
-import { type Kind, oneOf } from '../kinds.ts';
+import { type Kind, oneOf, onOff } from '../kinds.ts';
 import { optional, withDefault } from './setting.ts';
 
 const daemon = ['daemon'] as const;
@@ -54,6 +54,15 @@ export const STOPS = {
     kind: stopLimit(),
     defaultText: 'the larger of 500 and 5%',
     doc: 'The same for one day.',
+    scopes: daemon,
+  }),
+  resumeAtMonthStart: withDefault<boolean>({
+    env: 'CARDPOLL_STOPS_RESUME_AT_MONTH_START',
+    yaml: 'stops.resume_at_month_start',
+    kind: onOff(),
+    default: false,
+    defaultText: 'off',
+    doc: 'Whether cards that cardpoll stopped by itself last month, and that are still stopped, are resumed when a month begins: once, spread over four hours. It has to be on at some time of the first 24 hours of the month.',
     scopes: daemon,
   }),
 } as const;

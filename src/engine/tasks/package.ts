@@ -3,7 +3,8 @@
 //
 // The task always asks the gateway for the card's status first. If the card runs, the claim of the stop decides from
 // the records of that moment whether it is over its package, and whether the rules of stops allow the call
-// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. stop-call.ts makes the call.
+// (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. stop-call.ts makes the call, and
+// resume-call.ts that of a resume, which comes first: a card that was just resumed is not stopped by the same poll.
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
@@ -12,13 +13,13 @@ import { CardpollError } from '../../platform/errors.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Deadline } from '../work/deadline.ts';
 import type { Task, TaskResult } from '../work/task.ts';
+import { ResumeCall, type ResumeCallDeps } from './resume-call.ts';
 import { StopCall, type StopCallDeps, unconfirmedStop } from './stop-call.ts';
 
-export interface PackageTaskDeps extends StopCallDeps {
+export interface PackageTaskDeps extends StopCallDeps, ResumeCallDeps {
   readonly stops: StopCallDeps['stops'] & Pick<StopRecords, 'claim'>;
   readonly calendar: MonthCalendar;
   readonly stopRules: () => StopRules;
-  readonly leaseMs: number;
 }
 
 interface Verdict {
@@ -26,27 +27,47 @@ interface Verdict {
   readonly stopped: boolean;
   /** What became of the stop, for the log; absent: it was made, or none was wanted. */
   readonly stop?: 'held' | 'observed';
+  /** It runs by a resume, which was logged. */
+  readonly resumedByRun?: true;
+}
+
+/** What is known of the card when it is judged. */
+interface Findings {
+  readonly month: string;
+  readonly isOver: boolean;
+  readonly reportedStopped: boolean;
 }
 
 export class PackageTask implements Task {
   readonly taskType = 'package';
   readonly #stopCall: StopCall;
+  readonly #resumeCall: ResumeCall;
 
   constructor(private readonly deps: PackageTaskDeps) {
     this.#stopCall = new StopCall(deps);
+    this.#resumeCall = new ResumeCall(deps);
   }
 
   async poll(card: Card, deadline: Deadline): Promise<TaskResult> {
+    try {
+      return await this.#poll(card, deadline);
+    } finally {
+      // Carried out, given up or still waiting: the next poll reads it from the records.
+      if (card.ordered) await this.deps.reader.forget([card.cardId]);
+    }
+  }
+
+  async #poll(card: Card, deadline: Deadline): Promise<TaskResult> {
     const reportedStopped = await this.#reportsStopped(card, deadline);
     const month = this.deps.calendar.monthOf(deadline.nowMs());
     const usedMb = usedInMonth(card.usage, month);
     const { allowanceMb } = card;
     const isOver = allowanceMb !== null && usedMb > allowanceMb;
-    const { over, stopped, ...held } =
+    const { over, stopped, resumedByRun, ...held } =
       isOver || card.ordered
-        ? await this.#keepStopped(card, month, isOver, reportedStopped, deadline)
+        ? await this.#carryOut(card, { month, isOver, reportedStopped }, deadline)
         : { over: false, stopped: reportedStopped };
-    if (card.stopped && !stopped)
+    if (card.stopped && !stopped && resumedByRun !== true)
       this.deps.log.info({ card_id: card.cardId, iccid: card.iccid }, CARD_RESUMED);
     const polled = {
       cardId: card.cardId,
@@ -66,19 +87,21 @@ export class PackageTask implements Task {
     };
   }
 
-  /** Stops a card that is over its package, unless it was resumed after this month's stop, or as an operator ordered. */
-  async #keepStopped(
-    card: Card,
-    month: string,
-    isOver: boolean,
-    reportedStopped: boolean,
-    deadline: Deadline,
-  ): Promise<Verdict> {
-    if (reportedStopped) {
-      // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once.
-      if (!card.stopped) await this.#stopCall.record(card, month);
-      return { over: isOver, stopped: true };
-    }
+  /** Resumes a card that waits in a run; otherwise stops it if it is over its package, or as an operator ordered. */
+  async #carryOut(card: Card, findings: Findings, deadline: Deadline): Promise<Verdict> {
+    const { month, isOver, reportedStopped } = findings;
+    // Stopped by another system, or by a call of ours whose outcome was lost or late: record that once, and before the card
+    // is resumed, which ends a stop that is done.
+    if (reportedStopped && (!card.stopped || card.ordered)) await this.#stopCall.record(card, month);
+    if (card.ordered && (await this.#resumeCall.make(card, month, reportedStopped, deadline)))
+      return { over: isOver, stopped: false, resumedByRun: true };
+    return reportedStopped
+      ? { over: isOver, stopped: true }
+      : this.#keepStopped(card, month, isOver, deadline);
+  }
+
+  /** Stops a running card that is over its package, unless it was resumed after this month's stop, or as ordered. */
+  async #keepStopped(card: Card, month: string, isOver: boolean, deadline: Deadline): Promise<Verdict> {
     // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };

@@ -38,6 +38,8 @@ const PAUSED_REST_MS = 250;
 const MIN_BUDGET_MS = 20;
 /** Rest after cards could not be read (the record store is unavailable). */
 const READ_FAILURE_REST_MS = 1_000;
+/** The poll of a card with an order is retried for so long, whatever its interval is; then the leader makes it due again. */
+const ORDER_RETRIED_MS = 60_000;
 
 /** The end of a poll. */
 type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
@@ -221,11 +223,12 @@ export class Worker extends LoopService {
     // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done');
     const config = this.deps.matcher().match(this.deps.task.taskType, card);
-    // A disabled config stops at once, including its cards in the queue. A manual poll is explicitly asked for.
-    if (!manual && config?.status !== 1) return this.#end(item, 'done');
+    const isOrdered = card.ordered && this.taskType === 'package';
+    // A disabled config stops at once, including its cards in the queue. Manual polls and orders are explicitly asked for.
+    if (!manual && !isOrdered && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     const poll = await this.#poller.poll(card, deadline);
-    const intervalMs = (config?.intervalSeconds ?? 0) * 1_000;
+    const intervalMs = isOrdered ? ORDER_RETRIED_MS : (config?.intervalSeconds ?? 0) * 1_000;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
       return this.#end(item, 'done', { outcome: poll.outcome, retry: retryOf(null, intervalMs) });

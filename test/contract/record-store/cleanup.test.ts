@@ -55,6 +55,7 @@ describeRecordStore('cleanup', (db) => {
         [7, 'card_removals'],
         [8, 'cleanup_runs'],
         [9, 'audit'],
+        [10, 'card_resumes'],
       ]);
       expect(configs[0]).toEqual({
         id: 1,
@@ -78,7 +79,9 @@ describeRecordStore('cleanup', (db) => {
         'fleet',
         'manual_trigger_cards', // go with the results
         'polling_configs',
+        'resume_runs', // those without cards go with the next one
         'rule_types',
+        'stop_control',
         'task_types',
       ];
       const targets: string[] = (await db.store.cleanup.configs()).map((config) => config.target);
@@ -131,7 +134,8 @@ describeRecordStore('cleanup', (db) => {
     });
 
     it('leave out what is disabled, and note when a target was done', async () => {
-      for (const id of [1, 2, 3, 4, 5, 6, 8, 9]) await db.store.cleanup.updateConfig(id, { enabled: false });
+      for (const id of [1, 2, 3, 4, 5, 6, 8, 9, 10])
+        await db.store.cleanup.updateConfig(id, { enabled: false });
       await begin();
       expect((await finish()).run.items.map((item) => item.target)).toEqual(['card_removals']);
       const configs = await db.store.cleanup.configs();
@@ -258,6 +262,28 @@ describeRecordStore('cleanup', (db) => {
       expect(deletedOf((await finish()).run, 'card_stops')).toBe(2);
       expect(await db.sql('SELECT DISTINCT month::text AS month FROM card_stops')).toEqual([
         { month: '2026-11-01' },
+      ]);
+    });
+
+    it('cards of a run of resumes go together, when none of them waits', async () => {
+      await db.sql(
+        'INSERT INTO resume_runs (reason, created_by, created_role, created_at) SELECT i::text, $1, $1, $2::timestamptz FROM generate_series(1, 3) i',
+        ['x', daysAgo(31)],
+      );
+      await db.sql("UPDATE resume_runs SET created_at = $1::timestamptz WHERE reason = '3'", [daysAgo(29)]);
+      await db.sql(
+        `INSERT INTO card_resumes (run_id, card_id, state, ended_at)
+         SELECT id, i * 10 + reason::integer, 'resumed', $1::timestamptz
+         FROM resume_runs, generate_series(1, 5) i`,
+        [daysAgo(1)],
+      );
+      await db.sql("UPDATE card_resumes SET state = 'waiting', ended_at = NULL WHERE card_id = 12");
+      expect(await rowsOf('card_resumes')).toBe(5);
+      await begin();
+      expect(deletedOf((await finish()).run, 'card_resumes')).toBe(5);
+      expect(await db.sql('SELECT DISTINCT card_id % 10 AS run FROM card_resumes ORDER BY run')).toEqual([
+        { run: expect.toSatisfy((run) => Number(run) === 2) },
+        { run: expect.toSatisfy((run) => Number(run) === 3) },
       ]);
     });
 

@@ -60,6 +60,7 @@ describeRecordStore('resumes', (db) => {
     expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(true);
     const claims = await Promise.all([1, 1, 1, 1].map(claim));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'claimed', 'claimed', 'granted']);
+    expect(claims).toEqual(claims.map(() => expect.objectContaining({ runId: id })));
     expect(await claim(2)).toEqual({ state: 'none' });
     const entry = await db.store.resumes.complete(1, id, MONTH, true);
     expect(entry).toMatchObject({
@@ -106,7 +107,7 @@ describeRecordStore('resumes', (db) => {
       await claim(2);
       const failed = await db.store.resumes.acknowledge(2, id, attempt);
       expect(failed?.gaveUp).toBe(attempt === 5);
-      if (attempt < 5) expect(await claim(2)).toMatchObject({ state: 'unconfirmed' });
+      if (attempt < 5) expect(await claim(2)).toMatchObject({ state: 'unconfirmed', runId: id });
       await leaseEnds();
     }
     expect(await db.store.resumes.find(id)).toMatchObject({
@@ -161,5 +162,34 @@ describeRecordStore('resumes', (db) => {
     const { id } = await create({ cardIds: [4] });
     expect(await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' })).toBe('ordered');
     expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 1, waiting: 0 });
+  });
+
+  it('a stop that was requested before the run does not follow the resume', async () => {
+    await db.sql("UPDATE card_stops SET state = 'requested', completed_at = NULL WHERE card_id IN (1, 2)");
+    await db.store.stops.order(4, MONTH, { by: 'bob', reason: 'fraud' });
+    const { id } = await create({ cardIds: [1, 2, 4] });
+    await db.sql('UPDATE card_stops SET requested_at = clock_timestamp() WHERE card_id = 2');
+    for (const cardId of [1, 2, 4]) {
+      await claim(cardId);
+      await db.store.resumes.complete(cardId, id, MONTH, true);
+    }
+    expect([await stateOf(1), await stateOf(2), await stateOf(4)]).toEqual([
+      'resumed',
+      'requested',
+      'resumed',
+    ]);
+    expect(await db.store.stops.claim(4, MONTH, LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect((await db.store.stops.due(10)).map(({ cardId }) => cardId)).toEqual([]);
+  });
+
+  it('forgets runs whose cards were removed by cleanup, with the next run', async () => {
+    const cleaned = await create({ cardIds: [1] });
+    await claim(1);
+    const kept = await create({ cardIds: [2] });
+    await db.sql("UPDATE resume_runs SET created_at = created_at - interval '33 days'");
+    await db.sql('DELETE FROM card_resumes WHERE run_id = $1', [cleaned.id]);
+    const next = await create({ cardIds: [] });
+    const ids = (await db.store.resumes.latest(10)).map(({ id }) => id);
+    expect(ids).toEqual([next.id, kept.id]);
   });
 });

@@ -214,4 +214,23 @@ describeRecordStore('rules of stops', (db) => {
     );
     expect((await db.store.stopControl.read()).doneHour, 'a stop that was made counts').toBe(2);
   });
+
+  it('completes an order that is older than the month', async () => {
+    await db.store.stops.order(1, MONTH, BY);
+    expect((await db.store.stops.complete(1, '2026-12'))?.after).toMatchObject({ authority: 'operator' });
+    expect((await db.store.stops.ofCard(1, 1))[0]).toMatchObject({ month: MONTH, state: 'done' });
+    expect((await db.store.cards.byIds([1]))[0]?.ordered).toBe(false);
+  });
+
+  it.each([
+    ['that was not called', () => {}],
+    ['whose call had no effect', () => claim(1, { maxPerHour: 0 })],
+  ])('drops a released stop %s when its month is over', async (_, call) => {
+    await claim(1, { maxPerHour: 0 });
+    await db.store.stops.release([1], BY);
+    await call();
+    await db.sql('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL');
+    expect(await db.store.stops.claim(1, '2026-12', LEASE_MS, UNLIMITED)).toEqual({ state: 'not_over' });
+    expect(await states()).toEqual([]);
+  });
 });

@@ -127,7 +127,7 @@ describe('daemon configuration', () => {
       usage: { maxMbitPerSecond: 150 },
       alerts: { intervalMs: 5_000 },
       webhooks: { allowCidrs: [], secrets: [] },
-      stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null },
+      stops: { mode: 'enforce', maxPerHour: null, maxPerDay: null, resumeAtMonthStart: false },
       cleanup: { schedule: '30 3 * * *', pauseMs: 50 },
     });
   });

@@ -67,16 +67,18 @@ describe('the default profile', () => {
     const simulator = await start();
     await post(simulator, '/card/flow');
     await post(simulator, '/card/stop');
+    await post(simulator, '/card/start');
     const stats = await (await fetch(`${simulator.url}/stats`)).json();
     expect(stats).toEqual({
-      requests: 2,
-      by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 0 },
+      requests: 3,
+      by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 1 },
       in_flight: 0,
       max_in_flight: 1,
-      max_in_flight_by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 0 },
+      max_in_flight_by_interface: { realname: 0, flow: 1, card_status: 0, stop: 1, start: 1 },
       rejected: 0,
       failed: 0,
       stops: { [ICCID]: 1 },
+      starts: { [ICCID]: 1 },
     });
   });
 

@@ -40,8 +40,9 @@ export interface ResumeRun {
 export type ResumeClaim =
   | { readonly state: 'granted' | 'unresolved'; readonly runId: string; readonly attempt: number }
   | { readonly state: 'none' } // the card waits in no run
-  | { readonly state: 'claimed' } // another caller holds the claim
-  | { readonly state: 'unconfirmed'; readonly retryInMs: number }; // acknowledged without effect; not again yet
+  | { readonly state: 'claimed'; readonly runId: string } // another caller holds the claim
+  /** Acknowledged without effect; not again yet. */
+  | { readonly state: 'unconfirmed'; readonly runId: string; readonly retryInMs: number };
 
 /** What became of a claimed call without effect. */
 export interface FailedResume {
@@ -70,8 +71,9 @@ export interface ResumeRecords {
   /** Claims the right to resume a card that waits in a run. */
   claim(cardId: number, leaseMs: number): Promise<ResumeClaim>;
   /**
-   * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed`, and the audit
-   * trail has it, in one transaction. @param called whether a call of the run may have done it.
+   * Call when the gateway shows the card running. The card is no longer stopped, its last stop is `resumed` (also one that
+   * was requested before the run and not confirmed), and the audit trail has it, in one transaction.
+   * @param called whether a call of the run may have done it.
    * @returns the entry; null when the card does not wait in the run any more.
    */
   complete(cardId: number, runId: string, month: string, called: boolean): Promise<AuditEntry | null>;

@@ -36,3 +36,10 @@ finished_at < {cutoff}
 
 -- name: cleanup_targets.audit
 month < {month}
+
+-- name: cleanup_targets.card_resumes
+-- All cards of a run expire at once, when none of them waits. The run itself goes with the next one (resumes.sql).
+run_id IN (
+  SELECT run.id FROM resume_runs run
+  WHERE run.created_at < {cutoff}
+    AND NOT EXISTS (SELECT FROM card_resumes w WHERE w.run_id = run.id AND w.state = 'waiting'))

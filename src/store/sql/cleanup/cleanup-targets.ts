@@ -42,6 +42,7 @@ export const TARGET_TABLES: Record<CleanupTarget, TargetTable> = {
   card_removals: plain('card_removals'),
   cleanup_runs: plain('cleanup_runs', 1 + CLEANUP_TARGETS.length),
   audit: monthly('audit'),
+  card_resumes: plain('card_resumes'),
 };
 
 /** The one table whose rows are looked at one by one: the partition the cutoff falls into, or the table itself. */

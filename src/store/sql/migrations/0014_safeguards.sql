@@ -156,6 +156,8 @@ CREATE TABLE card_resumes (
 CREATE UNIQUE INDEX card_resumes_waiting ON card_resumes (card_id) WHERE state = 'waiting';
 CREATE INDEX card_resumes_due ON card_resumes (due_at) WHERE state = 'waiting';
 
+INSERT INTO cleanup_configs (id, target, retention_days) VALUES (10, 'card_resumes', 365);
+
 -- The cards of a run: known cards of a list, or those that cardpoll stopped since a time and that are stopped now. Cards that
 -- wait in another run are left out.
 CREATE FUNCTION cards_to_resume(card_ids bigint[], since timestamptz, carrier integer) RETURNS SETOF bigint

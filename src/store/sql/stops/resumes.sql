@@ -14,6 +14,11 @@ WITH run AS (
   FROM run, cards_to_resume($1::bigint[], to_timestamp($2::float8 / 1000), $3::integer) AS card_id
   -- Another run was made at the same time.
   ON CONFLICT (card_id) WHERE state = 'waiting' DO NOTHING
+), forgotten AS (
+  -- Cleanup has removed the cards of these.
+  DELETE FROM resume_runs r
+  WHERE created_at < clock_timestamp() - interval '32 days'
+    AND NOT EXISTS (SELECT FROM card_resumes c WHERE c.run_id = r.id)
 )
 SELECT id FROM run
 
@@ -32,6 +37,11 @@ WITH run AS (
   INSERT INTO card_resumes (run_id, card_id, not_before, due_at)
   SELECT id, card_id, not_before, not_before FROM chosen
   ON CONFLICT (card_id) WHERE state = 'waiting' DO NOTHING
+), forgotten AS (
+  -- Cleanup has removed the cards of these.
+  DELETE FROM resume_runs r
+  WHERE created_at < clock_timestamp() - interval '32 days'
+    AND NOT EXISTS (SELECT FROM card_resumes c WHERE c.run_id = r.id)
 )
 SELECT id FROM run
 
@@ -97,9 +107,13 @@ WITH ended AS (
     AND (state = 'waiting' OR state = 'cancelled' AND claimed_until IS NOT NULL)
   RETURNING run_id, state
 ), stop AS (
-  UPDATE card_stops SET state = 'resumed', resumed_at = clock_timestamp()
-  WHERE card_id = $1::bigint AND state = 'done' AND EXISTS (SELECT FROM ended)
+  UPDATE card_stops SET state = 'resumed', resumed_at = clock_timestamp(), claimed_until = NULL
+  WHERE card_id = $1::bigint
+    -- A stop that was requested before the run must not follow the resume.
+    AND (state = 'done' OR state = 'requested' AND requested_at <
+      (SELECT run.created_at FROM ended JOIN resume_runs run ON run.id = ended.run_id))
     AND month = (SELECT max(month) FROM card_stops WHERE card_id = $1::bigint)
+    AND EXISTS (SELECT FROM ended)
   RETURNING used_mb, allowance_mb
 ), running AS (
   UPDATE cards SET stopped = false

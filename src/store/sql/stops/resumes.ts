@@ -82,8 +82,8 @@ export class SqlResumes implements ResumeRecords {
     const [row] = await this.client.query<ClaimRow>(SQL.claim, [cardId, leaseMs]);
     if (row === undefined) return { state: 'none' };
     const { state, runId, attempts, retryInMs } = row;
-    if (state === 'unconfirmed') return { state, retryInMs };
-    return state === 'claimed' ? { state } : { state, runId, attempt: attempts };
+    if (state === 'unconfirmed') return { state, runId, retryInMs };
+    return state === 'claimed' ? { state, runId } : { state, runId, attempt: attempts };
   }
 
   async complete(cardId: number, runId: string, month: string, called: boolean): Promise<AuditEntry | null> {

@@ -79,10 +79,11 @@ WITH ordered AS MATERIALIZED (
   UPDATE cards SET stopped = false
   WHERE card_id = $1::bigint AND stopped AND EXISTS (SELECT FROM claimed WHERE state = 'requested')
 ), dropped AS (
-  -- A released stop of a card that is not over any more.
+  -- A released stop of a card that is not over any more, or whose month is.
   DELETE FROM card_stops
-  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND authority = 'released'
-    AND claimed_until IS NULL AND NOT EXISTS (SELECT FROM card)
+  WHERE card_id = $1::bigint AND state = 'requested' AND authority = 'released'
+    AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
+    AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 )
 SELECT CASE WHEN state <> 'requested' THEN state WHEN unresolved THEN 'unresolved' ELSE 'granted' END AS state,
   to_char(month, 'YYYY-MM') AS month, attempts, used_mb, allowance_mb, 0 AS calls, 0 AS retry_in_ms, held_by,
@@ -110,7 +111,10 @@ WHERE NOT EXISTS (SELECT FROM claimed)
 -- $1 card id, $2 month, $3 actor, $4 role.
 WITH done AS (
   UPDATE card_stops SET state = 'done', claimed_until = NULL, completed_at = clock_timestamp()
-  WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested'
+  WHERE card_id = $1::bigint AND state = 'requested' AND month = (
+    -- An order may be older than the month.
+    SELECT max(month) FROM card_stops
+    WHERE card_id = $1::bigint AND state = 'requested' AND (month = $2::date OR authority IS NOT NULL))
   RETURNING card_id, used_mb, allowance_mb, authority, ordered_by, reason
 ), stopped AS (
   UPDATE cards SET stopped = true

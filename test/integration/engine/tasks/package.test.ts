@@ -119,6 +119,7 @@ async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = re
   const task = new PackageTask({
     gateway,
     stops,
+    resumes: records.resumes,
     audit,
     reader,
     calendar,

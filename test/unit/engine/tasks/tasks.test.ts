@@ -12,6 +12,7 @@ import type { PackageTaskDeps } from '../../../../src/engine/tasks/package.ts';
 import { Deadline } from '../../../../src/engine/work/deadline.ts';
 import type { TaskResult } from '../../../../src/engine/work/task.ts';
 import { type Gateway, GatewayError } from '../../../../src/gateway/gateway.ts';
+import type { ResumeClaim } from '../../../../src/store/ports/records/resume-records.ts';
 import type { StopClaim } from '../../../../src/store/ports/records/stop-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { UNLIMITED } from '../../../support/stop-rules.ts';
@@ -45,6 +46,7 @@ let clock: FakeClock;
 let answers: Partial<Record<InterfaceName, unknown>>;
 let claim: StopClaim;
 let claimTakesMs: number;
+let resumeClaim: ResumeClaim;
 /** The entry of the trail that the records make of a stop; null: none was under way. */
 let entry: AuditEntry | null;
 let called: Array<[InterfaceName, number]>;
@@ -60,6 +62,7 @@ beforeEach(() => {
   entry = { action: 'card.stop', after: { used_mb: 12, allowance_mb: 9 } } as unknown as AuditEntry;
   [called, entries, asked, logged] = [[], [], [], []];
   claimTakesMs = 0;
+  resumeClaim = { state: 'none' };
 });
 
 const gateway: Gateway = {
@@ -89,10 +92,25 @@ const stops: PackageTaskDeps['stops'] = {
   abandon: async (...question) => void asked.push(['abandon', ...question]),
 };
 
+/** The calls of resumes in detail: resume-call.test.ts. */
+const resumes: PackageTaskDeps['resumes'] = {
+  claim: async (...question) => {
+    asked.push(['claim resume', ...question]);
+    return resumeClaim;
+  },
+  complete: async (...question) => {
+    asked.push(['complete resume', ...question]);
+    return { action: 'card.resume', after: { outcome: 'resumed' } } as unknown as AuditEntry;
+  },
+  acknowledge: async () => ({ gaveUp: false, retryInMs: 30_000 }),
+  abandon: async () => null,
+};
+
 function poll(taskType: TaskType, differing: Partial<Card> = {}): Promise<TaskResult> {
   const task = makeTask(taskType, {
     gateway,
     stops,
+    resumes,
     audit: { log: (one) => void entries.push(one) },
     reader: { forget: async (cardIds) => void asked.push(['forget', cardIds]) },
     calendar: new MonthCalendar('Asia/Shanghai'),
@@ -289,7 +307,43 @@ describe('package', () => {
     expect(asked).toEqual([]);
     claim = { state: 'not_over' };
     await poll('package', { ...within, ordered: true });
-    expect(asked[0]).toEqual(['claim', 7, '2026-11', LEASE_MS, UNLIMITED]);
+    expect(asked.slice(0, 2)).toEqual([
+      ['claim resume', 7, LEASE_MS],
+      ['claim', 7, '2026-11', LEASE_MS, UNLIMITED],
+    ]);
+  });
+
+  it('resumes a card that waits in a run, and does not stop it in the same poll', async () => {
+    resumeClaim = { state: 'granted', runId: 'r', attempt: 1 };
+    entry = null;
+    answers = {
+      card_status: 'stopped',
+      start: () => {
+        answers.card_status = 'active';
+        return null;
+      },
+    };
+    const { outcome, fields } = await poll('package', { ordered: true, stopped: true });
+    expect(called.map(([name]) => name)).toEqual(['card_status', 'start', 'card_status']);
+    expect(asked.map(([what]) => what)).toEqual(['complete', 'claim resume', 'complete resume', 'forget']);
+    expect(outcome).toEqual({ ...polled('package'), stopped: false });
+    expect(fields).toEqual({ used_mb_month: 11, allowance_mb: 10, over_package: true, stopped: false });
+    expect(logged.map(({ msg }) => msg)).toEqual(['复机']);
+  });
+
+  it('reads a card with an order again after every poll, also one that failed', async () => {
+    resumeClaim = { state: 'claimed', runId: 'r' };
+    answers.card_status = 'stopped';
+    await expect(poll('package', { ordered: true })).rejects.toMatchObject({ code: 'resume_in_progress' });
+    expect(asked.at(-1)).toEqual(['forget', [7]]);
+  });
+
+  it('records the order of a card that was stopped otherwise', async () => {
+    answers.card_status = 'stopped';
+    expect((await poll('package', { ordered: true, stopped: true, allowanceMb: null })).outcome).toEqual(
+      polled('package'),
+    );
+    expect(asked.map(([what]) => what)).toEqual(['complete', 'claim resume', 'forget']);
   });
 
   it('leaves a card to the worker that is stopping it', async () => {

@@ -19,6 +19,7 @@ const MADE_FROM_PARTS = [
   'cleanup_targets.alert_history',
   'cleanup_targets.audit',
   'cleanup_targets.card_removals',
+  'cleanup_targets.card_resumes',
   'cleanup_targets.card_stops',
   'cleanup_targets.card_usage',
   'cleanup_targets.cleanup_runs',

@@ -1,0 +1,81 @@
+// When the run of a month is made: on its first day in the configured time zone, if the setting is on.
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import type { AuditChange } from '../../../../src/domain/audit.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
+import { MonthStart } from '../../../../src/engine/stops/month-start.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+let now: string;
+let fence: number | null;
+let asked: Array<[string, number]>;
+let notes: AuditChange[];
+let lines: Array<Record<string, unknown>>;
+const made = new Set<string>();
+
+beforeEach(() => {
+  [now, fence] = ['2026-11-30T16:00:00Z', 1];
+  [asked, notes, lines] = [[], [], []];
+  made.clear();
+});
+
+async function look(enabled = true): Promise<void> {
+  const records = {
+    resumes: {
+      createForMonth: async (month: string, spreadMs: number) => {
+        asked.push([month, spreadMs]);
+        if (made.has(month)) return null;
+        made.add(month);
+        return { id: 'r', total: 5, reason: 'a month began' };
+      },
+    },
+  } as unknown as RecordStore;
+  await new MonthStart({
+    enabled,
+    records: { now: async () => Date.parse(now) },
+    audit: {
+      change: (actor, work) => {
+        expect(actor.name).toBe('daemon');
+        return work(records, (change) => void notes.push(change));
+      },
+    },
+    calendar: new MonthCalendar('Asia/Shanghai'),
+    fence: () => fence,
+    // Whatever this machine's own says.
+    clock: new FakeClock('2031-01-20T00:00:00Z'),
+    log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    onError: (error) => expect.unreachable(String(error)),
+  }).runOnce();
+}
+
+it('makes the run once, spread over four hours, with an audit entry and a line', async () => {
+  await look();
+  await look();
+  expect(asked).toEqual([
+    ['2026-12', 4 * 3_600_000],
+    ['2026-12', 4 * 3_600_000],
+  ]);
+  expect(notes).toEqual([
+    { action: 'stops.resume', object: 'run r', before: null, after: { cards: 5, reason: 'a month began' } },
+  ]);
+  expect(lines).toMatchObject([{ level: 30, run_id: 'r', month: '2026-12', cards: 5 }]);
+});
+
+it.each<[string, string, boolean]>([
+  ['in the last second of a month', '2026-11-30T15:59:59.999Z', false],
+  ['in the first second of a month', '2026-11-30T16:00:00.000Z', true],
+  ['in the last second of its first day', '2026-12-01T15:59:59.999Z', true],
+  ['later in the month', '2026-12-01T16:00:00.000Z', false],
+])('%s', async (_, at, isMade) => {
+  now = at;
+  await look();
+  expect(asked).toHaveLength(isMade ? 1 : 0);
+});
+
+it('makes none when the setting is off, or another instance leads', async () => {
+  await look(false);
+  fence = null;
+  await look();
+  expect(asked).toEqual([]);
+});
