@@ -1,7 +1,7 @@
 // The package task against a real gateway, a real database and a real cache: one stop a card and month, whatever happens,
-// and none for a card that is not over its package.
+// and none for a card that is not over its package; one call for each order to stop or resume a card.
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
@@ -48,15 +48,17 @@ const clock: Clock = {
   monotonic: () => performance.now() + pausedMs,
 };
 let stopRules: StopRules = UNLIMITED;
-/** What the gateway shows of the card, and whether its stop interface does anything. */
+/** What the gateway shows of the card, and whether its interfaces stop and start do anything. */
 let running = true;
 let stopWorks = true;
+let startWorks = true;
 const logged: string[] = [];
 const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
 
 const script: Script = ({ interfaceName }) => {
   if (interfaceName === 'card_status') return { body: { cardStatus: running ? 'active' : 'stopped' } };
   if (interfaceName === 'stop' && stopWorks) running = false;
+  if (interfaceName === 'start' && startWorks) running = true;
   return { body: HEALTHY[interfaceName] };
 };
 
@@ -83,7 +85,7 @@ beforeEach(async () => {
   iccid = demoIccid(cardId);
   pausedMs = 0;
   stopRules = UNLIMITED;
-  [running, stopWorks] = [true, true];
+  [running, stopWorks, startWorks] = [true, true, true];
   logged.length = 0;
   entries.length = 0;
   scripted.forget();
@@ -115,11 +117,15 @@ const entries: AuditEntry[] = [];
 const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 
 /** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
-async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = records.stops) {
+async function poll(
+  as: Partial<Card> = {},
+  stops: PackageTaskDeps['stops'] = records.stops,
+  resumes: PackageTaskDeps['resumes'] = records.resumes,
+) {
   const task = new PackageTask({
     gateway,
     stops,
-    resumes: records.resumes,
+    resumes,
     audit,
     reader,
     calendar,
@@ -137,9 +143,16 @@ async function poll(as: Partial<Card> = {}, stops: PackageTaskDeps['stops'] = re
 const isStopped = async () => (await records.cards.find(String(cardId)))?.stopped;
 const stopRow = async () =>
   (await client.query('SELECT state, unconfirmed FROM card_stops WHERE card_id = $1', [cardId]))[0];
-/** The pause after a call without effect is over. */
-const pausePasses = () =>
-  client.query('UPDATE card_stops SET claimed_until = clock_timestamp() WHERE card_id = $1', [cardId]);
+/** The pause after a call without effect, or the lease of a claim, is over. */
+const pausePasses = async (table: 'card_stops' | 'card_resumes' = 'card_stops') => {
+  await client.query(`UPDATE ${table} SET claimed_until = clock_timestamp() WHERE card_id = $1`, [cardId]);
+};
+/** An interface answers as given, and does nothing. */
+const answering = (name: 'stop' | 'start', answer: ReturnType<Script>): Script => {
+  return (call) => (call.interfaceName === name ? answer : script(call));
+};
+const REFUSED = { body: '{"code":5001,"msg":"no"}' };
+const BY = { by: 'alice', reason: 'the readings were wrong' };
 
 it('stops a card over its package once, and logs when it is resumed', async () => {
   expect((await poll()).outcome.stopped).toBe(true);
@@ -244,10 +257,7 @@ it('holds an acknowledged stop for unconfirmed when the status cannot be asked',
 });
 
 it('keeps its claim when the result of the call is unknown, and gives it up when the call was refused', async () => {
-  const stopAnswers = (answer: ReturnType<Script>): Script => {
-    return (call) => (call.interfaceName === 'stop' ? answer : script(call));
-  };
-  scripted.follow(stopAnswers(broken));
+  scripted.follow(answering('stop', broken));
   await expect(poll()).rejects.toMatchObject({ failure: 'http' });
   scripted.follow(script);
   await expect(poll(), 'the lost call may have been carried out').rejects.toMatchObject({
@@ -256,7 +266,7 @@ it('keeps its claim when the result of the call is unknown, and gives it up when
   expect(scripted.calls.stop).toBe(1);
 
   await pausePasses();
-  scripted.follow(stopAnswers({ body: '{"code":5001,"msg":"no"}' }));
+  scripted.follow(answering('stop', REFUSED));
   await expect(poll()).rejects.toMatchObject({ failure: 'business' });
   scripted.follow(script);
   expect((await poll()).outcome.stopped, 'nothing happened: at once again').toBe(true);
@@ -276,4 +286,215 @@ it('remembers the stop of a card that had been stopped before', async () => {
   await poll();
   expect(scripted.calls.stop).toBe(1);
   expect(logged).toEqual(['stop_unconfirmed', '停机', '复机']);
+});
+
+describe('a run', () => {
+  let runId: string;
+
+  /** The card was stopped, and waits in a run, as the leader's feeder makes it known. */
+  beforeEach(async () => {
+    await poll();
+    await ordersRun();
+    [entries.length, logged.length] = [0, 0];
+  });
+
+  async function ordersRun(): Promise<void> {
+    const by = { name: 'alice', role: 'operator' } as const;
+    const run = await records.resumes.create({ selection: { cardIds: [cardId] }, by, reason: BY.reason });
+    runId = run.id;
+    await reader.forget([cardId]);
+  }
+  const run = () => records.resumes.find(runId);
+  const starts = () => scripted.calls.start;
+
+  it('resumes a card once, and the card is not stopped again', async () => {
+    const { outcome, fields } = await poll();
+    expect(outcome.stopped).toBe(false);
+    expect(fields).toMatchObject({ over_package: true, stopped: false });
+    expect(await cached()).toMatchObject({ ordered: false, stopped: false });
+    expect((await poll()).outcome.stopped).toBeUndefined();
+    expect([scripted.calls.stop, starts(), running]).toEqual([1, 1, true]);
+    expect(await run()).toMatchObject({ resumed: 1, waiting: 0 });
+    expect(await stopRow()).toMatchObject({ state: 'resumed' });
+    expect(entries).toMatchObject([{ name: 'alice', action: 'card.resume', after: { outcome: 'resumed' } }]);
+    expect(logged).toEqual(['复机']);
+  });
+
+  it('goes on in mode observe', async () => {
+    stopRules = { ...UNLIMITED, mode: 'observe' };
+    await poll();
+    expect([starts(), running]).toEqual([1, true]);
+  });
+
+  it('calls nothing for a card that was resumed by hand', async () => {
+    running = true;
+    expect((await poll()).outcome.stopped).toBe(false);
+    expect(starts()).toBe(0);
+    expect(await run()).toMatchObject({ alreadyRunning: 1, waiting: 0 });
+    expect(await stopRow()).toMatchObject({ state: 'resumed' });
+    expect(logged).toEqual(['复机']);
+  });
+
+  it('resumes once when the answer of the call is lost', async () => {
+    scripted.follow((call) => {
+      const answer = script(call);
+      return call.interfaceName === 'start' ? broken : answer;
+    });
+    await expect(poll()).rejects.toMatchObject({ failure: 'http' });
+    expect((await poll()).outcome.stopped).toBe(false);
+    await poll();
+    expect(starts()).toBe(1);
+    expect(await run(), 'it was the call').toMatchObject({ resumed: 1, alreadyRunning: 0 });
+    expect(logged).toEqual(['复机']);
+  });
+
+  it('repeats a call whose answer was lost, and that had no effect, when its lease is over', async () => {
+    scripted.follow(answering('start', broken));
+    await expect(poll()).rejects.toMatchObject({ failure: 'http' });
+    scripted.follow(script);
+    await expect(poll()).rejects.toMatchObject({ code: 'resume_in_progress' });
+    expect(starts()).toBe(1);
+    await pausePasses('card_resumes');
+    expect((await poll()).outcome.stopped).toBe(false);
+    expect(starts()).toBe(2);
+  });
+
+  it('gives up a card that is refused three times; it stays stopped', async () => {
+    scripted.follow(answering('start', REFUSED));
+    for (let i = 0; i < 3; i += 1) await expect(poll()).rejects.toMatchObject({ failure: 'business' });
+    expect(await run()).toMatchObject({ failed: 1, waiting: 0, lastError: expect.any(String) });
+    expect(logged).toEqual(['resume given up']);
+    scripted.follow(script);
+    expect((await poll()).outcome.stopped).toBeUndefined();
+    expect([starts(), await isStopped()]).toEqual([3, true]);
+    expect(await stopRow()).toMatchObject({ state: 'done' });
+  });
+
+  it('does not count it against the card when the gateway refuses all', async () => {
+    scripted.follow(answering('start', { status: 429 }));
+    for (let i = 0; i < 4; i += 1) await expect(poll()).rejects.toMatchObject({ failure: 'backpressure' });
+    expect(await run()).toMatchObject({ waiting: 1 });
+    scripted.follow(script);
+    expect((await poll()).outcome.stopped).toBe(false);
+  });
+
+  it('takes no acknowledgement for a resume: it is done when the gateway shows it', async () => {
+    startWorks = false;
+    await expect(poll()).rejects.toMatchObject({ code: 'resume_unconfirmed' });
+    await expect(poll(), 'a pause').rejects.toMatchObject({ code: 'resume_unconfirmed' });
+    expect([starts(), await isStopped()]).toEqual([1, true]);
+    await pausePasses('card_resumes');
+    await expect(poll()).rejects.toMatchObject({ code: 'resume_unconfirmed' });
+    expect(starts()).toBe(2);
+    expect(logged).toEqual([]);
+
+    running = true;
+    expect((await poll()).outcome.stopped, 'it shows during the pause').toBe(false);
+    expect(starts()).toBe(2);
+    expect(await run()).toMatchObject({ resumed: 1 });
+    expect(logged).toEqual(['复机']);
+  });
+
+  it('has no call of a worker that was frozen past its lease, while another resumed the card', async () => {
+    const frozen: PackageTaskDeps['resumes'] = {
+      claim: async (...args) => {
+        const claim = await records.resumes.claim(...args);
+        await pausePasses('card_resumes');
+        expect((await poll()).outcome.stopped).toBe(false);
+        running = false;
+        pausedMs = LEASE_MS;
+        return claim;
+      },
+      complete: (...args) => records.resumes.complete(...args),
+      acknowledge: (...args) => records.resumes.acknowledge(...args),
+      abandon: (...args) => records.resumes.abandon(...args),
+    };
+    await expect(poll({}, records.stops, frozen)).rejects.toMatchObject({ code: 'lease_over' });
+    expect(starts()).toBe(1);
+    expect(await run()).toMatchObject({ resumed: 1, lastError: null });
+  });
+
+  it('resumes a card whose stop was not recorded yet, and that stop does not follow', async () => {
+    await client.query('DELETE FROM card_stops WHERE card_id = $1', [cardId]);
+    await client.query('DELETE FROM resume_runs', []);
+    await client.query('UPDATE cards SET stopped = false WHERE card_id = $1', [cardId]);
+    await reader.forget([cardId]);
+    running = true;
+    scripted.follow((call) => {
+      const answer = script(call);
+      return call.interfaceName === 'stop' ? broken : answer;
+    });
+    await expect(poll(), 'the stop is made, its answer lost').rejects.toMatchObject({ failure: 'http' });
+    await ordersRun();
+    scripted.forget();
+    await poll();
+    await poll();
+    expect([starts(), scripted.calls.stop, running]).toEqual([1, 0, true]);
+    expect(logged).toEqual(['停机', '复机']);
+  });
+});
+
+describe('an order to stop', () => {
+  const order = async () => {
+    expect(await records.stops.order(cardId, calendar.monthOf(Date.now()), BY)).toBe('ordered');
+    await reader.forget([cardId]);
+  };
+  /** It has room in its package. */
+  const within = () => client.query('UPDATE cards SET allowance_mb = 5000 WHERE card_id = $1', [cardId]);
+
+  it('stops a card within its package, once', async () => {
+    await within();
+    await order();
+    const { outcome, fields } = await poll();
+    expect(outcome.stopped).toBe(true);
+    expect(fields).toMatchObject({ over_package: false, stopped: true });
+    expect(entries).toMatchObject([
+      { action: 'card.stop', after: { authority: 'operator', ordered_by: 'alice' } },
+    ]);
+    expect(await cached()).toMatchObject({ ordered: false, stopped: true });
+    running = true;
+    await poll();
+    expect(scripted.calls.stop).toBe(1);
+    expect(logged).toEqual(['停机', '复机']);
+  });
+
+  it('waits in mode observe, and is made in mode enforce', async () => {
+    await within();
+    await order();
+    stopRules = { ...UNLIMITED, mode: 'observe' };
+    expect((await poll()).fields).toMatchObject({ stop: 'observed', stopped: false });
+    expect((await poll()).fields).toMatchObject({ stop: 'observed', stopped: false });
+    expect([scripted.calls.stop, logged]).toEqual([0, []]);
+    stopRules = UNLIMITED;
+    expect((await poll()).outcome.stopped).toBe(true);
+  });
+
+  it('is done when another system stopped the card', async () => {
+    await within();
+    await order();
+    running = false;
+    expect((await poll()).outcome.stopped).toBe(true);
+    expect([scripted.calls.stop, (await cached()).ordered]).toEqual([0, false]);
+    expect(await stopRow()).toMatchObject({ state: 'done' });
+  });
+
+  it('releases a held stop, which is judged anew', async () => {
+    stopRules = { ...UNLIMITED, maxPerHour: 0 };
+    expect((await poll()).fields).toMatchObject({ stop: 'held', over_package: true });
+    expect(await records.stops.release([cardId], BY)).toEqual([cardId]);
+    await reader.forget([cardId]);
+    expect((await poll()).outcome.stopped).toBe(true);
+    expect(scripted.calls.stop).toBe(1);
+    expect(logged).toEqual(['stop held', '停机']);
+  });
+
+  it('does not stop a card whose released stop is not wanted any more', async () => {
+    stopRules = { ...UNLIMITED, maxPerHour: 0 };
+    await poll();
+    await records.stops.release([cardId], BY);
+    await within();
+    await reader.forget([cardId]);
+    expect((await poll()).outcome.stopped).toBeUndefined();
+    expect([scripted.calls.stop, await stopRow(), (await cached()).ordered]).toEqual([0, undefined, false]);
+  });
 });

@@ -1,5 +1,5 @@
 // The call that resumes a card: what is called, recorded and logged for every answer of the gateway and of the claim. On a
-// real gateway, database and cache: test/integration/engine/tasks/resumes.test.ts.
+// real gateway, database and cache: test/integration/engine/tasks/package.test.ts.
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../src/domain/audit.ts';
