@@ -6,6 +6,7 @@ import { Instruments } from '../../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../../../src/config/settings/stop-settings.ts';
+import { USAGE } from '../../../../src/config/settings/usage-settings.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { Engine } from '../../../../src/engine/engine.ts';
@@ -77,6 +78,7 @@ beforeAll(async () => {
       gateway: { maxConcurrency: null },
       polling: defaultsOf(POLLING),
       stops: defaultsOf(STOPS),
+      usage: defaultsOf(USAGE),
       alerts: defaultsOf(ALERTS),
       webhooks: defaultsOf(WEBHOOKS),
       cleanup: { schedule: 'off', pauseMs: 0 },
@@ -125,7 +127,7 @@ it('resumes the cards of a run, each with one call, and leaves the others alone'
 
 it('carries out a held stop when it is released, waits while the task type is paused, and drops unwanted ones', async () => {
   const readAtMs = Date.now();
-  const next = { month: MONTH, usedMb: 11, lastReadingMb: 11, suspectedMb: null, readAtMs };
+  const next = { month: MONTH, usedMb: 11, lastReadingMb: 11, suspectedMb: null, jump: null, readAtMs };
   const overPackage = (cardId: number) =>
     ({ cardId, taskType: 'carddata', polledAtMs: readAtMs, usage: { next, basedOnReadAtMs: null } }) as const;
   await records.results.write([RELEASED, FIRST].map(overPackage));
