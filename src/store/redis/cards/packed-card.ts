@@ -4,8 +4,8 @@
 // A letter names the layout. The fields follow it, split by semicolons: iccid (a 1 in front keeps its leading zeros),
 // carrier, status, flags (1 verified, 2 stopped, 4 ordered), allowance (- for unlimited), then month, used MB, last reading
 // (empty: same as used), read at; these four are missing before the first reading. A tenth is the suspected reading (empty:
-// none), and three more the jump: reading before, used MB before (- in an earlier month), read at. What is empty at the end
-// is left out. Whole numbers are base 36.
+// none), and three more the jump: reading before, used MB before (empty: same, - for an earlier month), and by how many ms
+// it is older than read at. What is empty at the end is left out. Whole numbers are base 36.
 //
 // During an upgrade instances of two versions share the cache. Each takes an entry of another layout for a missing card.
 // Releases before the letter split by commas; they find too few fields in an entry of this one.
@@ -35,7 +35,7 @@ export function packCard(card: Card): string {
     const reading = usage.lastReadingMb === usage.usedMb ? '' : usage.lastReadingMb;
     fields.push(packMonth(usage.month), usage.usedMb, reading, usage.readAtMs.toString(36));
     if (usage.suspectedMb !== null || usage.jump !== null) fields.push(usage.suspectedMb ?? '');
-    if (usage.jump !== null) fields.push(...packJump(usage.jump));
+    if (usage.jump !== null) fields.push(...packJump(usage.jump, usage.readAtMs));
   }
   return LAYOUT + fields.join(SEPARATOR);
 }
@@ -60,25 +60,27 @@ export function unpackCard(cardId: number, packed: string): Card | null {
   };
 }
 
-function packJump({ fromMb, fromUsedMb, atMs }: ReadingJump): Array<string | number> {
-  return [fromMb, fromUsedMb ?? '-', atMs.toString(36)];
+function packJump({ fromMb, fromUsedMb, atMs }: ReadingJump, readAtMs: number): Array<string | number> {
+  const fromUsed = fromUsedMb === fromMb ? '' : (fromUsedMb ?? '-');
+  return [fromMb, fromUsed, (readAtMs - atMs).toString(36)];
 }
 
-function unpackJump([from, fromUsed, at]: string[]): ReadingJump | null {
-  if (from === undefined || at === undefined) return null;
-  const fromUsedMb = fromUsed === '-' ? null : Number(fromUsed);
-  return { fromMb: Number(from), fromUsedMb, atMs: Number.parseInt(at, 36) };
+function unpackJump([from, fromUsed, before]: string[], readAtMs: number): ReadingJump | null {
+  if (from === undefined || before === undefined) return null;
+  const fromUsedMb = fromUsed === '-' ? null : Number(fromUsed === '' ? from : fromUsed);
+  return { fromMb: Number(from), fromUsedMb, atMs: readAtMs - Number.parseInt(before, 36) };
 }
 
 function unpackUsage([month, used, reading, readAt, suspected = '', ...jump]: string[]): UsageMonth | null {
   if (month === undefined || used === undefined || readAt === undefined) return null;
+  const readAtMs = Number.parseInt(readAt, 36);
   return {
     month: unpackMonth(month),
     usedMb: Number(used),
     lastReadingMb: Number(reading === '' ? used : reading),
     suspectedMb: suspected === '' ? null : Number(suspected),
-    jump: unpackJump(jump),
-    readAtMs: Number.parseInt(readAt, 36),
+    jump: unpackJump(jump, readAtMs),
+    readAtMs,
   };
 }
 

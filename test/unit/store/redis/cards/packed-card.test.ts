@@ -35,7 +35,11 @@ it.each<[string, Partial<Card>]>([
     { usage: { ...USAGE, month: '2026-12', usedMb: 1e9 + 0.7, lastReadingMb: 0 } },
   ],
   ['a suspicion', { usage: { ...USAGE, suspectedMb: 0 } }],
-  ['a jump', { usage: { ...USAGE, jump: { fromMb: 0.3, fromUsedMb: 0, atMs: 1_795_000_000_123 } } }],
+  ['a jump', { usage: { ...USAGE, jump: { fromMb: 0.3, fromUsedMb: 0, atMs: 1_794_999_000_123 } } }],
+  [
+    'a jump of the first count',
+    { usage: { ...USAGE, jump: { fromMb: 5, fromUsedMb: 5, atMs: USAGE.readAtMs } } },
+  ],
   [
     'a jump of the month before under suspicion',
     { usage: { ...USAGE, suspectedMb: 5, jump: { fromMb: 2, fromUsedMb: null, atMs: 1_795_000_000_123 } } },
@@ -64,8 +68,8 @@ it('is no card for releases that split by commas', () => {
 
 // Another text here needs another letter: instances of both versions share the cache during an upgrade.
 it('has the layout of its letter', () => {
-  const jump = { fromMb: 0.01, fromUsedMb: 0.02, atMs: USAGE.readAtMs };
+  const jump = { fromMb: 0.01, fromUsedMb: 0.02, atMs: USAGE.readAtMs - 50 };
   const usage = { ...USAGE, lastReadingMb: 0.2, suspectedMb: 0.3, jump };
   const card = { ...CARD, carrierId: 37, status: 5, stopped: true, allowanceMb: 30, usage };
-  expect(packCard(card)).toBe('Defadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;mwm0nkaj');
+  expect(packCard(card)).toBe('Defadknsfnl78;11;5;2;30;irc;0.1;0.2;mwm0nkaj;0.3;0.01;0.02;1e');
 });
