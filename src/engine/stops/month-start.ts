@@ -1,45 +1,41 @@
 // When a month begins, has the cards resumed that cardpoll stopped for the usage of the month before: the setting
-// stops.resume_at_month_start. Once a month, by the record store's clock and the calendar of the configured time zone. Runs
-// on the leader.
+// stops.resume_at_month_start. Once a month, by the record store's clock and the calendar of the configured time zone. Run by
+// order-feeder.ts.
 import { DAEMON } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 const LOOK_EVERY_MS = 60_000;
-const NOT_LEADING_REST_MS = 1_000;
 /** The cards are resumed at random times of these first hours, so that not all of them register in one moment. */
 const SPREAD_MS = 4 * 3_600_000;
 /** Later in the month no run is made: switching the setting on must not resume a fleet at once. */
 const BEGINS_WITHIN_MS = 24 * 3_600_000;
 
-export class MonthStart extends LoopService {
+export class MonthStart {
+  #lookAt = Number.NEGATIVE_INFINITY;
+
   constructor(
     private readonly deps: {
       readonly enabled: boolean;
       readonly records: Pick<RecordStore, 'now'>;
       readonly audit: Pick<AuditTrail, 'change'>;
       readonly calendar: MonthCalendar;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
+      readonly clock: Pick<Clock, 'monotonic'>;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
-  ) {
-    super('month-start', deps);
-  }
+  ) {}
 
-  async runOnce(): Promise<number> {
-    const { enabled, records, calendar, fence } = this.deps;
-    if (!enabled) return LOOK_EVERY_MS;
-    if (fence() === null) return NOT_LEADING_REST_MS;
+  /** Looks once a minute. */
+  async run(): Promise<void> {
+    const { enabled, records, calendar, clock } = this.deps;
+    if (!enabled || clock.monotonic() < this.#lookAt) return;
     const nowMs = await records.now();
     const month = calendar.monthOf(nowMs);
     if (calendar.monthOf(nowMs - BEGINS_WITHIN_MS) !== month) await this.#resumeFor(month);
-    return LOOK_EVERY_MS;
+    this.#lookAt = clock.monotonic() + LOOK_EVERY_MS;
   }
 
   async #resumeFor(month: string): Promise<void> {

@@ -1,40 +1,36 @@
 // Drops held stops that are not wanted any more: the allowance was raised, the usage corrected, the month is over. Looks at
-// all held stops every ten seconds, a bounded number a turn. Runs on the leader.
+// all held stops every ten seconds, a bounded number at a time. Run by order-feeder.ts.
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 
 const LOOK_EVERY_MS = 10_000;
-const NEXT_STEP_MS = 100;
-const STOPS_A_STEP = 1_000;
+const STOPS_AT_ONCE = 2_000;
 
-export class UnwantedStops extends LoopService {
+export class UnwantedStops {
   /** The look continues after this card id; 0: from the start. */
   #afterCardId = 0;
   #dropped = 0;
+  #lookAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly deps: {
       readonly stops: Pick<StopRecords, 'dropUnwanted'>;
-      readonly fence: () => number | null;
-      readonly clock: Clock;
+      readonly clock: Pick<Clock, 'monotonic'>;
       readonly log: Logger;
-      readonly onError: LoopErrorHandler;
     },
-  ) {
-    super('unwanted-stops', deps);
-  }
+  ) {}
 
-  async runOnce(): Promise<number> {
-    if (this.deps.fence() === null) return LOOK_EVERY_MS;
-    const { lastCardId, dropped } = await this.deps.stops.dropUnwanted(this.#afterCardId, STOPS_A_STEP);
+  /** Looks every ten seconds, and with every call until it has seen all held stops. */
+  async run(): Promise<void> {
+    const { stops, clock, log } = this.deps;
+    if (clock.monotonic() < this.#lookAt) return;
+    const { lastCardId, dropped } = await stops.dropUnwanted(this.#afterCardId, STOPS_AT_ONCE);
     this.#dropped += dropped;
     this.#afterCardId = lastCardId ?? 0;
-    if (lastCardId !== null) return NEXT_STEP_MS;
-    if (this.#dropped > 0)
-      this.deps.log.info({ stops: this.#dropped }, 'held stops dropped: not wanted any more');
+    if (lastCardId !== null) return;
+    if (this.#dropped > 0) log.info({ stops: this.#dropped }, 'held stops dropped: not wanted any more');
     this.#dropped = 0;
-    return LOOK_EVERY_MS;
+    this.#lookAt = clock.monotonic() + LOOK_EVERY_MS;
   }
 }

@@ -8,19 +8,20 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 let now: string;
-let fence: number | null;
+/** Of this machine, whatever it says. */
+let clock: FakeClock;
 let asked: Array<[string, number]>;
 let notes: AuditChange[];
 let lines: Array<Record<string, unknown>>;
-const made = new Set<string>();
+let made: Set<string>;
 
 beforeEach(() => {
-  [now, fence] = ['2026-11-30T16:00:00Z', 1];
-  [asked, notes, lines] = [[], [], []];
-  made.clear();
+  now = '2026-11-30T16:00:00Z';
+  clock = new FakeClock('2031-01-20T00:00:00Z');
+  [asked, notes, lines, made] = [[], [], [], new Set()];
 });
 
-async function look(enabled = true): Promise<void> {
+function monthStart(enabled = true): MonthStart {
   const records = {
     resumes: {
       createForMonth: async (month: string, spreadMs: number) => {
@@ -31,7 +32,7 @@ async function look(enabled = true): Promise<void> {
       },
     },
   } as unknown as RecordStore;
-  await new MonthStart({
+  return new MonthStart({
     enabled,
     records: { now: async () => Date.parse(now) },
     audit: {
@@ -41,21 +42,20 @@ async function look(enabled = true): Promise<void> {
       },
     },
     calendar: new MonthCalendar('Asia/Shanghai'),
-    fence: () => fence,
-    // Whatever this machine's own says.
-    clock: new FakeClock('2031-01-20T00:00:00Z'),
+    clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    onError: (error) => expect.unreachable(String(error)),
-  }).runOnce();
+  });
 }
 
-it('makes the run once, spread over four hours, with an audit entry and a line', async () => {
-  await look();
-  await look();
-  expect(asked).toEqual([
-    ['2026-12', 4 * 3_600_000],
-    ['2026-12', 4 * 3_600_000],
-  ]);
+it('looks once a minute, and makes one run, spread over four hours, with an audit entry and a line', async () => {
+  const subject = monthStart();
+  await subject.run();
+  clock.advance(59_999);
+  await subject.run();
+  expect(asked).toEqual([['2026-12', 4 * 3_600_000]]);
+  clock.advance(1);
+  await subject.run();
+  expect(asked).toHaveLength(2);
   expect(notes).toEqual([
     { action: 'stops.resume', object: 'run r', before: null, after: { cards: 5, reason: 'a month began' } },
   ]);
@@ -69,13 +69,11 @@ it.each<[string, string, boolean]>([
   ['later in the month', '2026-12-01T16:00:00.000Z', false],
 ])('%s', async (_, at, isMade) => {
   now = at;
-  await look();
+  await monthStart().run();
   expect(asked).toHaveLength(isMade ? 1 : 0);
 });
 
-it('makes none when the setting is off, or another instance leads', async () => {
-  await look(false);
-  fence = null;
-  await look();
+it('makes none when the setting is off', async () => {
+  await monthStart(false).run();
   expect(asked).toEqual([]);
 });

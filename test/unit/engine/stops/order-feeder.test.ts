@@ -9,6 +9,8 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 let live: LiveStore;
 let fence: number | null;
 let asked: number;
+/** What else it ran. */
+let ran: string[];
 let feeder: OrderFeeder;
 
 const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true });
@@ -16,7 +18,7 @@ const card = (cardId: number) => ({ cardId, carrierId: 1, realNameVerified: true
 beforeEach(() => {
   const clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [fence, asked] = [1, 0];
+  [fence, asked, ran] = [1, 0, []];
   const due = (cardIds: readonly number[]) => async () => {
     asked += 1;
     return cardIds.map(card);
@@ -24,6 +26,8 @@ beforeEach(() => {
   feeder = new OrderFeeder({
     live,
     records: { stops: { due: due([1, 2]) }, resumes: { due: due([2, 3]) } },
+    unwanted: { run: async () => void ran.push('unwanted stops') },
+    monthStart: { run: async () => void ran.push('month start') },
     queueCap: 10,
     fence: () => fence,
     clock,
@@ -39,10 +43,11 @@ it('makes cards with an order due for task package, and has them read from the r
   expect(await feeder.runOnce()).toBe(1_000);
   expect((await live.work.counts('package')).due).toBe(3);
   expect([...(await live.cards.get([1, 2, 3, 4])).keys()]).toEqual([4]);
+  expect(ran).toEqual(['unwanted stops', 'month start']);
 });
 
-it('takes no order while another instance leads', async () => {
+it('does nothing while another instance leads', async () => {
   fence = null;
   await feeder.runOnce();
-  expect(asked).toBe(0);
+  expect([asked, ran]).toEqual([0, []]);
 });

@@ -5,6 +5,7 @@ import { UnwantedStops } from '../../../../src/engine/stops/unwanted-stops.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 it('looks at all held stops every ten seconds, and logs once how many it dropped', async () => {
+  const clock = new FakeClock();
   const lines: Array<Record<string, unknown>> = [];
   const asked: number[] = [];
   const answers = [
@@ -13,27 +14,24 @@ it('looks at all held stops every ten seconds, and logs once how many it dropped
     { lastCardId: null, dropped: 0 },
     { lastCardId: null, dropped: 0 },
   ];
-  let fence: number | null = null;
-  const service = new UnwantedStops({
+  const unwanted = new UnwantedStops({
     stops: {
       dropUnwanted: async (after) => {
         asked.push(after);
         return answers.shift() as (typeof answers)[number];
       },
     },
-    fence: () => fence,
-    clock: new FakeClock(),
+    clock,
     log: pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-    onError: (error) => expect.unreachable(String(error)),
   });
-  expect(await service.runOnce()).toBe(10_000);
-  expect(asked, 'another instance leads').toEqual([]);
-  fence = 1;
-  expect([await service.runOnce(), await service.runOnce(), await service.runOnce()]).toEqual([
-    100, 100, 10_000,
-  ]);
+  for (let call = 0; call < 5; call += 1) await unwanted.run();
+  expect(asked).toEqual([0, 40, 90]);
   expect(lines).toMatchObject([{ level: 30, stops: 3 }]);
-  await service.runOnce();
+  clock.advance(9_999);
+  await unwanted.run();
+  expect(asked).toHaveLength(3);
+  clock.advance(1);
+  await unwanted.run();
   expect(asked).toEqual([0, 40, 90, 0]);
   expect(lines).toHaveLength(1);
 });
