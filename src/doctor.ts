@@ -68,6 +68,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
+    stops: config.stops,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: silentLogger(),

@@ -153,6 +153,7 @@ function buildOperations(
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
+    stops: config.stops,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {

@@ -151,6 +151,7 @@ export function leaderServices(
       live,
       alerts: records.alerts,
       stops: records.stops,
+      stopControl: records.stopControl,
       fence,
       ...settings.alerts,
       clock,

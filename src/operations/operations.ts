@@ -1,6 +1,7 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { SsrfGuard } from '../platform/ssrf-guard.ts';
@@ -16,6 +17,7 @@ import { CleanupOperations } from './cleanup.ts';
 import { Explainer } from './explain/explainer.ts';
 import { clockGapOf } from './health/clock-gap.ts';
 import { PatientReading } from './health/patient-reading.ts';
+import { readStopFigures } from './health/stop-figures.ts';
 import { ConcurrencyOperations } from './limits/concurrency.ts';
 import { PauseOperations } from './limits/pauses.ts';
 import { RepeatableRequests } from './repeatable-requests.ts';
@@ -60,6 +62,8 @@ interface OperationsOptions {
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly version: string;
+  /** The mode and the limits of stops of this instance. */
+  readonly stops: StopSettings;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
@@ -78,6 +82,7 @@ export function openOperations({
   clock,
   timeZone,
   version,
+  stops,
   guard,
   tester,
   auditLog,
@@ -100,7 +105,7 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
-      unconfirmedStops: new PatientReading(() => records.stops.unconfirmed(), clock),
+      stops: new PatientReading(() => readStopFigures(records, stops), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
       clock,
       version,

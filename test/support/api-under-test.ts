@@ -5,6 +5,7 @@ import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../src/api/server.ts';
 import { adminTokens } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
+import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
 import { WorkCounts } from '../../src/engine/work/work-counts.ts';
 import { type OperationLimits, type Operations, openOperations } from '../../src/operations/operations.ts';
@@ -14,6 +15,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
+import { USUAL_STOPS } from './stop-rules.ts';
 
 export const USUAL_BOUNDS: ServerBounds = {
   maxConnections: 5_000,
@@ -84,6 +86,7 @@ export async function startApi(stores: {
   readonly tls?: TlsPair;
   readonly bounds?: Partial<ServerBounds>;
   readonly limits?: OperationLimits;
+  readonly stops?: Partial<StopSettings>;
   /** Default: ten minutes, for what is not about stores that do not answer. */
   readonly answerWithinMs?: number;
 }): Promise<ApiUnderTest> {
@@ -101,6 +104,7 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
+    stops: { ...USUAL_STOPS, ...stores.stops },
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),

@@ -1,4 +1,7 @@
 // Rules of stops for tests that are not about them.
-import type { StopRules } from '../../src/domain/stops/stop.ts';
+import type { StopRules, StopSettings } from '../../src/domain/stops/stop.ts';
 
 export const UNLIMITED: StopRules = { mode: 'enforce', maxPerHour: null, maxPerDay: null };
+
+/** The defaults of the settings. */
+export const USUAL_STOPS: StopSettings = { mode: 'enforce', maxPerHour: null, maxPerDay: null };

@@ -15,6 +15,7 @@ import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import type { Instruments } from './instruments.ts';
 import { Page } from './metrics-page.ts';
+import { addStops } from './metrics-stops.ts';
 import { addUpkeep, readUpkeep, type Upkeep, type UpkeepSources } from './metrics-upkeep.ts';
 import { type InstanceState, OwnNumbers } from './own-numbers.ts';
 
@@ -206,13 +207,6 @@ function addRestraints(page: Page, { gateway, pauses, generatedAt }: Overview): 
 
 function addInstances(page: Page, { workers }: Overview): void {
   page.gauge('workers', 'Live instances').set(workers.length);
-}
-
-function addStops(page: Page, { stops }: Overview): void {
-  if (stops.unconfirmed === null) return;
-  page
-    .gauge('stops_unconfirmed', 'Cards that still run although the gateway acknowledged their stop')
-    .set(stops.unconfirmed);
 }
 
 function addRepairs(

@@ -1,6 +1,7 @@
 // The first view: health with its reason and the command that helps, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
+import { stopsLine } from '../../cli/output/stops-line.ts';
 import { gauge } from '../charts.ts';
 import { cards, count, grouped, relative, seconds, since } from '../format.ts';
 import { type Line, type Span, span } from '../line.ts';
@@ -75,6 +76,7 @@ function factLines(overview: OverviewBody, state: State): Fact[] {
     capacityFact(overview),
     ...gatewayFacts(overview, nowMs),
     ...pauseFacts(overview.pauses, nowMs),
+    stopsFact(overview),
     initFact(overview, nowMs),
     ...alertFacts(state, nowMs),
     instanceFact(overview),
@@ -134,6 +136,11 @@ function pauseFacts(pauses: readonly PauseBody[], nowMs: number): Fact[] {
       span(`  by ${who}${reason === '' ? '' : `: ${reason}`}`),
     );
   });
+}
+
+function stopsFact({ stops }: OverviewBody): Fact {
+  const { text, isUrgent } = stopsLine(stops, count);
+  return isUrgent ? urgent('stops', span(text, 'warn')) : calm('stops', span(text));
 }
 
 function initFact({ init }: OverviewBody, nowMs: number): Fact {

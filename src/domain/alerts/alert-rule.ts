@@ -7,6 +7,7 @@
 // nothing changes.
 import { AVG_DURATION_MS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
+import { STOPS_COUNTED } from '../stops/stop.ts';
 import type { TaskType } from '../task-type.ts';
 
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
@@ -20,12 +21,13 @@ const LEAST_POLLS = 10;
 
 /** What rules can watch of one task type. */
 interface RuleMetrics extends TaskMetrics {
-  /** Null unless a rule whose type `countsStops` is evaluated. */
+  /** Each is null unless a rule whose type counts it is evaluated. */
   readonly unconfirmedStops: number | null;
+  readonly heldStops: number | null;
 }
 
 interface RuleTypeFacts {
-  /** Name of the rules recommended for each task type (operations interface, section 2.3); null: none. */
+  /** Name of the rules recommended for each task type that it can watch; null: none. */
   readonly recommended: string | null;
   /** Default condition of a rule. */
   readonly usual: { readonly comparison: Comparison; readonly threshold: number };
@@ -35,8 +37,8 @@ interface RuleTypeFacts {
   readonly unit: '' | ' %' | ' ms';
   /** The only task type it can watch; null: any. */
   readonly onlyFor: TaskType | null;
-  /** Its metric is read from the records, where counting costs a query. */
-  readonly countsStops: boolean;
+  /** The stops that it watches, read from the records, where counting costs a query; null: it watches polls. */
+  readonly counts: 'unconfirmedStops' | 'heldStops' | null;
   /** The metric it watches; null without a sample. */
   readonly sample: (metrics: RuleMetrics) => number | null;
 }
@@ -48,7 +50,7 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: '',
     onlyFor: null,
-    countsStops: false,
+    counts: null,
     sample: ({ queueLength }) => queueLength,
   },
   success_rate: {
@@ -57,7 +59,7 @@ const TABLE = {
     bounds: { min: 0, max: 100 },
     unit: ' %',
     onlyFor: null,
-    countsStops: false,
+    counts: null,
     sample: ({ polls, successRate }) => (polls < LEAST_POLLS ? null : successRate),
   },
   avg_duration: {
@@ -66,7 +68,7 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: ' ms',
     onlyFor: null,
-    countsStops: false,
+    counts: null,
     sample: ({ avgDurationMs }) => avgDurationMs,
   },
   // A single unconfirmed stop is too many, and only package polls stop cards.
@@ -76,8 +78,18 @@ const TABLE = {
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
     unit: '',
     onlyFor: 'package',
-    countsStops: true,
+    counts: 'unconfirmedStops',
     sample: ({ unconfirmedStops }) => unconfirmedStops,
+  },
+  // Held stops wait until an operator decides.
+  stops_held: {
+    recommended: 'Stops held',
+    usual: { comparison: '>', threshold: 0 },
+    bounds: { min: 0, max: STOPS_COUNTED - 1 },
+    unit: '',
+    onlyFor: 'package',
+    counts: 'heldStops',
+    sample: ({ heldStops }) => heldStops,
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;
 

@@ -16,6 +16,9 @@ export type StopMode = (typeof STOP_MODES)[number];
 /** Why a stop is held. */
 export type HoldReason = 'usage_jump' | 'budget_hour' | 'budget_day';
 
+/** Stops in a state are counted up to this number, so that the counts stay cheap in a large fleet. */
+export const STOPS_COUNTED = 100_000;
+
 /** A limit of stops: a number of cards, a share of the fleet, or none. */
 export type StopLimit =
   | { readonly unit: 'cards'; readonly cards: number }

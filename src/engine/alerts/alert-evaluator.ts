@@ -14,6 +14,7 @@ import type {
   AlertTransition,
   AppliedTransition,
 } from '../../store/ports/records/alert-records.ts';
+import type { StopControlRecords } from '../../store/ports/records/stop-control.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 
 /** A new leader starts to evaluate within this time. */
@@ -25,6 +26,7 @@ export class AlertEvaluator extends LoopService {
       readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
       readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
       readonly stops: Pick<StopRecords, 'unconfirmed'>;
+      readonly stopControl: Pick<StopControlRecords, 'read'>;
       readonly fence: () => number | null;
       readonly intervalMs: number;
       readonly clock: Clock;
@@ -36,19 +38,25 @@ export class AlertEvaluator extends LoopService {
   }
 
   async runOnce(): Promise<number> {
-    const { alerts, clock, fence, intervalMs, live, stops } = this.deps;
+    const { alerts, clock, fence, intervalMs, live, stops, stopControl } = this.deps;
     if (fence() === null) return FOLLOWER_REST_MS;
     const rules = await alerts.toEvaluate();
     if (rules.length === 0) return intervalMs;
-    const countsStops = rules.some(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].countsStops);
-    const [fleet, unconfirmedStops] = await Promise.all([
+    const counted = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].counts));
+    const [fleet, unconfirmedStops, control] = await Promise.all([
       readFleet(live, clock.now()),
-      countsStops ? stops.unconfirmed() : null,
+      counted.has('unconfirmedStops') ? stops.unconfirmed() : null,
+      counted.has('heldStops') ? stopControl.read() : null,
     ]);
+    const heldStops = control?.held ?? null;
     const transitions: AlertTransition[] = [];
     for (const { id: ruleId, revision, ...watched } of rules) {
       const { ruleType, taskType } = watched.rule;
-      const sample = RULE_TYPE_FACTS[ruleType].sample({ ...fleet[taskType].metrics, unconfirmedStops });
+      const sample = RULE_TYPE_FACTS[ruleType].sample({
+        ...fleet[taskType].metrics,
+        unconfirmedStops,
+        heldStops,
+      });
       const event = nextEvent(watched, sample);
       if (event !== null) transitions.push({ ruleId, revision, event });
     }

@@ -13,9 +13,15 @@ import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { type DatabaseOutages, outageWords } from './database-outages.ts';
 import type { HealthReason } from './health-report.ts';
+import type { StopFigures } from './stop-figures.ts';
+import { type StopCode, stopReasons } from './stop-reasons.ts';
 
 /** A reason before its task type and its start are added. */
-type Cause = Omit<HealthReason, 'taskType' | 'since'> & { readonly code: HealthCode };
+type Cause = Omit<HealthReason, 'taskType' | 'since'> & {
+  readonly code: HealthCode;
+  /** When it began, epoch milliseconds, where a record says so; otherwise its start is read from the health log. */
+  readonly sinceMs?: number;
+};
 
 /** The name of a reason in the health log. */
 export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | 'code'>): string {
@@ -25,7 +31,7 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 export type ReasonsSince = ReadonlyMap<string, number>;
 
-export type HealthCode =
+type HealthCode =
   | Metric
   | 'paused'
   | 'breaker_open'
@@ -33,7 +39,7 @@ export type HealthCode =
   | 'interval_missed'
   | 'limit_reduced'
   | 'overloaded'
-  | 'stop_unconfirmed'
+  | StopCode
   | 'no_worker'
   | 'database_outage'
   | 'init_stuck'
@@ -52,8 +58,8 @@ export interface TaskHealthInputs extends HealthInputs {
   /** Configured interval of the ring that is furthest behind; null without an enabled ring. */
   readonly intervalSeconds: number | null;
   readonly achievedIntervalSeconds: number | null;
-  /** Cards that still run although the gateway acknowledged their stop; 0 for other task types. */
-  readonly unconfirmedStops: number;
+  /** null: not known, or a task type that stops no cards. */
+  readonly stops: StopFigures | null;
   /** Failed polls of the last five minutes: kind of failure -> count. */
   readonly failedBy: Readonly<Record<string, number>>;
   /** Carriers that fail far more than the others, the worst first. */
@@ -93,15 +99,19 @@ export function taskReasons(inputs: TaskHealthInputs): HealthReason[] {
     ...breakerReasons(inputs),
     ...idleReasons(inputs),
     ...metricReasons(inputs),
-    ...stopReasons(inputs),
+    ...stopReasons(inputs.stops),
     ...intervalReasons(inputs),
     ...limitReasons(inputs),
   ];
   return bySeverity(causes.map((cause) => dated(cause, inputs.taskType, inputs.since)));
 }
 
-function dated(cause: Cause, taskType: TaskType | null, since: ReasonsSince): HealthReason {
-  const sinceMs = since.get(reasonName({ taskType, code: cause.code }));
+function dated(
+  { sinceMs: began, ...cause }: Cause,
+  taskType: TaskType | null,
+  since: ReasonsSince,
+): HealthReason {
+  const sinceMs = began ?? since.get(reasonName({ taskType, code: cause.code }));
   return { ...cause, taskType, since: dateOf(sinceMs) };
 }
 
@@ -228,12 +238,6 @@ function failureWords({ failedBy, outlyingCarriers }: TaskHealthInputs): string 
   const by = most.length === 0 ? '' : `; failures: ${most.map((one) => one.join(' ')).join(', ')}`;
   const carriers = outlyingCarriers.slice(0, CARRIERS_NAMED).map(carrierWords);
   return carriers.length === 0 ? by : `${by}; ${carriers.join(', ')}`;
-}
-
-function stopReasons({ unconfirmedStops: cards }: TaskHealthInputs): Cause[] {
-  if (cards === 0) return [];
-  const text = `the gateway acknowledged the stop of ${cards} ${cards === 1 ? 'card' : 'cards'} but did not stop ${cards === 1 ? 'it' : 'them'}`;
-  return [{ code: 'stop_unconfirmed', severity: 'warning', text, command: 'cardpoll stats failures' }];
 }
 
 function intervalReasons(inputs: TaskHealthInputs): Cause[] {

@@ -1,5 +1,7 @@
-// The reports of what is wrong and of the gateway. Made by health-reasons.ts and gateway-report.ts.
+// The reports of what is wrong, of the gateway and of the stops. Made by health-reasons.ts, gateway-report.ts and
+// stop-figures.ts.
 import { z } from 'zod';
+import { STOP_MODES } from '../../domain/stops/stop.ts';
 import { type ReportOf, taskType } from '../report.ts';
 
 export const healthReason = z.object({
@@ -26,3 +28,25 @@ export type InterfaceReport = ReportOf<typeof interfaceReport>;
 
 export const gatewayReport = z.object({ interfaces: z.array(interfaceReport) });
 export type GatewayReport = ReportOf<typeof gatewayReport>;
+
+const count = (meaning: string) =>
+  z.int().nullable().describe(`${meaning}; null while the database is silent`);
+
+export const stopReport = z.object({
+  mode: z
+    .enum(STOP_MODES)
+    .nullable()
+    .describe('observe: it is only recorded which cards would be stopped; null while the database is silent'),
+  doneHour: count('Stops of the whole fleet in the last hour'),
+  doneDay: count('Stops in the last day'),
+  budgetHour: z
+    .int()
+    .nullable()
+    .describe('Stops that the settings allow in an hour; null: no limit, or the database is silent'),
+  budgetDay: z.int().nullable().describe('The same for a day'),
+  held: count('Stops that wait until an operator releases or dismisses them'),
+  observed: count('Stops that mode observe did not make'),
+  unconfirmed: count('Cards not stopped although the gateway acknowledged it'),
+  resumedDay: count('Cards resumed in the last day'),
+});
+export type StopReport = ReportOf<typeof stopReport>;

@@ -13,6 +13,7 @@ import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
+import { type StopFigures, stopReportOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
@@ -26,7 +27,7 @@ interface StatsDependencies {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
-  readonly unconfirmedStops: PatientReading<number>;
+  readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
   readonly clock: Clock;
   readonly version: string;
@@ -67,7 +68,7 @@ export class StatsOperations {
       capacity: fleetCapacity(tasks),
       gateway: surroundings.gateway,
       pauses: surroundings.pauses,
-      stops: { unconfirmed: surroundings.unconfirmedStops },
+      stops: stopReportOf(surroundings.stops),
       init,
       workers: surroundings.instances.map(instanceReportOf),
     };
@@ -81,7 +82,7 @@ export class StatsOperations {
     return this.#tasks(await this.#surroundings());
   }
 
-  async #tasks({ gateway, pauses, unconfirmedStops, since }: Surroundings): Promise<MeasuredTask[]> {
+  async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
     const { work } = this.deps.live;
     const nowMs = this.deps.clock.now();
     const readings = await this.#read();
@@ -96,7 +97,7 @@ export class StatsOperations {
           .filter(({ taskType }) => taskType === queue.taskType)
           .map((pause) => ({ ...pause, secondsLeft: Math.max(0, (pause.until.getTime() - nowMs) / 1000) })),
         breakers: breakersOf(queue.taskType, gateway),
-        unconfirmedStops: queue.taskType === 'package' ? (unconfirmedStops ?? 0) : 0,
+        stops: queue.taskType === 'package' ? stops : null,
         limitReason: limits[i]?.reason ?? null,
         since,
       }),
@@ -115,14 +116,14 @@ export class StatsOperations {
 
   async #surroundings(): Promise<Surroundings> {
     const { live } = this.deps;
-    const [instances, pauses, unconfirmedStops, clockGap, since] = await Promise.all([
+    const [instances, pauses, stops, clockGap, since] = await Promise.all([
       live.coordination.instances(),
       this.deps.pauses.list(),
-      this.deps.unconfirmedStops.read(),
+      this.deps.stops.read(),
       this.deps.clockGap.read(),
       live.health.since(),
     ]);
-    return { instances, pauses, unconfirmedStops, clockGap, since, gateway: gatewayReportOf(instances) };
+    return { instances, pauses, stops, clockGap, since, gateway: gatewayReportOf(instances) };
   }
 }
 
@@ -130,7 +131,8 @@ export class StatsOperations {
 interface Surroundings {
   readonly instances: readonly InstanceInfo[];
   readonly pauses: readonly PauseReport[];
-  readonly unconfirmedStops: number | null;
+  /** null: not known. */
+  readonly stops: StopFigures | null;
   readonly clockGap: ClockGap | null;
   readonly gateway: GatewayReport;
   readonly since: ReasonsSince;

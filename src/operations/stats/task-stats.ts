@@ -18,10 +18,7 @@ export interface MeasuredTask extends TaskStats {
 }
 
 /** Facts about a task type in addition to its own numbers. */
-type TaskSurroundings = Pick<
-  TaskHealthInputs,
-  'pauses' | 'breakers' | 'unconfirmedStops' | 'limitReason' | 'since'
->;
+type TaskSurroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'stops' | 'limitReason' | 'since'>;
 
 export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;

@@ -65,7 +65,11 @@ export const OVERVIEW: OverviewBody = {
   cards_total: 1_000_000,
   capacity: { ...CAPACITY, drain_seconds: null, advice: 'raise realname to 180' },
   gateway: { interfaces: [] },
-  stops: { unconfirmed: 0 },
+  stops: {
+    mode: 'enforce',
+    ...{ done_hour: 12, done_day: 340, budget_hour: 100, budget_day: 500 },
+    ...{ held: 0, observed: 0, unconfirmed: 0, resumed_day: 0 },
+  },
   pauses: [],
   tasks: [
     task('realname'),

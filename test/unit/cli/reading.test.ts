@@ -87,6 +87,7 @@ describe('tables', () => {
       '1,000,000 cards   0 instances   initialisation running, 25 %, 1h 5m left',
       'demand 278/s   capacity 833/s   headroom 67 %',
       'backlog gone: never, raise realname to 180',
+      'stops: enforce, 12 of 100 this hour, 340 of 500 today',
       '',
       'TASK      HEALTH      QUEUE  MANUAL  BACKOFF  RUNNING  /S 10S  /S 5MIN  OK %',
       'realname  ● normal   12,345       5        7   60/100    50.0     55.3  99.0',

@@ -2,6 +2,7 @@
 // types. Used by the stats command. Shows what the API says; computes nothing.
 import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
 import { flow } from '../line.ts';
+import { stopsLine } from '../stops-line.ts';
 import { type Style, sentenceLines } from '../style.ts';
 import { taskTable } from './stats-tables.ts';
 
@@ -19,7 +20,8 @@ export function overviewText(overview: OverviewBody, style: Style): string {
   const facts = [factsOf(overview, style), capacityFacts(overview, style)].flatMap((parts) =>
     flow(parts, GAP, columns, widthOf),
   );
-  return `${[...causeLines(overview, style), ...facts].join('\n')}\n\n${table}`;
+  const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
+  return `${lines.join('\n')}\n\n${table}`;
 }
 
 /** The first line is the health of the whole fleet with the worst cause. */
@@ -102,6 +104,13 @@ function capacityFacts({ capacity }: OverviewBody, style: Style): string[] {
     `headroom ${style.number(headroom_percent).text} %`,
     backlogFact(drain_seconds, advice, style),
   ];
+}
+
+function stopsFact({ stops }: OverviewBody, style: Style): string[] {
+  const { text, isUrgent } = stopsLine(stops, (count) => style.number(count).text);
+  return sentenceLines(`stops: ${text}`, style, '').map((line) =>
+    isUrgent ? style.paint(line, style.health('warning').tone) : line,
+  );
 }
 
 function backlogFact(drainSeconds: number | null, advice: string | null, style: Style): string {

@@ -35,9 +35,6 @@ export interface StopControl {
   readonly resumedDay: number;
 }
 
-/** Stops are counted up to this number, so that the counts stay cheap in a large fleet. */
-export const STOPS_COUNTED = 100_000;
-
 export interface StopControlRecords {
   read(): Promise<StopControl>;
   /** Sets the mode for the whole fleet, in force with the next claim; mode enforce also accepts a jump of the readings. */

@@ -22,6 +22,9 @@ CREATE INDEX card_stops_waiting ON card_stops (state, card_id) WHERE state IN ('
 CREATE INDEX card_stops_due ON card_stops (due_at) WHERE state = 'requested' AND authority IS NOT NULL;
 CREATE INDEX card_stops_resumed ON card_stops (resumed_at) WHERE resumed_at IS NOT NULL;
 
+-- Alert rules that watch held stops.
+INSERT INTO rule_types (rule_type, task_type) VALUES ('stops_held', 'package');
+
 -- The mode of all stops, the number of recent ones, and whether the readings of the whole fleet have jumped.
 CREATE TABLE stop_control (
   only_row             boolean PRIMARY KEY DEFAULT true CHECK (only_row),

@@ -4,12 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { Instruments } from '../../../../src/api/metrics/instruments.ts';
+import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const TOKEN = { role: 'viewer' as const, token: 'viewer-token-viewer-token' };
 const WITH_TOKEN = { headers: { authorization: `Bearer ${TOKEN.token}` } };
@@ -90,8 +92,8 @@ describe('names', () => {
       ),
     );
     expect([...ours].sort()).toEqual([
-      ...['interface', 'lane', 'method', 'outcome', 'reason', 'result', 'route', 'rule_type'],
-      ...['source', 'state', 'status', 'target', 'task_type', 'verdict'],
+      ...['interface', 'lane', 'method', 'mode', 'outcome', 'reason', 'result', 'route', 'rule_type'],
+      ...['source', 'state', 'status', 'target', 'task_type', 'verdict', 'window'],
     ]);
   });
 });
@@ -142,6 +144,50 @@ describe('after polls', () => {
       'cardpoll_card_cache_lookups_total{result="hit"}': 30,
       'cardpoll_card_cache_lookups_total{result="miss"}': 10,
     });
+  });
+});
+
+describe('stops', () => {
+  /** By an instance that has not read them before. */
+  async function scrapeAnew(stops: Partial<StopSettings>): Promise<Samples> {
+    const other = await startApi({ redisUrl: redis.url, databaseUrl, stops });
+    try {
+      // The first page does not wait for a database that takes longer than 50 ms.
+      return await waitFor(async () => {
+        const samples = await scrape(other);
+        return samples.values.has('cardpoll_stops_held') ? samples : null;
+      });
+    } finally {
+      await other.close();
+    }
+  }
+
+  it('are told by mode, budget, and what waits', async () => {
+    await api.records.stopControl.setMode('observe', 'anna', 'a new gateway');
+    await api.records.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1, recentMbPerHour: 30 });
+    const { values } = await scrapeAnew({});
+    expect(Object.fromEntries(values)).toMatchObject({
+      'cardpoll_stops_mode{mode="enforce"}': 0,
+      'cardpoll_stops_mode{mode="observe"}': 1,
+      'cardpoll_stops_done{window="hour"}': 0,
+      'cardpoll_stops_done{window="day"}': 0,
+      'cardpoll_stops_budget{window="hour"}': 100,
+      'cardpoll_stops_budget{window="day"}': 500,
+      'cardpoll_stops_resumed{window="day"}': 0,
+      cardpoll_stops_held: 0,
+      cardpoll_stops_observed: 0,
+      cardpoll_stops_unconfirmed: 0,
+      cardpoll_usage_jump: 1,
+    });
+  });
+
+  it('have no budget without a limit', async () => {
+    const { values } = await scrapeAnew({
+      maxPerHour: { unit: 'none' },
+      maxPerDay: { unit: 'cards', cards: 7 },
+    });
+    expect(values.has('cardpoll_stops_budget{window="hour"}')).toBe(false);
+    expect(values.get('cardpoll_stops_budget{window="day"}')).toBe(7);
   });
 });
 

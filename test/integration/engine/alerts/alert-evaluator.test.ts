@@ -63,6 +63,7 @@ function evaluator(leads = true): AlertEvaluator {
     live,
     alerts: records.alerts,
     stops: { unconfirmed: async () => unconfirmed },
+    stopControl: records.stopControl,
     fence: () => (leads ? 1 : null),
     intervalMs: 5_000,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),
@@ -121,6 +122,17 @@ it('fires while stops stay without effect, whatever the polls do', async () => {
   unconfirmed = 0;
   await evaluator().runOnce();
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
+});
+
+it('fires while stops are held', async () => {
+  await records.alerts.createRule({ ...RULE, ruleType: 'stops_held', taskType: 'package', threshold: 1 });
+  await client.query(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by)
+    SELECT id, '2026-11-01', '', 2, 1, 'held', 'budget_hour' FROM generate_series(1, 2) id`);
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ ruleType: 'stops_held', value: 2, resolvedAtMs: null }]);
+  await records.stops.dismiss([1], { by: 'anna', reason: 'wrong readings' });
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 1 }]);
 });
 
 it('judges the numbers that statistics show', async () => {

@@ -2,6 +2,7 @@
 // task type. What is made of the numbers of one task type is test/unit/operations/stats/task-stats.test.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BreakerReport } from '../../../../src/domain/limits/breaker.ts';
+import type { StopSettings } from '../../../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../../../src/engine/alerts/webhook-tester.ts';
 import { type Operations, openOperations } from '../../../../src/operations/operations.ts';
 import { HealthWatch } from '../../../../src/operations/stats/health-watch.ts';
@@ -10,6 +11,7 @@ import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+import { USUAL_STOPS } from '../../../support/stop-rules.ts';
 
 let database: OperatedStores;
 let stores: OperatedStores;
@@ -27,7 +29,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(async () => {
   clock = new FakeClock();
-  await database.sql('DELETE FROM card_stops; DELETE FROM card_usage');
+  await database.sql(`DELETE FROM card_stops; DELETE FROM card_usage; DELETE FROM stop_control;
+    INSERT INTO stop_control DEFAULT VALUES`);
   stores = await openOperatedStores({ databaseOf: database, clock });
   fleet = new PolledFleet(stores.live, clock);
   stats = stores.operations().stats;
@@ -42,6 +45,22 @@ const breaker = (name: string, over: Partial<BreakerReport> = {}): BreakerReport
   nextProbeAtMs: null,
   ...over,
 });
+
+/** The statistics of an instance with these settings of stops. */
+function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
+  const guard = new SsrfGuard([]);
+  return openOperations({
+    live: stores.live,
+    records: stores.records,
+    clock,
+    timeZone: 'UTC',
+    version: '1.2.3',
+    stops: { ...USUAL_STOPS, ...stops },
+    guard,
+    tester: new WebhookTester({ guard, secrets: [], clock }),
+    auditLog: { info: () => {} },
+  }).stats;
+}
 
 /** The codes of what is wrong with each task type. */
 async function codes() {
@@ -79,7 +98,11 @@ describe('a fleet', () => {
         advice: null,
       },
       pauses: [],
-      stops: { unconfirmed: 0 },
+      stops: {
+        mode: 'enforce',
+        ...{ doneHour: 0, doneDay: 0, budgetHour: 100, budgetDay: 500 },
+        ...{ held: 0, observed: 0, unconfirmed: 0, resumedDay: 0 },
+      },
       init: { status: 'pending', percent: 0 },
       workers: [],
     });
@@ -197,14 +220,64 @@ describe('a task type', () => {
         SELECT id, date_trunc('month', now()), 2, 2, now() FROM generate_series(1, 3) id;
       INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, unconfirmed, acknowledged_at)
         SELECT card_id, month, '', 2, 1, 1, now() FROM card_usage WHERE card_id < 3`);
-    expect((await stats.overview()).stops).toEqual({ unconfirmed: 2 });
+    expect((await stats.overview()).stops).toMatchObject({ unconfirmed: 2 });
     expect(await codes()).toEqual({ realname: [], carddata: [], package: ['stop_unconfirmed'] });
+  });
+
+  it('which stops cards is told of the stops that wait, that were made, and of cards resumed', async () => {
+    await database.sql(`
+      INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by, resumed_at)
+        SELECT id, '2026-11-01', '', 2, 1, state, reason, resumed
+        FROM unnest(ARRAY[1, 2, 3], ARRAY['held', 'observed', 'resumed'], ARRAY['budget_day'],
+          ARRAY[NULL, NULL, now() - interval '1 hour']) AS made(id, state, reason, resumed);
+      UPDATE stop_control SET minute = floor(extract(epoch FROM now()) / 60), by_minute[61] = 1, by_quarter[97] = 1,
+        by_quarter[50] = 2`);
+    const stops = statsWith({ maxPerDay: { unit: 'cards', cards: 3 }, maxPerHour: { unit: 'none' } });
+    expect((await stops.overview()).stops).toEqual({
+      mode: 'enforce',
+      ...{ doneHour: 1, doneDay: 3, budgetHour: null, budgetDay: 3 },
+      ...{ held: 1, observed: 1, unconfirmed: 0, resumedDay: 1 },
+    });
+    const [, , { healthReasons }] = (await stops.tasks()) as [unknown, unknown, { healthReasons: object[] }];
+    expect(healthReasons).toMatchObject([
+      {
+        code: 'stops_held',
+        severity: 'warning',
+        text: '1 stop is held: the stop budget is used up (3 of 3 in the last day); release or dismiss it',
+        command: 'cardpoll stops list --state held',
+      },
+    ]);
+  });
+
+  it('which stops cards is told of the mode: that of the setting, until an operator sets one', async () => {
+    const mode = async () => (await statsWith({ mode: 'observe' }).overview()).stops.mode;
+    expect(await mode()).toBe('observe');
+    await stores.records.stopControl.setMode('enforce', 'anna', 'it looks right');
+    expect(await mode()).toBe('enforce');
+  });
+
+  it('which stops cards is told of readings that jump, until they are accepted', async () => {
+    await stores.records.stopControl.beginJump({
+      factor: 1024,
+      baselineMbPerHour: 0.05,
+      recentMbPerHour: 51.2,
+    });
+    const [jump] = (await stats.overview()).healthReasons.filter(({ code }) => code === 'usage_jump');
+    expect(jump).toMatchObject({ taskType: 'package', severity: 'alert', since: expect.any(Date) });
+    expect(jump?.since?.getTime()).toBe((await stores.records.stopControl.jump())?.sinceMs);
+    await stores.records.stopControl.setMode('enforce', 'anna', 'the readings are right');
+    clock.advance(5_000);
+    expect(await codes()).toMatchObject({ package: [] });
   });
 
   it('is told of no stops while the database does not tell', async () => {
     await database.sql('ALTER TABLE card_stops RENAME TO card_stops_away');
     try {
-      expect((await stats.overview()).stops).toEqual({ unconfirmed: null });
+      expect((await stats.overview()).stops).toEqual({
+        mode: null,
+        ...{ doneHour: null, doneDay: null, budgetHour: null, budgetDay: null },
+        ...{ held: null, observed: null, unconfirmed: null, resumedDay: null },
+      });
       expect(await codes()).toEqual({ realname: [], carddata: [], package: [] });
     } finally {
       await database.sql('ALTER TABLE card_stops_away RENAME TO card_stops');
@@ -273,6 +346,7 @@ describe('the number of cards', () => {
       clock,
       timeZone: 'UTC',
       version: '1.2.3',
+      stops: USUAL_STOPS,
       guard,
       tester: new WebhookTester({ guard, secrets: [], clock }),
       auditLog: { info: () => {} },

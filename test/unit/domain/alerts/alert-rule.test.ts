@@ -123,6 +123,7 @@ const IDLE: Metrics = {
   ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),
   schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
+  heldStops: null,
 };
 
 const samplesOf = (metrics: Partial<Metrics>) =>
@@ -131,12 +132,13 @@ const samplesOf = (metrics: Partial<Metrics>) =>
 describe('metrics', () => {
   it('are the ones statistics show', () => {
     const rates = pollRatesOf({ succeeded: 8_999_999, failed: 1_000_001, durationMs: 20_000_000 });
-    const metrics = { queueLength: 7, polls: 10_000_000, ...rates, unconfirmedStops: 3 };
+    const metrics = { queueLength: 7, polls: 10_000_000, ...rates, unconfirmedStops: 3, heldStops: 28 };
     expect(samplesOf(metrics)).toMatchObject({
       queue_backlog: 7,
       success_rate: 89.99999,
       avg_duration: 2,
       stop_unconfirmed: 3,
+      stops_held: 28,
     });
   });
 
@@ -154,14 +156,24 @@ describe('metrics', () => {
       success_rate: null,
       avg_duration: null,
       stop_unconfirmed: null,
+      stops_held: null,
     });
   });
 });
 
 describe('recommended alerts', () => {
-  it('are three metrics for each task type, under names of their own', () => {
+  it('are three metrics for each task type and held stops, under names of their own', () => {
     const rules = recommendedAlerts();
-    expect(rules).toHaveLength(3 * TASK_TYPES.length);
+    expect(rules).toHaveLength(3 * TASK_TYPES.length + 1);
+    expect(rules.filter(({ ruleType }) => ruleType === 'stops_held')).toEqual([
+      {
+        name: 'Stops held: package',
+        ruleType: 'stops_held',
+        taskType: 'package',
+        comparison: '>',
+        threshold: 0,
+      },
+    ]);
     expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
     expect(rules).toContainEqual({
       name: 'Success rate: package',
@@ -177,7 +189,7 @@ describe('recommended alerts', () => {
     }
   });
 
-  it('begin where health is alert', () => {
+  it('begin where health is alert, if health judges their metric', () => {
     const calm = { queueLength: 0, successRate: null, avgDurationMs: null, concurrencyPercent: 0 };
     const at: Partial<Record<RuleType, keyof typeof calm>> = {
       queue_backlog: 'queueLength',
@@ -189,6 +201,7 @@ describe('recommended alerts', () => {
         ([metric]) => metric === ruleType,
       )?.[1];
     for (const { ruleType, comparison, threshold } of recommendedAlerts()) {
+      if (at[ruleType] === undefined) continue;
       const beyond = comparison === '>' ? threshold + 0.1 : threshold - 0.1;
       expect(judge(ruleType, beyond)).toBe('alert');
       expect(judge(ruleType, threshold)).not.toBe('alert');

@@ -8,6 +8,7 @@ import {
 } from '../../../../src/operations/health/health-reasons.ts';
 import type { InstanceInfo } from '../../../../src/store/ports/live/coordination.ts';
 import { instanceOf } from '../../../support/polled-fleet.ts';
+import { CALM_STOPS } from '../../../support/stop-figures.ts';
 
 const FINE: TaskHealthInputs = {
   taskType: 'realname',
@@ -23,7 +24,7 @@ const FINE: TaskHealthInputs = {
   limitReason: null,
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
-  unconfirmedStops: 0,
+  stops: CALM_STOPS,
   failedBy: {},
   outlyingCarriers: [],
   drainSeconds: 0,
@@ -64,7 +65,7 @@ describe('reasons of a task type', () => {
     ],
     [
       'a stop had no effect',
-      { unconfirmedStops: 2 },
+      { stops: { ...CALM_STOPS, unconfirmed: 2 } },
       {
         code: 'stop_unconfirmed',
         severity: 'warning',

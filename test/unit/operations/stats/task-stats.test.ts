@@ -129,7 +129,7 @@ describe('queueStatsOf', () => {
 const FREE = {
   pauses: [],
   breakers: [],
-  unconfirmedStops: 0,
+  stops: null,
   limitReason: null,
   since: new Map<string, number>(),
 };

@@ -1,0 +1,16 @@
+// The stops of a fleet in which none waits, as operations read them.
+import type { StopFigures } from '../../src/operations/health/stop-figures.ts';
+
+export const CALM_STOPS: StopFigures = {
+  mode: 'enforce',
+  setMode: null,
+  jump: null,
+  doneHour: 12,
+  doneDay: 340,
+  budgetHour: 100,
+  budgetDay: 500,
+  held: 0,
+  observed: 0,
+  unconfirmed: 0,
+  resumedDay: 0,
+};

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { StopFigures } from '../../../../src/operations/health/stop-figures.ts';
+import { stopReasons } from '../../../../src/operations/health/stop-reasons.ts';
+import { CALM_STOPS } from '../../../support/stop-figures.ts';
+
+const JUMP = {
+  sinceMs: 1_000,
+  factor: 1_024.4,
+  baselineMbPerHour: 0.0524,
+  recentMbPerHour: 51.2,
+  acceptedAtMs: null,
+};
+
+const reasons = (over: Partial<StopFigures>) => stopReasons({ ...CALM_STOPS, ...over });
+
+it('a fleet without stops that wait has none, nor has one whose stops are not known', () => {
+  expect(reasons({})).toEqual([]);
+  expect(reasons({ mode: 'observe', observed: 28, doneHour: 100 })).toEqual([]);
+  expect(stopReasons(null)).toEqual([]);
+});
+
+describe('held stops are a warning, with the reason', () => {
+  it.each<[string, Partial<StopFigures>, string]>([
+    [
+      'the budget of the hour',
+      { held: 28, doneHour: 100 },
+      '28 stops are held: the stop budget is used up (100 of 100 in the last hour); release or dismiss them',
+    ],
+    [
+      'both budgets, exceeded by released stops',
+      { held: 1_200, doneHour: 1_000, doneDay: 1_000 },
+      '1,200 stops are held: the stop budget is used up (1,000 of 100 in the last hour, 1,000 of 500 in the last day); release or dismiss them',
+    ],
+    [
+      'a budget of zero',
+      { held: 1, doneHour: 0, budgetHour: 0 },
+      '1 stop is held: the stop budget is used up (0 of 0 in the last hour); release or dismiss it',
+    ],
+    [
+      'a budget that is free again',
+      { held: 2, doneHour: 99, budgetDay: null },
+      '2 stops are held: an operator must decide, although the stop budget is free again; release or dismiss them',
+    ],
+    [
+      'a jump',
+      { held: 2, doneHour: 100, jump: JUMP },
+      '2 stops are held: the readings of the fleet jumped; release or dismiss them',
+    ],
+  ])('%s', (_, figures, text) => {
+    expect(reasons(figures)).toContainEqual({
+      code: 'stops_held',
+      severity: 'warning',
+      text,
+      command: 'cardpoll stops list --state held',
+    });
+  });
+});
+
+describe('a jump of the readings', () => {
+  it('is an alert, with its factor and its start, and comes first', () => {
+    expect(reasons({ jump: JUMP, held: 2 })[0]).toEqual({
+      code: 'usage_jump',
+      severity: 'alert',
+      text:
+        'the readings of the fleet grow 1,024 times as fast as before (51 instead of 0.052 MB an hour): ' +
+        'all stops are held; if the readings are right, accept them',
+      command: "cardpoll stops mode enforce --reason 'the readings are right'",
+      sinceMs: 1_000,
+    });
+  });
+
+  it('holds nothing in mode observe', () => {
+    expect(reasons({ jump: JUMP, mode: 'observe' })[0]?.text).toContain('stops are only observed');
+  });
+
+  it('that an operator accepted is none', () => {
+    expect(reasons({ jump: { ...JUMP, acceptedAtMs: 2_000 } })).toEqual([]);
+  });
+});
