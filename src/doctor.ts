@@ -80,6 +80,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     random: Math.random,
     settle: () => systemClock.sleep(SETTLE_MS),
     upkeep: { cleanupSchedule: config.cleanup.schedule },
+    stops: config.stops,
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }

@@ -1,5 +1,6 @@
 // What the doctor learns from a daemon: whether it answers, accepts the token and has this version, and the health of its
 // fleet. Used by the doctor command. The daemon itself writes the sentences about the fleet.
+import type { OverviewBody } from '../api/client/client-bodies.ts';
 import { type Finding, failed, ok, reasonFinding, warning } from '../domain/finding.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
@@ -7,6 +8,7 @@ import type { CommandContext } from './command.ts';
 import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';
+const STOP_MODE_CHECK = 'stop mode';
 
 export interface DaemonFindings {
   /** Whether it reported the health of its fleet. */
@@ -23,7 +25,7 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   if (unusable !== null) return { answers: false, items: [unusable] };
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
-    const { version, health, health_reasons, workers } = body;
+    const { version, health, health_reasons, workers, stops } = body;
     const reasons = health_reasons.map((reason) =>
       reasonFinding({ ...reason, since: momentOf(reason.since) }),
     );
@@ -32,6 +34,8 @@ export async function daemonFindings(context: CommandContext, start: string | nu
       items: [
         ok(CHECK, `answers; ${workers.length} live, health ${health}`),
         versionFinding(version),
+        // With a configuration the doctor reads the mode from the database, with who set it.
+        ...(start === null ? observeFindings(stops) : []),
         ...reasons,
       ],
     };
@@ -65,6 +69,13 @@ function versionFinding(version: string): Finding {
   return warning(check, `the daemon is ${version}, this command is ${VERSION}`, {
     hint: 'answers may lack fields that this command needs; install the same version here',
   });
+}
+
+/** No health reason says it, because an operator decided it. An older daemon does not send the mode. */
+function observeFindings({ mode, observed }: OverviewBody['stops']): Finding[] {
+  if (mode !== 'observe') return [];
+  const detail = `observe: no card is stopped, ${observed ?? 0} would have been`;
+  return [warning(STOP_MODE_CHECK, detail, { command: 'cardpoll stops list --state observed' })];
 }
 
 function unanswered(error: CardpollError, start: string | null): Finding {

@@ -62,7 +62,6 @@ interface OperationsOptions {
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
   readonly version: string;
-  /** The mode and the limits of stops of this instance. */
   readonly stops: StopSettings;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;

@@ -15,7 +15,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { openRedisLiveStore } from '../../src/store/redis/live-store.ts';
-import { USUAL_STOPS } from './stop-rules.ts';
+import { DEFAULT_STOPS } from './stop-rules.ts';
 
 export const USUAL_BOUNDS: ServerBounds = {
   maxConnections: 5_000,
@@ -104,7 +104,7 @@ export async function startApi(stores: {
     clock: systemClock,
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
-    stops: { ...USUAL_STOPS, ...stores.stops },
+    stops: { ...DEFAULT_STOPS, ...stores.stops },
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),

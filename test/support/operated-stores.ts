@@ -10,7 +10,7 @@ import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { freshDatabase } from './fresh-stores.ts';
-import { USUAL_STOPS } from './stop-rules.ts';
+import { DEFAULT_STOPS } from './stop-rules.ts';
 
 export interface OperatedStores {
   readonly databaseUrl: string;
@@ -56,7 +56,7 @@ export async function openOperatedStores({
         clock,
         timeZone: 'Asia/Shanghai',
         version: '1.2.3',
-        stops: USUAL_STOPS,
+        stops: DEFAULT_STOPS,
         guard,
         tester: new WebhookTester({ guard, secrets: [], clock }),
         auditLog: { info: () => {} },

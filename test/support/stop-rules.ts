@@ -3,5 +3,4 @@ import type { StopRules, StopSettings } from '../../src/domain/stops/stop.ts';
 
 export const UNLIMITED: StopRules = { mode: 'enforce', maxPerHour: null, maxPerDay: null };
 
-/** The defaults of the settings. */
-export const USUAL_STOPS: StopSettings = { mode: 'enforce', maxPerHour: null, maxPerDay: null };
+export const DEFAULT_STOPS: StopSettings = { mode: 'enforce', maxPerHour: null, maxPerDay: null };

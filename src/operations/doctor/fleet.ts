@@ -1,5 +1,6 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
+import type { StopSettings } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
@@ -9,6 +10,7 @@ import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
 import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
+import { stopModeFindings } from './stop-mode.ts';
 import { type UpkeepSettings, upkeepFindings } from './upkeep.ts';
 
 interface FleetFacts {
@@ -19,12 +21,13 @@ interface FleetFacts {
   /** Waits as long as a changed card needs to reach its rings. */
   readonly settle: () => Promise<void>;
   readonly upkeep: UpkeepSettings;
+  readonly stops: StopSettings;
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, upkeep } = facts;
+  const { live, records, clock, random, settle, upkeep, stops } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = databaseOutagesOf(instances)?.leaderless !== true;
@@ -32,6 +35,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     Promise.resolve(instanceFindings(instances)),
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
+    answered('stop mode', () => stopModeFindings(records, stops)),
     answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

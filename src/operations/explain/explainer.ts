@@ -66,7 +66,7 @@ export class Explainer {
       card,
       tasks: await Promise.all(TASK_TYPES.map((taskType) => this.#task(taskType, card, surroundings))),
       usage,
-      stops: stopEntries(stops, card.stopped),
+      stops: stopEntries(stops, card),
       openTriggers: surroundings.openTriggers,
       logsCommand: `cardpoll logs --iccid ${iccid}`,
     };

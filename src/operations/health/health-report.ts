@@ -32,7 +32,7 @@ export type GatewayReport = ReportOf<typeof gatewayReport>;
 const count = (meaning: string) =>
   z.int().nullable().describe(`${meaning}; null while the database is silent`);
 
-export const stopReport = z.object({
+export const stopNumbers = z.object({
   mode: z
     .enum(STOP_MODES)
     .nullable()
@@ -49,4 +49,4 @@ export const stopReport = z.object({
   unconfirmed: count('Cards not stopped although the gateway acknowledged it'),
   resumedDay: count('Cards resumed in the last day'),
 });
-export type StopReport = ReportOf<typeof stopReport>;
+export type StopNumbers = ReportOf<typeof stopNumbers>;

@@ -3,7 +3,7 @@
 import { type StopMode, type StopSettings, stopRulesOf } from '../../domain/stops/stop.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { StopControl } from '../../store/ports/records/stop-control.ts';
-import type { StopReport } from './health-report.ts';
+import type { StopNumbers } from './health-report.ts';
 
 export interface StopFigures extends StopControl {
   /** The mode in force. */
@@ -35,7 +35,7 @@ export async function readStopFigures(
 }
 
 /** @param figures null: not known. */
-export function stopReportOf(figures: StopFigures | null): StopReport {
+export function stopNumbersOf(figures: StopFigures | null): StopNumbers {
   return {
     mode: figures?.mode ?? null,
     doneHour: figures?.doneHour ?? null,

@@ -1,7 +1,7 @@
 // The reports of the fleet: queues, tasks, the overview, history and failures. Made by stats.ts, task-stats.ts,
 // history.ts and failures.ts.
 import { z } from 'zod';
-import { gatewayReport, healthReason, stopReport } from '../health/health-report.ts';
+import { gatewayReport, healthReason, stopNumbers } from '../health/health-report.ts';
 import { capacity, pauseReport } from '../limits/limits-report.ts';
 import { REPORT_NAMES, type ReportOf, taskType } from '../report.ts';
 import { initReport } from '../schedule/schedule-report.ts';
@@ -106,7 +106,7 @@ export const overview = z
     capacity: fleetCapacity,
     gateway: gatewayReport,
     pauses: z.array(pauseReport),
-    stops: stopReport,
+    stops: stopNumbers,
     tasks: z.array(taskStats),
     init: initReport,
     workers: z.array(instanceReport).describe('Live instances'),

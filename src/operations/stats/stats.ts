@@ -13,7 +13,7 @@ import { breakersOf, gatewayReportOf } from '../health/gateway-report.ts';
 import { fleetReasons, healthOfReasons, type ReasonsSince } from '../health/health-reasons.ts';
 import type { GatewayReport } from '../health/health-report.ts';
 import type { PatientReading } from '../health/patient-reading.ts';
-import { type StopFigures, stopReportOf } from '../health/stop-figures.ts';
+import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
@@ -68,7 +68,7 @@ export class StatsOperations {
       capacity: fleetCapacity(tasks),
       gateway: surroundings.gateway,
       pauses: surroundings.pauses,
-      stops: stopReportOf(surroundings.stops),
+      stops: stopNumbersOf(surroundings.stops),
       init,
       workers: surroundings.instances.map(instanceReportOf),
     };

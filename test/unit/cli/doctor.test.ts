@@ -44,6 +44,18 @@ it('ends with 0 when nothing failed; warnings are no failure', async () => {
   expect(code).toBe(0);
 });
 
+it('says where only the daemon can be asked that no card is stopped', async () => {
+  const stops = { ...OVERVIEW.stops, mode: 'observe', observed: 28 };
+  const { env } = await daemonThatSays(json({ ...WELL, stops }));
+  const { code, stdout } = await cli(['doctor'], { env });
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    'stop mode\twarning\tobserve: no card is stopped, 28 would have been\t-\tcardpoll stops list --state observed\n',
+  );
+  const { env: other } = await daemonThatSays(json({ ...WELL, stops }));
+  expect((await cli(argv, { env: other, launchers: examined(REDIS) })).stdout).not.toContain('stop mode');
+});
+
 it('ends with 1 when the fleet is not well, and says why and what to type', async () => {
   const { env } = await daemonThatSays(json(OVERVIEW));
   const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS) });

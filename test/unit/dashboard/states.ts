@@ -71,6 +71,11 @@ export const TROUBLED: Bodies['overview'] = {
       },
     ],
   },
+  stops: {
+    mode: 'observe',
+    ...{ done_hour: 100_000, done_day: 100_000, budget_hour: 100_000, budget_day: 500_000 },
+    ...{ held: 100_000, observed: 100_000, unconfirmed: 10_000, resumed_day: 100_000 },
+  },
   pauses: TASK_TYPES.map((task_type) => ({
     task_type,
     source: 'gateway' as const,

@@ -92,6 +92,7 @@ describe('the overview', () => {
     ['capacity', /capacity +demand 278\/s of 833\/s, 66 % free, no backlog/],
     ['breakers', /gateway +● closed/],
     ['pauses', /pauses +none/],
+    ['stops', /stops +enforce, 12 of 100 this hour, 340 of 500 today *$/m],
     ['the initialisation', /init +completed 1m ago, 1,000,000 cards/],
     ['instances', /instances +1 {2}worker-1\/4000001 100k running/],
     ['alerts', /alerts +none fires/],
@@ -105,6 +106,7 @@ describe('the overview', () => {
   it.each([
     ['breakers', /gateway +✖ gateway open {2}since 1m 30s, next probe in 53s, 64 instances/],
     ['pauses', /pauses +■ realname 7d left {2}by the gateway/],
+    ['stops', /stops +observe, no card is stopped, 100k would have been, 100k held, 100k resumed today/],
     ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
@@ -118,6 +120,36 @@ describe('the overview', () => {
     const screen = screenOf(troubledState({ columns: 60, rows: 15 }));
     expect(screen).not.toContain('has never run');
     expect(screen).toMatch(/gateway +✖/);
+  });
+});
+
+describe('the line of stops', () => {
+  const stopsOf = (over: Partial<Bodies['overview']['stops']>, size: { columns: number; rows: number }) => {
+    const { overview } = calmState().data;
+    const body = { ...overview.body, stops: { ...overview.body?.stops, ...over } } as Bodies['overview'];
+    const lines = frameLines(stateAfter(calmState(size), received('overview', body)));
+    return lines.find((line) => textOf(line).startsWith('stops')) ?? [];
+  };
+  const toneOf = (line: Line) => line.at(1)?.tone;
+
+  it.each(SIZES.slice(1))('stays while it is not calm, on %i columns and %i lines', (columns, rows) => {
+    const size = { columns, rows };
+    const held = stopsOf({ held: 28 }, size);
+    expect(textOf(held)).toMatch(/^stops +enforce, 12 of 100 this hour, 340 of 500 today, 28 held *$/);
+    expect(toneOf(held)).toBe('warn');
+    const observe = stopsOf({ mode: 'observe', observed: 1_200 }, size);
+    expect(textOf(observe)).toMatch(/^stops +observe, no card is stopped, 1,200 would have been *$/);
+    expect(toneOf(observe)).toBe('warn');
+  });
+
+  it('shows no budget where there is none, and nothing that is not known', () => {
+    const size = { columns: 80, rows: 24 };
+    const free = stopsOf({ budget_hour: null, budget_day: null, resumed_day: 3 }, size);
+    expect(textOf(free)).toMatch(/^stops +enforce, 12 this hour, 340 today, 3 resumed today *$/);
+    expect(toneOf(free)).toBeUndefined();
+    expect(textOf(stopsOf({ mode: null, held: null, done_hour: null }, size))).toMatch(
+      /^stops +not known *$/,
+    );
   });
 });
 

@@ -6,6 +6,8 @@ import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
+import { DEFAULT_STOPS } from '../../../support/stop-rules.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const NOW = '2026-11-15T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -24,7 +26,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(async () => {
   clock = new FakeClock(NOW);
-  await database.sql(`DELETE FROM alert_rules; DELETE FROM cleanup_run_items; DELETE FROM cleanup_runs;
+  await database.sql(`DELETE FROM card_stops; DELETE FROM stop_control; INSERT INTO stop_control DEFAULT VALUES;
+    DELETE FROM alert_rules; DELETE FROM cleanup_run_items; DELETE FROM cleanup_runs;
     UPDATE cardpoll_migrations SET applied_at = '${NOW}'`);
   stores = await openOperatedStores({ databaseOf: database, clock });
 });
@@ -41,6 +44,7 @@ async function look(over: Partial<Facts> = {}) {
     random: () => 0,
     settle: async () => {},
     upkeep: { cleanupSchedule: '0 3 * * *' },
+    stops: DEFAULT_STOPS,
     overview: () => stores.operations().stats.overview(),
     ...over,
   });
@@ -80,6 +84,7 @@ describe('a fleet', () => {
       'instances: ok: 1 of 1.2.3',
       'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
       'cards in rings: ok: 3 cards checked, all in their rings',
+      'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
       'alert rules: ok: 1 of 1 rules enabled, 0 with a webhook',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
       'fleet: ok: 1 instances alive, health normal',
@@ -92,6 +97,7 @@ describe('a fleet', () => {
       'instances',
       'running counts',
       'cards in rings',
+      'stop mode',
       'alert rules',
       'cleanup',
     ]);
@@ -150,13 +156,18 @@ describe('a fleet', () => {
       Object.assign(Object.create(part), { [name]: away });
     const told = await look({
       live: { ...live, work: failing(live.work, 'runningCount'), rings: failing(live.rings, 'list') },
-      records: { ...records, alerts: failing(records.alerts, 'rules') },
+      records: {
+        ...records,
+        alerts: failing(records.alerts, 'rules'),
+        stopControl: failing(records.stopControl, 'read'),
+      },
       overview: away,
     });
     expect(briefly(told)).toEqual([
       'instances: ok: 1 of 1.2.3',
       'running counts: unknown: away',
       'cards in rings: unknown: away',
+      'stop mode: unknown: away',
       'alert rules: unknown: away',
       'fleet: unknown: away',
     ]);
@@ -248,6 +259,71 @@ describe('the cleanup', () => {
         status: 'warning',
         detail: 'the last run failed: manual_triggers: locked; alert_history: full',
         command,
+      },
+    ]);
+  });
+});
+
+describe('stops', () => {
+  const NO_LIMIT = { unit: 'none' } as const;
+
+  it('that wait, and a jump of the readings, are findings', async () => {
+    await allInRings();
+    await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by)
+      SELECT id, '2026-11-01', '', 2, 1, 'held', 'usage_jump' FROM generate_series(41, 42) id`);
+    await stores.records.stopControl.beginJump({ factor: 30, baselineMbPerHour: 1, recentMbPerHour: 30 });
+    // The health of the fleet does not wait for a slow database: the figures come with one of the next readings.
+    const findings = await waitFor(async () => {
+      const all = await look();
+      return all.some(({ check }) => check === 'usage_jump') ? all : null;
+    });
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'usage_jump',
+        status: 'failed',
+        command: expect.stringMatching(/^cardpoll /),
+      }),
+    );
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'stops_held', status: 'warning' }));
+    expect(findings.find(({ check }) => check === 'stop mode')?.detail).toMatch(/, 2 held$/);
+  });
+
+  it('that are only observed by the setting are a warning', async () => {
+    await database.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state)
+      VALUES (41, '2026-11-01', '', 2, 1, 'observed')`);
+    expect(await found('stop mode', { stops: { ...DEFAULT_STOPS, mode: 'observe' } })).toEqual([
+      {
+        check: 'stop mode',
+        status: 'warning',
+        detail: 'observe, by the setting stops.mode: no card is stopped, 1 would have been',
+        hint: 'look at cardpoll stops list --state observed, then stop cards again',
+        command: "cardpoll stops mode enforce --reason 'checked what it would stop'",
+      },
+    ]);
+  });
+
+  it('that an operator lets only be observed are a warning with who, when and why, and with the other setting', async () => {
+    await stores.records.stopControl.setMode('observe', 'anna', 'wrong readings');
+    const since = (await stores.records.stopControl.read()).setMode?.sinceMs ?? 0;
+    expect(await found('stop mode')).toMatchObject([
+      {
+        status: 'warning',
+        detail:
+          `observe, set by anna at ${new Date(since).toISOString()} (wrong readings); ` +
+          'the setting stops.mode says enforce, without effect: no card is stopped, 0 would have been',
+      },
+    ]);
+  });
+
+  it('that an operator enforces are well, whatever the setting says', async () => {
+    await stores.records.stopControl.setMode('enforce', 'anna', 'checked');
+    const stops = { mode: 'observe', maxPerHour: NO_LIMIT, maxPerDay: NO_LIMIT } as const;
+    expect(await found('stop mode', { stops })).toMatchObject([
+      {
+        status: 'ok',
+        detail: expect.stringMatching(
+          /^enforce, set by anna at \S+ \(checked\); the setting stops.mode says observe, without effect: 0 stops in the last hour, 0 in the last day, 0 held$/,
+        ),
       },
     ]);
   });

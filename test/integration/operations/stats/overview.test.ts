@@ -11,7 +11,7 @@ import { INIT_NOT_STARTED } from '../../../../src/store/ports/live/coordination.
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { type OperatedStores, openOperatedStores } from '../../../support/operated-stores.ts';
 import { instanceOf, PolledFleet } from '../../../support/polled-fleet.ts';
-import { USUAL_STOPS } from '../../../support/stop-rules.ts';
+import { DEFAULT_STOPS } from '../../../support/stop-rules.ts';
 
 let database: OperatedStores;
 let stores: OperatedStores;
@@ -55,7 +55,7 @@ function statsWith(stops: Partial<StopSettings>): Operations['stats'] {
     clock,
     timeZone: 'UTC',
     version: '1.2.3',
-    stops: { ...USUAL_STOPS, ...stops },
+    stops: { ...DEFAULT_STOPS, ...stops },
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock }),
     auditLog: { info: () => {} },
@@ -346,7 +346,7 @@ describe('the number of cards', () => {
       clock,
       timeZone: 'UTC',
       version: '1.2.3',
-      stops: USUAL_STOPS,
+      stops: DEFAULT_STOPS,
       guard,
       tester: new WebhookTester({ guard, secrets: [], clock }),
       auditLog: { info: () => {} },

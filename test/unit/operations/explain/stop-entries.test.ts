@@ -2,20 +2,24 @@ import { expect, it } from 'vitest';
 import { stopEntries } from '../../../../src/operations/explain/stop-entries.ts';
 import type { CardStop } from '../../../../src/store/ports/records/stop-records.ts';
 
-const stop = (differing: Partial<CardStop>): CardStop =>
-  ({
-    ...{ month: '2026-11', usedMb: 120, allowanceMb: 100, requestedAtMs: 1_000, completedAtMs: 2_000 },
-    ...{ unconfirmed: 0, lastError: null },
-    ...differing,
-  }) as CardStop;
+const stop = (differing: Partial<CardStop>): CardStop => ({
+  ...{ month: '2026-11', state: 'done', usedMb: 120, allowanceMb: 100 },
+  ...{ requestedAtMs: 1_000, completedAtMs: 2_000, resumedAtMs: null },
+  ...{ attempts: 1, unconfirmed: 0, lastError: null },
+  ...{ heldBy: null, orderedBy: null, reason: null },
+  ...differing,
+});
 const USED = '120 of 100 MB used in 2026-11';
+const entriesOf = (stops: readonly CardStop[], stopped: boolean) =>
+  stopEntries(stops, { cardId: 42, stopped });
+const entryOf = (differing: Partial<CardStop>) => entriesOf([stop(differing)], false)[0];
 
 it('says when the card was stopped, and for what', () => {
-  expect(stopEntries([stop({})], true)).toEqual([{ at: new Date(2_000), action: 'stopped', detail: USED }]);
+  expect(entriesOf([stop({})], true)).toEqual([{ at: new Date(2_000), action: 'stopped', detail: USED }]);
 });
 
 it('says that a card runs again which is not stopped now, of its last stop only', () => {
-  const entries = stopEntries([stop({}), stop({ month: '2026-10' })], false);
+  const entries = entriesOf([stop({}), stop({ month: '2026-10' })], false);
   expect(entries[0]).toEqual({
     ...{ at: new Date(2_000), action: 'stopped, runs again' },
     detail: `${USED}; not stopped a second time in the month`,
@@ -23,22 +27,64 @@ it('says that a card runs again which is not stopped now, of its last stop only'
   expect(entries[1]).toMatchObject({ action: 'stopped' });
 });
 
-it('says that a stop was asked for, how often in vain, and what went wrong last', () => {
+it('says that a card was resumed, and when', () => {
+  expect(entryOf({ state: 'resumed', resumedAtMs: 3_000 })).toEqual({
+    ...{ at: new Date(3_000), action: 'stopped and resumed' },
+    detail: `${USED}; not stopped a second time in the month`,
+  });
+});
+
+it('says who ordered a stop and why, also of a card without a limit', () => {
+  const order = { orderedBy: 'anna', reason: 'lost device', allowanceMb: null };
+  expect(entriesOf([stop(order)], true)).toMatchObject([
+    { action: 'stopped', detail: '120 MB used in 2026-11; by order of anna: lost device' },
+  ]);
+  expect(entryOf({ ...order, state: 'requested', completedAtMs: null, attempts: 0 })).toEqual({
+    ...{ at: new Date(1_000), action: 'stop requested' },
+    detail:
+      '120 MB used in 2026-11; by order of anna: lost device; the next package poll makes it, unless stops are only observed',
+  });
+});
+
+it.each([
+  ['budget_hour', 'the stops allowed in an hour were used up'],
+  ['budget_day', 'the stops allowed in a day were used up'],
+  ['usage_jump', 'the readings of the whole fleet jumped'],
+] as const)('says why a stop is held, and what to type: %s', (heldBy, why) => {
+  expect(entryOf({ state: 'held', heldBy, completedAtMs: null })).toEqual({
+    ...{ at: new Date(1_000), action: 'stop held' },
+    detail: `${USED}; not stopped, because ${why}; cardpoll stops release 42 stops it, cardpoll stops dismiss 42 gives it up`,
+  });
+});
+
+it('says that a card is not stopped because stops were only observed, or because an operator dismissed its stop', () => {
   const open = { completedAtMs: null };
-  expect(stopEntries([stop(open)], false)).toEqual([
-    { at: new Date(1_000), action: 'stop requested', detail: USED },
-  ]);
-  expect(stopEntries([stop({ ...open, lastError: 'HTTP 500' })], false)).toMatchObject([
-    { action: 'stop requested', detail: `${USED}; last error: HTTP 500` },
-  ]);
-  expect(stopEntries([stop({ ...open, unconfirmed: 2 })], false)).toMatchObject([
-    { action: 'stop unconfirmed', detail: `${USED}; acknowledged 2 times without effect` },
-  ]);
-  expect(stopEntries([stop({ ...open, unconfirmed: 3, lastError: 'HTTP 500' })], false)).toEqual([
+  expect(entryOf({ ...open, state: 'observed' })).toMatchObject({
+    action: 'stop observed',
+    detail: `${USED}; not stopped, because stops were only observed (cardpoll stops mode)`,
+  });
+  expect(entryOf({ ...open, state: 'dismissed', orderedBy: 'anna', reason: 'wrong readings' })).toMatchObject(
     {
-      at: new Date(1_000),
-      action: 'stop unconfirmed',
-      detail: `${USED}; acknowledged 3 times without effect; last error: HTTP 500`,
+      action: 'stop dismissed',
+      detail: `${USED}; not stopped in the month, by order of anna: wrong readings`,
     },
-  ]);
+  );
+});
+
+it('says that a stop was asked for, how often in vain, and what went wrong last', () => {
+  const open = { state: 'requested', completedAtMs: null } as const;
+  expect(entryOf(open)).toEqual({ at: new Date(1_000), action: 'stop requested', detail: USED });
+  expect(entryOf({ ...open, lastError: 'HTTP 500' })).toMatchObject({
+    action: 'stop requested',
+    detail: `${USED}; last error: HTTP 500`,
+  });
+  expect(entryOf({ ...open, unconfirmed: 2 })).toMatchObject({
+    action: 'stop unconfirmed',
+    detail: `${USED}; acknowledged 2 times without effect`,
+  });
+  expect(entryOf({ ...open, unconfirmed: 3, lastError: 'HTTP 500' })).toEqual({
+    at: new Date(1_000),
+    action: 'stop unconfirmed',
+    detail: `${USED}; acknowledged 3 times without effect; last error: HTTP 500`,
+  });
 });
