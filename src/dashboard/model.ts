@@ -104,6 +104,7 @@ const COMMANDS: Record<Command, (state: State) => State> = {
   'show-triggers': (state) => shown(state, 'triggers'),
   'show-instances': (state) => shown(state, 'instances'),
   'show-configs': (state) => shown(state, 'configs'),
+  'show-stops': (state) => shown(state, 'stops'),
   up: (state) => moved(state, -1),
   down: (state) => moved(state, 1),
   left: (state) => otherTask(state, -1),

@@ -15,7 +15,16 @@ import type { TaskType } from '../domain/task-type.ts';
 import type { Action, ChangePlan } from './actions.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
-export const VIEWS = ['overview', 'task', 'alerts', 'triggers', 'instances', 'configs', 'card'] as const;
+export const VIEWS = [
+  'overview',
+  'task',
+  'alerts',
+  'triggers',
+  'instances',
+  'configs',
+  'stops',
+  'card',
+] as const;
 export type View = (typeof VIEWS)[number];
 
 /** What the daemon answers, by source. */
@@ -180,6 +189,7 @@ export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
     case 'triggers':
       return ['overview', 'triggers'];
     case 'instances':
+    case 'stops':
       return ['overview'];
     case 'configs':
       return ['overview', 'configs'];

@@ -12,6 +12,7 @@ import { helpLine, helpLines } from './help.ts';
 import { instancesLines } from './instances.ts';
 import type { Room } from './layout.ts';
 import { overviewLines } from './overview.ts';
+import { stopsLines } from './stops.ts';
 import { taskLines } from './task.ts';
 import { triggersLines } from './triggers.ts';
 
@@ -26,6 +27,7 @@ const BODIES: Record<View, (state: State, room: Room) => Line[]> = {
   triggers: triggersLines,
   instances: instancesLines,
   configs: configsLines,
+  stops: stopsLines,
   card: cardLines,
 };
 

@@ -98,6 +98,28 @@ describe('tables', () => {
     ]);
   });
 
+  it.each<[string, Partial<typeof OVERVIEW.stops>, string, boolean]>([
+    ['held', { held: 28 }, 'stops: enforce, 12 of 100 this hour, 340 of 500 today, 28 held', true],
+    [
+      'only observed',
+      { mode: 'observe', observed: 1_200 },
+      'stops: observe, no card is stopped, 1,200 would have been',
+      true,
+    ],
+    [
+      'without a limit',
+      { budget_hour: null, budget_day: null },
+      'stops: enforce, 12 this hour, 340 today',
+      false,
+    ],
+    ['not known', { mode: null, held: null }, 'stops: not known', false],
+  ])('show stops that are %s, in yellow if an operator should look', async (_, stops, line, isYellow) => {
+    const body = { ...OVERVIEW, stops: { ...OVERVIEW.stops, ...stops } };
+    const { env } = await daemonThatSays(json(body));
+    const { stdout } = await cli(['stats'], { env: { ...env, TERM: 'xterm' }, tty: true });
+    expect(stdout).toContain(isYellow ? `\n${ESC}[33m${line}${ESC}[39m\n` : `\n${line}\n`);
+  });
+
   it('say first that the gateway is down: since when, why, and when it is tried again', async () => {
     const breaker = {
       interface: 'gateway',

@@ -123,6 +123,57 @@ describe('the overview', () => {
   });
 });
 
+describe('the view of stops', () => {
+  const viewOf = (over: Partial<Bodies['overview']['stops']>, reasons: readonly string[] = []) => {
+    const { overview } = calmState().data;
+    const [first] = troubledState().data.overview.body?.health_reasons ?? [];
+    const health_reasons = reasons.map((code) => ({
+      ...first,
+      code,
+      severity: 'warning',
+      text: `about ${code}`,
+    }));
+    const body = {
+      ...overview.body,
+      health_reasons,
+      stops: { ...overview.body?.stops, ...over },
+    } as unknown as Bodies['overview'];
+    return screenOf(stateAfter(calmState({ view: 'stops' }), received('overview', body)));
+  };
+
+  it('shows mode, budget and what waits, with the command that stops the bleeding', () => {
+    const screen = viewOf({});
+    expect(screen).toMatch(/^● normal {2}no stop waits *$/m);
+    expect(screen).toMatch(/^mode +● enforce {2}cards over their package are stopped *$/m);
+    expect(screen).toMatch(/^ +-> cardpoll stops mode observe --reason \.\.\. *$/m);
+    expect(screen).toMatch(/^this hour +█+░+ 12 of 100 *$/m);
+    expect(screen).toMatch(/^today +█+░+ 340 of 500 *$/m);
+    expect(screen).toMatch(/^held +0 wait until an operator decides *$/m);
+    expect(screen).not.toContain('--state');
+  });
+
+  it('shows what waits and what was observed with the command that lists it, and the reasons of health about stops', () => {
+    const screen = viewOf({ mode: 'observe', held: 28, observed: 1_200 }, ['paused', 'stops_held']);
+    expect(screen).toContain('▲ warning  about stops_held');
+    expect(screen).not.toContain('about paused');
+    expect(screen).toMatch(/^mode +▲ observe {2}no card is stopped/m);
+    expect(screen).toContain('-> cardpoll stops mode enforce --reason ...');
+    expect(screen).toMatch(/^held +28 wait.*\n +-> cardpoll stops list --state held/m);
+    expect(screen).toMatch(/^observed +1,200 would.*\n +-> cardpoll stops list --state observed/m);
+  });
+
+  it('shows a budget that is used up, one of 0, and none', () => {
+    const screen = viewOf({ done_hour: 100, budget_day: 0, done_day: 0 });
+    expect(screen).toMatch(/^this hour +█{20} 100 of 100, used up: further stops are held *$/m);
+    expect(screen).toMatch(/^today +█{20} 0 of 0, used up: further stops are held *$/m);
+    expect(viewOf({ budget_hour: null })).toMatch(/^this hour +12 cards stopped, no limit *$/m);
+  });
+
+  it('says that nothing is known while the database does not answer', () => {
+    expect(viewOf({ mode: null })).toContain('nothing is known of stops');
+  });
+});
+
 describe('the line of stops', () => {
   const stopsOf = (over: Partial<Bodies['overview']['stops']>, size: { columns: number; rows: number }) => {
     const { overview } = calmState().data;
