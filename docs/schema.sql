@@ -327,6 +327,7 @@ CREATE TABLE resume_runs (
   created_role text NOT NULL,
   created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   cancelled_at timestamp with time zone,
+  listed integer,
   month date,
   CONSTRAINT resume_runs_pkey PRIMARY KEY (id),
   CONSTRAINT resume_runs_month_key UNIQUE (month)

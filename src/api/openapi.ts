@@ -15,6 +15,7 @@ const TAGS = [
   { name: 'polling-configs', description: 'Which cards are polled, and how often' },
   { name: 'polling-manual-trigger', description: 'Manual polls of single cards or of many' },
   { name: 'data-cleanup', description: 'Retention, and the runs that enforce it' },
+  { name: 'stops', description: 'Stopped cards: the mode, held stops, and the way back' },
   { name: 'cards', description: 'The fleet, card by card' },
   { name: 'audit', description: 'Who changed what' },
   { name: 'probes', description: 'Alive, ready, version, metrics, this description' },

@@ -26,6 +26,9 @@ import { InitOperations } from './schedule/init.ts';
 import { FailureOperations } from './stats/failures.ts';
 import { HistoryOperations } from './stats/history.ts';
 import { StatsOperations } from './stats/stats.ts';
+import { ResumeOperations } from './stops/resumes.ts';
+import { StopModeOperations } from './stops/stop-mode.ts';
+import { StopOperations } from './stops/stops.ts';
 import { TriggerOperations } from './triggers.ts';
 
 export interface Operations {
@@ -42,6 +45,9 @@ export interface Operations {
   readonly alertHistory: AlertHistoryOperations;
   readonly silences: SilenceOperations;
   readonly cards: CardOperations;
+  readonly stops: StopOperations;
+  readonly stopMode: StopModeOperations;
+  readonly resumes: ResumeOperations;
   readonly explainer: Explainer;
   readonly cleanup: CleanupOperations;
   readonly requests: RepeatableRequests;
@@ -96,6 +102,7 @@ export function openOperations({
   const concurrency = new ConcurrencyOperations(live, records, audit);
   const pauses = new PauseOperations(live, audit);
   const cards = new CardOperations({ audit, live, records, cardTotal, clock, calendar });
+  const stopMode = new StopModeOperations(records, audit, stops.mode);
   return {
     audit,
     concurrency,
@@ -125,6 +132,9 @@ export function openOperations({
     silences: new SilenceOperations({ records: records.alerts, clock, audit }),
     requests: new RepeatableRequests(live),
     cards,
+    stops: new StopOperations({ records, audit, mode: stopMode, clock, calendar }),
+    stopMode,
+    resumes: new ResumeOperations(live, records, audit),
     explainer: new Explainer({ live, records, cards, pauses, clock }),
     cleanup: new CleanupOperations({ audit, live, records, clock, calendar }),
   };

@@ -3,10 +3,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Audit } from '../../operations/audit.ts';
 import { auditItem } from '../../operations/audit-report.ts';
+import { instant } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery, pageRequestOf } from '../schemas/page.ts';
 
-const notAnInstant = 'must be a time as in 2026-11-21T10:00:00Z';
-const queryInstant = z.iso.datetime({ offset: true, error: notAnInstant }).transform((at) => Date.parse(at));
 const MAX_WORD_CHARS = 200;
 const wordError = `must have 1 to ${MAX_WORD_CHARS} printable characters`;
 const word = z
@@ -24,8 +23,8 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
           tags: ['audit'],
           summary: 'List changes, newest first; an action also selects all actions that begin with its words',
           querystring: pageQuery.extend({
-            since: queryInstant.optional(),
-            until: queryInstant.optional(),
+            since: instant.optional(),
+            until: instant.optional(),
             actor: word.optional(),
             action: word.optional(),
           }),

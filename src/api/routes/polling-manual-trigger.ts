@@ -3,28 +3,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { wholeNumberWithin } from '../../operations/bounds.ts';
 import { batchReport, selectionCount, triggerReport } from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
-import { body, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
+import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['polling-manual-trigger'];
 const PATH = '/polling-manual-trigger';
 
-/** One problem for the whole list: ten thousand wrong ids are one mistake. */
-const cardIds = z
-  .custom<number[]>(isListOfCards, {
-    error: requiredOr(`must hold 1 to ${MAX_BATCH_CARDS} card ids, each ${cardIdRule()}`),
-  })
-  .meta({
-    type: 'array',
-    items: { type: 'integer', minimum: CARD_ID_BOUNDS.min, maximum: CARD_ID_BOUNDS.max },
-    minItems: 1,
-    maxItems: MAX_BATCH_CARDS,
-  });
+const cardIds = listOfCards(MAX_BATCH_CARDS, CARD_ID_BOUNDS);
 
 export function pollingManualTriggerRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -130,13 +119,4 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
         toWire(await triggers.count({ carrierId, status })),
     );
   };
-}
-
-function isListOfCards(value: unknown): boolean {
-  const isCardId = (one: unknown) => Number.isSafeInteger(one) && (one as number) >= CARD_ID_BOUNDS.min;
-  return Array.isArray(value) && value.length > 0 && value.length <= MAX_BATCH_CARDS && value.every(isCardId);
-}
-
-function cardIdRule(): string {
-  return wholeNumberWithin(CARD_ID_BOUNDS).replace(/^must be /, '');
 }

@@ -25,6 +25,27 @@ export function queryNumber(bounds: Bounds) {
 
 export const taskType = z.enum(TASK_TYPES, { error: requiredOr(`must be one of ${TASK_TYPES.join(', ')}`) });
 
+/** A time as in RFC 3339, as epoch milliseconds. */
+export const instant = z.iso
+  .datetime({ offset: true, error: 'must be a time as in 2026-11-21T10:00:00Z' })
+  .transform((at) => Date.parse(at));
+
+/** One problem for the whole list: ten thousand wrong ids are one mistake. */
+export function listOfCards(most: number, { min, max }: Bounds) {
+  const isCardId = (one: unknown) => Number.isSafeInteger(one) && (one as number) >= min;
+  const isList = (value: unknown) =>
+    Array.isArray(value) && value.length > 0 && value.length <= most && value.every(isCardId);
+  const rule = wholeNumberWithin({ min, max }).replace(/^must be /, '');
+  return z
+    .custom<number[]>(isList, { error: requiredOr(`must hold 1 to ${most} card ids, each ${rule}`) })
+    .meta({
+      type: 'array',
+      items: { type: 'integer', minimum: min, maximum: max },
+      minItems: 1,
+      maxItems: most,
+    });
+}
+
 const MAX_REASON_CHARS = 200;
 const reasonError = `must be text of at most ${MAX_REASON_CHARS} characters on one line`;
 

@@ -9,7 +9,6 @@ import { nextDueAt } from '../../domain/schedule/phase.ts';
 import { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { perTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { CardpollError } from '../../platform/errors.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardFilter } from '../../store/ports/records/card-records.ts';
@@ -21,6 +20,7 @@ import { type ImportFormat, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
+import { findCard } from './find-card.ts';
 
 export type { CardFilter } from '../../store/ports/records/card-records.ts';
 
@@ -39,10 +39,7 @@ export class CardOperations {
   /** @param cardIdOrIccid digits; 18 or more are an iccid. @throws CardpollError `not_found`. */
   async show(cardIdOrIccid: string): Promise<CardReport> {
     const { records, calendar, clock } = this.deps;
-    const card = /^\d{1,22}$/.test(cardIdOrIccid) ? await records.cards.find(cardIdOrIccid) : null;
-    if (card === null) {
-      throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
-    }
+    const card = await findCard(records.cards, cardIdOrIccid);
     const usageMonth = calendar.monthOf(clock.now());
     return {
       cardId: card.cardId,

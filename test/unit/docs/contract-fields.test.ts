@@ -12,6 +12,15 @@ import { cleanupPreview, cleanupProgress, retention } from '../../../src/operati
 import { concurrencyLimit, slotReset } from '../../../src/operations/limits/limits-report.ts';
 import { configReport, initState } from '../../../src/operations/schedule/schedule-report.ts';
 import { overview } from '../../../src/operations/stats/stats-report.ts';
+import {
+  dismissReport,
+  orderedStopReport,
+  releaseReport,
+  resumePreview,
+  resumeRunReport,
+  stopModeReport,
+  stopReport,
+} from '../../../src/operations/stops/stop-reports.ts';
 import { batchReport } from '../../../src/operations/trigger-report.ts';
 import { REPOSITORY } from '../../support/markdown.ts';
 
@@ -24,6 +33,19 @@ const SECTIONS: ReadonlyArray<readonly [title: string, reports: readonly z.ZodTy
   ['Cleanup', [retention, cleanupPreview, cleanupProgress], 'preview trigger progress'],
   ['Manual triggers', [batchReport], ''],
   ['Cards', [cardReport], 'task_type time'],
+  [
+    'Stops',
+    [
+      stopReport,
+      stopModeReport,
+      releaseReport,
+      dismissReport,
+      resumeRunReport,
+      resumePreview,
+      orderedStopReport,
+    ],
+    'PUT release dismiss resume cancel card_ids all true stops dry_run',
+  ],
   [
     'Import columns',
     [importReport],

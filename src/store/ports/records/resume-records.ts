@@ -5,7 +5,7 @@
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 
-/** The cards of a run: a list, or what cardpoll stopped since a time. Only cards that are stopped count. */
+/** The cards of a run: a list, or what cardpoll stopped since a time and is stopped now. */
 export type ResumeSelection =
   | { readonly cardIds: readonly number[] }
   | { readonly sinceMs: number; readonly carrierId: number | null };
@@ -28,6 +28,8 @@ export interface ResumeRun {
   readonly alreadyRunning: number;
   readonly failed: number;
   readonly cancelled: number;
+  /** Cards of its list that are not in it: unknown, or waiting in another run. */
+  readonly skipped: number;
   readonly createdAtMs: number;
   readonly cancelledAtMs: number | null;
   /** When its last card ended; null while cards wait. */
@@ -52,7 +54,7 @@ export interface FailedResume {
 }
 
 export interface ResumeRecords {
-  /** @returns how many cards the run would have, and how many of a list would not be in it, because they are not stopped. */
+  /** @returns how many cards the run would have, and how many of a list would be skipped. */
   preview(selection: ResumeSelection): Promise<{ readonly total: number; readonly skipped: number }>;
   /** Makes a run; cards that wait in another run are skipped. A run of no card is finished at once. */
   create(request: ResumeRequest): Promise<ResumeRun>;

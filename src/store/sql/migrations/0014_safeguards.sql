@@ -131,6 +131,8 @@ CREATE TABLE resume_runs (
   created_role text NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   cancelled_at timestamptz,
+  -- Number of cards of the list that it was made from; NULL: it was made from a condition.
+  listed       integer,
   -- The month that began, of a run that cardpoll made for it; there is one such run a month.
   month        date UNIQUE
 );

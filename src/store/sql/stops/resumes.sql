@@ -5,9 +5,10 @@
 SELECT count(*) AS total FROM cards_to_resume($1::bigint[], to_timestamp($2::float8 / 1000), $3::integer)
 
 -- name: resumes.create
--- $1 card ids or NULL, $2 since (epoch ms) or NULL, $3 carrier or NULL, $4 reason, $5 by whom, $6 role. Returns the id.
+-- $1 card ids or NULL, $2 since (epoch ms) or NULL, $3 carrier or NULL, $4 reason, $5 by whom, $6 role, $7 number
+-- of different card ids or NULL. Returns the id.
 WITH run AS (
-  INSERT INTO resume_runs (reason, created_by, created_role) VALUES ($4, $5, $6) RETURNING id
+  INSERT INTO resume_runs (reason, created_by, created_role, listed) VALUES ($4, $5, $6, $7::integer) RETURNING id
 ), cards_of_run AS (
   INSERT INTO card_resumes (run_id, card_id)
   SELECT run.id, card_id
@@ -48,6 +49,7 @@ SELECT id FROM run
 -- name: resumes.runs
 -- The latest runs with the counts of their cards. $1 id or NULL for all, $2 runs at most.
 SELECT run.id, run.reason, run.created_by AS by, run.created_at, run.cancelled_at, cards.*,
+  coalesce(run.listed, cards.total) - cards.total AS skipped,
   (SELECT r.last_error FROM card_resumes r WHERE r.run_id = run.id AND r.last_error IS NOT NULL LIMIT 1) AS last_error
 FROM (
   SELECT * FROM resume_runs

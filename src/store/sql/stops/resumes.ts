@@ -52,7 +52,8 @@ export class SqlResumes implements ResumeRecords {
   }
 
   async create({ selection, by, reason }: ResumeRequest): Promise<ResumeRun> {
-    const params = [...selectionParams(selection), reason, by.name, by.role];
+    const listed = 'cardIds' in selection ? new Set(selection.cardIds).size : null;
+    const params = [...selectionParams(selection), reason, by.name, by.role, listed];
     const [row] = await this.client.query<{ id: string }>(SQL.create, params);
     return (await this.find(String(row?.id))) as ResumeRun;
   }

@@ -1,0 +1,89 @@
+// /api/admin/stops/resume: runs that resume stopped cards; POST cards/{card}/resume.
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { ResumeOperations } from '../../operations/stops/resumes.ts';
+import { resumePreview, resumeRunReport } from '../../operations/stops/stop-reports.ts';
+import { toWire } from '../client/wire.ts';
+import { itemsOf } from '../schemas/page.ts';
+import { CARD_LIST_BYTES, cardOrder, noQuery, resumeRequest } from '../schemas/stops.ts';
+import { wireSchema } from '../wire-schema.ts';
+
+const tags = ['stops'];
+const RUNS = '/stops/resume';
+const run = wireSchema(resumeRunReport);
+const params = z.object({ id: z.string() });
+
+export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    await app.register(makingRoutes(resumes));
+    app.get(
+      RUNS,
+      {
+        schema: {
+          tags,
+          summary: 'List the latest runs that resume cards, newest first',
+          querystring: noQuery,
+          response: { 200: itemsOf(resumeRunReport) },
+        },
+      },
+      async () => ({ items: toWire(await resumes.latest()) }),
+    );
+    app.get(
+      `${RUNS}/:id`,
+      { schema: { tags, summary: 'Follow a run', params, querystring: noQuery, response: { 200: run } } },
+      async (request) => toWire(await resumes.show(request.params.id)),
+    );
+    app.post(
+      `${RUNS}/:id/cancel`,
+      {
+        schema: {
+          tags,
+          summary: 'Cancel a run; calls that are being made end normally',
+          params,
+          querystring: noQuery,
+          response: { 200: run },
+        },
+      },
+      async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
+    );
+  };
+}
+
+function makingRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      RUNS,
+      {
+        bodyLimit: CARD_LIST_BYTES,
+        schema: {
+          tags,
+          summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
+          querystring: noQuery,
+          body: resumeRequest,
+          response: { 200: wireSchema(resumePreview), 202: run },
+        },
+      },
+      async ({ actor, body }, reply) => {
+        const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
+        const criteria = { cardIds, sinceMs, carrierId };
+        if (body.dry_run) return toWire(await resumes.preview(criteria));
+        return reply.status(202).send(toWire(await resumes.create(actor, criteria, body.reason)));
+      },
+    );
+    app.post(
+      '/cards/:card/resume',
+      {
+        schema: {
+          tags,
+          summary: 'Resume a card by card_id or iccid',
+          params: z.object({ card: z.string() }),
+          querystring: noQuery,
+          body: cardOrder,
+          response: { 202: run },
+        },
+      },
+      async ({ actor, params: { card }, body }, reply) =>
+        reply.status(202).send(toWire(await resumes.createForCard(actor, card, body.reason))),
+    );
+  };
+}

@@ -1,0 +1,173 @@
+// Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
+// workers carry them out.
+import type { Actor } from '../../domain/audit.ts';
+import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { TASKS } from '../../domain/task-type.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resume-records.ts';
+import type { Audit } from '../audit.ts';
+import { findCard } from '../cards/find-card.ts';
+import { dateOf } from '../date-of.ts';
+import { type CardList, distinctCards, wrongCards } from './card-list.ts';
+import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
+
+/** A list of cards, or what cardpoll stopped since a time; null: not given. */
+interface ResumeCriteria {
+  readonly cardIds: CardList | null;
+  readonly sinceMs: number | null;
+  readonly carrierId: number | null;
+}
+
+const LATEST = 20;
+/** Without these interfaces no card is resumed. */
+const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
+
+export class ResumeOperations {
+  constructor(
+    private readonly live: Pick<LiveStore, 'work' | 'coordination'>,
+    private readonly records: Pick<RecordStore, 'resumes' | 'cards'>,
+    private readonly audit: Audit,
+  ) {}
+
+  /** Counts the cards that a run would have. @throws CardpollError `invalid`. */
+  preview(criteria: ResumeCriteria): Promise<ResumePreview> {
+    return this.records.resumes.preview(selectionOf(criteria));
+  }
+
+  /** Cards that wait in another run are skipped. @throws CardpollError `invalid`. */
+  create(actor: Actor, criteria: ResumeCriteria, reason: string): Promise<ResumeRunReport> {
+    return this.#create(actor, selectionOf(criteria), reason);
+  }
+
+  /** Resumes one card. @throws CardpollError `not_found`. */
+  async createForCard(actor: Actor, cardIdOrIccid: string, reason: string): Promise<ResumeRunReport> {
+    const { cardId } = await findCard(this.records.cards, cardIdOrIccid);
+    return this.#create(actor, { cardIds: [cardId] }, reason);
+  }
+
+  /** @throws CardpollError `not_found`. */
+  async show(id: string): Promise<ResumeRunReport> {
+    return this.#report(required(id, await this.records.resumes.find(id)));
+  }
+
+  /** @returns the latest runs, latest first. */
+  async latest(): Promise<ResumeRunReport[]> {
+    const runs = await this.records.resumes.latest(LATEST);
+    const waitsFor = runs.some(isOpen) ? await this.#waitsFor() : null;
+    return runs.map((run) => reportOf(run, waitsFor));
+  }
+
+  /** Calls that are being made end normally. @throws CardpollError `not_found`; `conflict` for a run that has ended. */
+  async cancel(actor: Actor, id: string): Promise<ResumeRunReport> {
+    const run = await this.audit.change(actor, async ({ resumes }, note) => {
+      const before = required(id, await resumes.find(id));
+      if (!isOpen(before)) {
+        throw new CardpollError('conflict', 'resume_run_finished', `run ${id} has already ended`);
+      }
+      const after = required(id, await resumes.cancel(id));
+      const counts = { waiting: before.waiting, resumed: before.resumed, failed: before.failed };
+      const object = `resume run ${id}`;
+      note({ action: 'stops.resume.cancel', object, before: counts, after: { cancelled: after.cancelled } });
+      return after;
+    });
+    return this.#report(run);
+  }
+
+  async #create(actor: Actor, selection: ResumeSelection, reason: string): Promise<ResumeRunReport> {
+    const run = await this.audit.change(actor, async ({ resumes }, note) => {
+      const made = await resumes.create({ selection, by: actor, reason });
+      const object = `resume run ${made.id}`;
+      const { total, skipped } = made;
+      const after = { reason, total, skipped, ...auditedSelection(selection) };
+      note({ action: 'stops.resume', object, before: null, after });
+      return made;
+    });
+    return this.#report(run);
+  }
+
+  async #report(run: ResumeRun): Promise<ResumeRunReport> {
+    return reportOf(run, isOpen(run) ? await this.#waitsFor() : null);
+  }
+
+  /** Why no card is resumed at present; null: nothing is known to hold them back. */
+  async #waitsFor(): Promise<string | null> {
+    try {
+      const [pauses, instances] = await Promise.all([
+        this.live.work.pauses(),
+        this.live.coordination.instances(),
+      ]);
+      const pause = pauses.find(({ taskType }) => taskType === 'package');
+      if (pause !== undefined) {
+        const until = new Date(pause.untilMs).toISOString();
+        const reason = pause.reason === '' ? '' : ` (${pause.reason})`;
+        return `package is paused until ${until}${reason}: cardpoll resume package ends the pause`;
+      }
+      const breaker = instances
+        .flatMap(({ breakers }) => breakers)
+        .find(({ state, interface: name }) => state === 'open' && NEEDED.includes(name));
+      if (breaker === undefined) return null;
+      const since = new Date(breaker.sinceMs).toISOString();
+      return `the breaker of ${breaker.interface} is open since ${since}: ${breaker.reason}`;
+    } catch (error) {
+      // The run is in the records, so it is shown although the live store is away.
+      if (!(error instanceof CardpollError && error.kind === 'unavailable')) throw error;
+      return error.message;
+    }
+  }
+}
+
+function selectionOf({ cardIds, sinceMs, carrierId }: ResumeCriteria): ResumeSelection {
+  if (cardIds === null) {
+    if (sinceMs === null) throw wrongCards('cardIds', 'is required, or since instead of it');
+    return { sinceMs, carrierId };
+  }
+  if (sinceMs !== null) throw wrongCards('since', 'is not taken together with card_ids');
+  if (carrierId !== null) throw wrongCards('carrierId', 'is not taken together with card_ids');
+  return { cardIds: distinctCards(cardIds) };
+}
+
+/** A list may have many cards, so the audit trail stores their number. */
+function auditedSelection(selection: ResumeSelection): object {
+  if ('sinceMs' in selection) {
+    const { sinceMs, carrierId } = selection;
+    return { since: new Date(sinceMs), ...(carrierId === null ? {} : { carrierId }) };
+  }
+  const { cardIds } = selection;
+  return cardIds.length === 1 ? { cardId: cardIds[0] } : { cards: cardIds.length };
+}
+
+function required(id: string, run: ResumeRun | null): ResumeRun {
+  if (run !== null) return run;
+  throw new CardpollError('not_found', 'resume_run_not_found', `there is no run ${id}`, {
+    hint: '`cardpoll stops runs` shows the ids',
+  });
+}
+
+function isOpen({ cancelledAtMs, finishedAtMs }: ResumeRun): boolean {
+  return cancelledAtMs === null && finishedAtMs === null;
+}
+
+function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
+  const { createdAtMs, cancelledAtMs, finishedAtMs, ...counts } = run;
+  const ended = cancelledAtMs === null ? 'completed' : 'cancelled';
+  return {
+    id: counts.id,
+    status: isOpen(run) ? 'running' : ended,
+    total: counts.total,
+    waiting: counts.waiting,
+    resumed: counts.resumed,
+    alreadyRunning: counts.alreadyRunning,
+    failed: counts.failed,
+    cancelled: counts.cancelled,
+    skipped: counts.skipped,
+    reason: counts.reason,
+    by: counts.by,
+    createdAt: new Date(createdAtMs),
+    cancelledAt: dateOf(cancelledAtMs),
+    finishedAt: dateOf(finishedAtMs),
+    lastError: counts.lastError,
+    waitsFor: isOpen(run) ? waitsFor : null,
+  };
+}

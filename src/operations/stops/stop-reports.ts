@@ -1,0 +1,101 @@
+// The reports of stops and of the runs that resume cards. Made by stops.ts, stop-mode.ts and resumes.ts.
+import { z } from 'zod';
+import { STOP_MODES, STOP_STATES } from '../../domain/stops/stop.ts';
+import { REPORT_NAMES, type ReportOf } from '../report.ts';
+
+export const stopReport = z
+  .object({
+    cardId: z.int(),
+    iccid: z.string(),
+    carrierId: z.int().nullable().describe('null: the card was removed'),
+    month: z.string().describe('Month of the usage, YYYY-MM'),
+    state: z.enum(STOP_STATES),
+    usedMb: z.number(),
+    allowanceMb: z.number().nullable().describe('null: unlimited; an operator stops the card'),
+    heldBy: z
+      .enum(['usage_jump', 'budget_hour', 'budget_day'])
+      .nullable()
+      .describe('Why it waits for an operator; null unless held'),
+    orderedBy: z
+      .string()
+      .nullable()
+      .describe('Who released, dismissed or ordered it; null: cardpoll decided by itself'),
+    reason: z.string().nullable(),
+    requestedAt: z.date(),
+    completedAt: z.date().nullable().describe('When the gateway showed the card stopped'),
+    resumedAt: z.date().nullable(),
+    attempts: z.int(),
+    unconfirmed: z.int().describe('Calls that were acknowledged without effect'),
+    lastError: z.string().nullable(),
+  })
+  .register(REPORT_NAMES, { id: 'Stop' });
+export type StopReport = ReportOf<typeof stopReport>;
+
+export const stopModeReport = z
+  .object({
+    mode: z.enum(STOP_MODES).describe('In force'),
+    source: z.enum(['setting', 'operator']),
+    since: z.date().nullable().describe('When an operator set it; null: it is that of the settings'),
+    by: z.string().nullable(),
+    reason: z.string().nullable(),
+    setting: z
+      .enum(STOP_MODES)
+      .describe('stops.mode of this instance; without effect once an operator set the mode'),
+    jump: z
+      .object({
+        since: z.date(),
+        factor: z
+          .number()
+          .describe('Median growth of the last minutes, as a multiple of that of the hour before'),
+        baselineMbPerHour: z.number(),
+        recentMbPerHour: z.number(),
+        acceptedAt: z
+          .date()
+          .nullable()
+          .describe('When an operator accepted the readings; null: all stops are held'),
+      })
+      .nullable()
+      .describe('A jump of the readings of the whole fleet; null: there is none'),
+  })
+  .register(REPORT_NAMES, { id: 'StopMode' });
+export type StopModeReport = ReportOf<typeof stopModeReport>;
+
+const notHeld = z.array(z.int()).describe('Cards of the list whose stop was not held');
+export const releaseReport = z.object({ released: z.int(), notHeld });
+export type ReleaseReport = ReportOf<typeof releaseReport>;
+export const dismissReport = z.object({ dismissed: z.int(), notHeld });
+export type DismissReport = ReportOf<typeof dismissReport>;
+
+export const orderedStopReport = z.object({ cardId: z.int(), state: z.literal('requested') });
+export type OrderedStopReport = ReportOf<typeof orderedStopReport>;
+
+export const resumePreview = z.object({
+  total: z.int(),
+  skipped: z.int().describe('Cards of the list that are unknown, or wait in another run'),
+});
+export type ResumePreview = ReportOf<typeof resumePreview>;
+
+export const resumeRunReport = z
+  .object({
+    id: z.string(),
+    status: z.enum(['running', 'completed', 'cancelled']),
+    total: z.int(),
+    waiting: z.int(),
+    resumed: z.int(),
+    alreadyRunning: z.int().describe('The gateway showed the card running before any call of the run'),
+    failed: z.int(),
+    cancelled: z.int(),
+    skipped: resumePreview.shape.skipped,
+    reason: z.string(),
+    by: z.string(),
+    createdAt: z.date(),
+    cancelledAt: z.date().nullable(),
+    finishedAt: z.date().nullable().describe('When its last card ended'),
+    lastError: z.string().nullable(),
+    waitsFor: z
+      .string()
+      .nullable()
+      .describe('Why no card of it moves; null: nothing holds it back, or it has ended'),
+  })
+  .register(REPORT_NAMES, { id: 'ResumeRun' });
+export type ResumeRunReport = ReportOf<typeof resumeRunReport>;

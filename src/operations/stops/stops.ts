@@ -1,0 +1,160 @@
+// Stops of cards: lists them, decides about those that are held, and orders the stop of one card. Used by the admin API.
+import type { Actor } from '../../domain/audit.ts';
+import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { PageRequest } from '../../domain/page.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import type { RecordStore } from '../../store/ports/records/record-store.ts';
+import { STOPS_COUNTED } from '../../store/ports/records/stop-control.ts';
+import type { ListedStop, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
+import type { Audit } from '../audit.ts';
+import { findCard } from '../cards/find-card.ts';
+import { dateOf } from '../date-of.ts';
+import { sliceOf } from '../page.ts';
+import { type CardList, distinctCards, wrongCards } from './card-list.ts';
+import type { StopModeOperations } from './stop-mode.ts';
+import type { DismissReport, OrderedStopReport, ReleaseReport, StopReport } from './stop-reports.ts';
+
+interface StopDependencies {
+  readonly records: RecordStore;
+  readonly audit: Audit;
+  readonly mode: StopModeOperations;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly calendar: MonthCalendar;
+}
+
+/** Held stops that an operator decides about: those of a list, or all. */
+export interface HeldStops {
+  readonly cardIds: CardList | null;
+  readonly all: boolean;
+  readonly reason: string;
+}
+
+type Verb = 'release' | 'dismiss';
+
+interface Decided {
+  readonly count: number;
+  readonly notHeld: readonly number[];
+}
+
+export class StopOperations {
+  constructor(private readonly deps: StopDependencies) {}
+
+  /** @returns stops, the latest first. */
+  async list(filter: StopFilter, page: PageRequest): Promise<{ items: StopReport[]; total: number }> {
+    const { items, total } = await this.deps.records.stops.list(filter, sliceOf(page));
+    return { items: items.map(reportOf), total };
+  }
+
+  /** Lets held stops go on. @throws CardpollError `invalid`; `conflict` in mode observe. */
+  async release(actor: Actor, held: HeldStops): Promise<ReleaseReport> {
+    const cardIds = cardsOf(held);
+    await this.deps.mode.requireEnforce();
+    const { count, notHeld } = await this.#decide('release', actor, cardIds, held.reason);
+    return { released: count, notHeld };
+  }
+
+  /** Gives held stops up, in any mode. @throws CardpollError `invalid`. */
+  async dismiss(actor: Actor, held: HeldStops): Promise<DismissReport> {
+    const { count, notHeld } = await this.#decide('dismiss', actor, cardsOf(held), held.reason);
+    return { dismissed: count, notHeld };
+  }
+
+  /**
+   * Orders the stop of a card, whatever it has used; its next package poll makes it.
+   * @throws CardpollError `not_found`; `conflict` in mode observe, or when the card is stopped.
+   */
+  async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {
+    const { records, audit, mode, calendar, clock } = this.deps;
+    const { cardId } = await findCard(records.cards, cardIdOrIccid);
+    const month = calendar.monthOf(clock.now());
+    return audit.change(actor, async (inTurn, note) => {
+      await mode.requireEnforce(inTurn);
+      const answer = await inTurn.stops.order(cardId, month, { by: actor.name, reason });
+      if (answer === 'unknown_card') {
+        throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardIdOrIccid}`);
+      }
+      if (answer === 'already_stopped') {
+        throw new CardpollError('conflict', 'already_stopped', `card ${cardId} is already stopped`);
+      }
+      note({ action: 'stops.order', object: `card ${cardId}`, before: null, after: { month, reason } });
+      return { cardId, state: 'requested' };
+    });
+  }
+
+  async #decide(verb: Verb, actor: Actor, cardIds: CardList | null, reason: string): Promise<Decided> {
+    const { audit, records } = this.deps;
+    const { held } = await records.stopControl.read();
+    // What changes nothing leaves no trace.
+    if (held === 0) return { count: 0, notHeld: cardIds ?? [] };
+    const change = {
+      action: `stops.${verb}`,
+      object: cardIds?.length === 1 ? `card ${cardIds[0]}` : 'stops',
+      before: { held },
+      after: { cards: cardIds?.length ?? 'all', reason },
+    };
+    const decide = (ids: readonly number[] | null) => records.stops[verb](ids, { by: actor.name, reason });
+    return audit.announce(actor, change, () =>
+      cardIds === null ? this.#decideAll(decide, held) : decideListed(decide, cardIds),
+    );
+  }
+
+  /** @param held how many there were at first: those that are held meanwhile need not be waited for. */
+  async #decideAll(decide: (ids: null) => ReturnType<StopRecords[Verb]>, held: number): Promise<Decided> {
+    const enough = held < STOPS_COUNTED ? held : Number.POSITIVE_INFINITY;
+    let count = 0;
+    while (count < enough) {
+      const { length } = await decide(null);
+      count += length;
+      // None may also mean that another operator decided about the stops of this step just now.
+      if (length === 0 && (await this.deps.records.stopControl.read()).held === 0) break;
+    }
+    return { count, notHeld: [] };
+  }
+}
+
+/** @returns each card once; null: all. @throws CardpollError `invalid`. */
+function cardsOf({ cardIds, all }: HeldStops): CardList | null {
+  if (cardIds !== null && all) throw wrongCards('all', 'is not taken together with card_ids');
+  if (cardIds === null && !all) throw wrongCards('cardIds', 'is required, or all instead of it');
+  return cardIds === null ? null : distinctCards(cardIds);
+}
+
+/** The records decide about so many stops at a time. */
+const STEP = 10_000;
+
+async function decideListed(
+  decide: (ids: readonly number[]) => ReturnType<StopRecords[Verb]>,
+  cardIds: readonly number[],
+): Promise<Decided> {
+  const decided = new Set<number>();
+  for (let from = 0; from < cardIds.length; from += STEP) {
+    const step = cardIds.slice(from, from + STEP);
+    // A card may have held stops of two months.
+    for (let ids = await decide(step); ids.length > 0; ids = await decide(step)) {
+      for (const cardId of ids) decided.add(cardId);
+    }
+  }
+  return { count: decided.size, notHeld: cardIds.filter((cardId) => !decided.has(cardId)) };
+}
+
+function reportOf({ requestedAtMs, completedAtMs, resumedAtMs, ...stop }: ListedStop): StopReport {
+  return {
+    cardId: stop.cardId,
+    iccid: stop.iccid,
+    carrierId: stop.carrierId,
+    month: stop.month,
+    state: stop.state,
+    usedMb: stop.usedMb,
+    allowanceMb: stop.allowanceMb,
+    heldBy: stop.heldBy,
+    orderedBy: stop.orderedBy,
+    reason: stop.reason,
+    requestedAt: new Date(requestedAtMs),
+    completedAt: dateOf(completedAtMs),
+    resumedAt: dateOf(resumedAtMs),
+    attempts: stop.attempts,
+    unconfirmed: stop.unconfirmed,
+    lastError: stop.lastError,
+  };
+}

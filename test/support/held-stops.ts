@@ -1,0 +1,68 @@
+// A served API over a fleet some of whose stops are held, and what its audit trail says. Used by the tests of stops.
+import pg from 'pg';
+import type { AuditRecord } from '../../src/store/ports/records/audit-records.ts';
+import { type ApiUnderTest, type GivenToken, type Reply, startApi } from './api-under-test.ts';
+import { freshDatabase, freshRedis } from './fresh-stores.ts';
+
+export interface StopsUnderTest extends ApiUnderTest {
+  admin(method: string, path: string, json?: unknown, token?: string): Promise<Reply>;
+  sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /** Removes all stops and runs, and what was set. */
+  reset(): Promise<void>;
+  /** Makes the stops of cards 1 to `cards` held, in the present month. */
+  hold(cards: number): Promise<void>;
+  /** The audit trail of stops since the last reset, oldest first. */
+  trail(): Promise<readonly AuditRecord[]>;
+}
+
+/** @param cards cards 1 to so many; the odd ones are of carrier 1, the others of carrier 0. */
+export async function startStopsApi(
+  cards: number,
+  tokens: readonly GivenToken[] = [],
+): Promise<StopsUnderTest> {
+  const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase(), tokens };
+  const api = await startApi(stores);
+  const client = new pg.Client({ connectionString: stores.databaseUrl });
+  await client.connect();
+  const sql: StopsUnderTest['sql'] = async (text, params = []) =>
+    (await client.query(text, [...params])).rows;
+  await sql(
+    `INSERT INTO cards (card_id, iccid, carrier_id, allowance_mb)
+     SELECT id, '8986' || lpad(id::text, 16, '0'), id % 2, 1024 FROM generate_series(1, $1) id`,
+    [cards],
+  );
+  async function trail(): Promise<AuditRecord[]> {
+    const filter = { sinceMs: null, untilMs: null, actor: null, action: 'stops' };
+    return (await api.records.audit.list(filter, { offset: 0, limit: 1_000 })).items.toReversed();
+  }
+  let before = 0;
+  return {
+    ...api,
+    sql,
+    admin: (method, path, json, token) =>
+      api.call(method, `/api/admin${path}`, {
+        ...(json === undefined ? {} : { json }),
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      }),
+    async reset() {
+      await sql('TRUNCATE card_stops, resume_runs, card_resumes');
+      await sql(`UPDATE stop_control SET mode = NULL, mode_since = NULL, mode_by = NULL, mode_reason = NULL,
+        jump_since = NULL, jump_accepted_at = NULL`);
+      await sql('UPDATE cards SET stopped = false WHERE stopped');
+      before = (await trail()).at(-1)?.id ?? 0;
+    },
+    async hold(count) {
+      await sql(
+        `INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by, attempts)
+         SELECT card_id, date_trunc('month', now())::date, iccid, 2048, 1024, 'held', 'budget_hour', 0
+         FROM cards WHERE card_id <= $1`,
+        [count],
+      );
+    },
+    trail: async () => (await trail()).filter(({ id }) => id > before),
+    async close() {
+      await client.end();
+      await api.close();
+    },
+  };
+}
