@@ -34,7 +34,7 @@ export interface CommandContext {
 }
 
 export interface ArgumentSpec {
-  /** `<task_type>` required, `[view]` optional. */
+  /** `<task_type>` required, `[view]` optional, `[card...]` any number: the argument is a list. */
   readonly name: string;
   readonly doc: string;
   readonly kind: Kind<unknown>;
@@ -45,7 +45,14 @@ export interface ArgumentSpec {
 }
 
 /** Objects with names, or with ids that operators do not type from memory. */
-export const NAMED_THINGS = ['configs', 'alert_rules', 'cleanup_configs', 'triggers', 'contexts'] as const;
+export const NAMED_THINGS = [
+  'configs',
+  'alert_rules',
+  'cleanup_configs',
+  'triggers',
+  'resume_runs',
+  'contexts',
+] as const;
 export type NamedThing = (typeof NAMED_THINGS)[number];
 
 export interface OptionSpec {
@@ -73,6 +80,8 @@ export interface CommandSpec {
   /** Settings this command takes as flags, in addition to those of every command. */
   readonly settings?: readonly Setting<unknown>[];
   readonly subcommands?: readonly CommandSpec[];
+  /** Runs when the command above it is typed without a subcommand. */
+  readonly isDefault?: boolean;
   /** For programs: help and completion do not list it. */
   readonly hidden?: boolean;
   /** Words for -o if they are not OUTPUT_FORMATS; empty: its output has no formats. */

@@ -47,7 +47,12 @@ export function buildProgram(
   return program;
 }
 
-function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Setting<unknown>[]): Command {
+function buildCommand(
+  spec: CommandSpec,
+  runner: Runner,
+  settings: readonly Setting<unknown>[],
+  above: CommandSpec | null = null,
+): Command {
   const command = new Command(spec.name).description(spec.summary);
   command.configureHelp({
     showGlobalOptions: true,
@@ -58,11 +63,16 @@ function buildCommand(spec: CommandSpec, runner: Runner, settings: readonly Sett
   for (const option of optionsOf(spec)) command.addOption(valueOption(option));
   const own = [...settings, ...(spec.settings ?? [])];
   for (const sub of spec.subcommands ?? [])
-    command.addCommand(buildCommand(sub, runner, own), { hidden: sub.hidden ?? false });
+    command.addCommand(buildCommand(sub, runner, own, spec), {
+      hidden: sub.hidden ?? false,
+      isDefault: sub.isDefault ?? false,
+    });
   if (spec.run !== undefined) {
-    if (spec.subcommands !== undefined) command.allowExcessArguments();
+    // A mistyped subcommand arrives as an excess argument.
+    const group = spec.isDefault === true ? above : spec.subcommands === undefined ? null : spec;
+    if (group !== null) command.allowExcessArguments();
     command.action(async () => {
-      if (spec.subcommands !== undefined) refuseUnknownSubcommand(spec, command.args[0]);
+      if (group !== null) refuseUnknownSubcommand(group, command.args[0]);
       const options = command.optsWithGlobals();
       refuseUnknownFormat(spec, options.output);
       await runner(spec, {
@@ -111,8 +121,10 @@ function flagsOf(
 }
 
 function valueArgument(spec: ArgumentSpec): Argument {
-  const parse = parserOf(spec.kind, spec.name.replace(/[<>[\]]/g, ''), spec.choices);
-  return new Argument(spec.name, spec.doc).argParser(parse);
+  const parse = parserOf(spec.kind, spec.name.replace(/[<>[\].]/g, ''), spec.choices);
+  const argument = new Argument(spec.name, spec.doc);
+  if (!argument.variadic) return argument.argParser(parse);
+  return argument.argParser((raw, before: readonly unknown[] = []) => [...before, parse(raw)]);
 }
 
 function valueOption(spec: OptionSpec): Option {

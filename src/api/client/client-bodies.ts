@@ -21,6 +21,15 @@ import type {
   TaskFailures,
   TaskStats,
 } from '../../operations/stats/stats-report.ts';
+import type {
+  DismissReport,
+  OrderedStopReport,
+  ReleaseReport,
+  ResumePreview,
+  ResumeRunReport,
+  StopModeReport,
+  StopReport,
+} from '../../operations/stops/stop-reports.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/trigger-report.ts';
 import type { Wire } from './wire.ts';
 
@@ -51,6 +60,13 @@ export type AuditBody = Wire<AuditItem>;
 export type CardBody = Wire<CardReport>;
 export type CardListBody = Wire<CardListReport>;
 export type ImportBody = Wire<ImportReport>;
+export type StopBody = Wire<StopReport>;
+export type StopModeBody = Wire<StopModeReport>;
+export type ReleaseBody = Wire<ReleaseReport>;
+export type DismissBody = Wire<DismissReport>;
+export type OrderedStopBody = Wire<OrderedStopReport>;
+export type ResumePreviewBody = Wire<ResumePreview>;
+export type ResumeRunBody = Wire<ResumeRunReport>;
 export interface ItemsBody<Item> {
   readonly items: readonly Item[];
 }
@@ -96,6 +112,21 @@ export interface Selection {
 export interface CardQuery extends Selection {
   readonly stopped: boolean | null;
 }
+
+/** What is undefined is left open. */
+export interface StopQuery {
+  readonly state?: StopBody['state'] | undefined;
+  /** RFC 3339. */
+  readonly since?: string | undefined;
+  readonly carrier_id?: number | undefined;
+}
+
+/** Held stops of a list of cards, or all. */
+export type HeldSelection = { readonly card_ids: readonly number[] } | { readonly all: true };
+/** A list of cards, or what cardpoll stopped since a time. */
+export type ResumeSelectionBody =
+  | { readonly card_ids: readonly number[] }
+  | { readonly since: string; readonly carrier_id?: number };
 
 export interface WhoamiBody {
   readonly name: string;

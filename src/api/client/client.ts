@@ -19,22 +19,32 @@ import type {
   ConcurrencyBody,
   ConfigBody,
   ConfigRequest,
+  DismissBody,
   ExplanationBody,
   FailuresBody,
+  HeldSelection,
   HistoryBody,
   ImportBody,
   InitStateBody,
   ItemsBody,
+  OrderedStopBody,
   OverviewBody,
   PageBody,
   PauseBody,
   QueueBody,
+  ReleaseBody,
   ResetBody,
+  ResumePreviewBody,
+  ResumeRunBody,
+  ResumeSelectionBody,
   RetentionBody,
   Selection,
   SelectionCountBody,
   SilenceBody,
   SilenceRequest,
+  StopBody,
+  StopModeBody,
+  StopQuery,
   TaskBody,
   TriggerBody,
   WebhookTrialBody,
@@ -48,9 +58,12 @@ const ALERTS = '/polling-alert-history';
 const SILENCES = '/polling-alert-silences';
 const PAUSES = '/polling-pauses';
 const CONFIGS = '/polling-configs';
+const RUNS = '/stops/resume';
 const RETENTIONS = '/data-cleanup-configs';
 /** A receiver has ten seconds to answer. */
 const TEST_TIMEOUT_MS = 20_000;
+/** For changes of very many stops, which are made in steps. */
+const MANY_STOPS_TIMEOUT_MS = 120_000;
 
 /** All methods throw CardpollError: `unavailable` when nothing usable answers, otherwise what the server said. */
 export class ApiClient {
@@ -168,6 +181,32 @@ export class ApiClient {
   cancelTrigger = (trigger_id: string) =>
     this.#calls.post<TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 
+  stops = (filter: StopQuery, page: number, pageSize: number) =>
+    this.#calls.get<PageBody<StopBody>>(`/stops?${query({ ...filter, ...onPage(page, pageSize) })}`, 'items');
+  stopMode = () => this.#calls.get<StopModeBody>('/stops/mode', 'mode');
+  setStopMode = (mode: StopModeBody['mode'], reason: string) =>
+    this.#calls.put<StopModeBody>('/stops/mode', 'mode', { mode, reason });
+  releaseStops = (held: HeldSelection, reason: string) =>
+    this.#postPatiently<ReleaseBody>('/stops/release', 'released', { ...held, reason });
+  dismissStops = (held: HeldSelection, reason: string) =>
+    this.#postPatiently<DismissBody>('/stops/dismiss', 'dismissed', { ...held, reason });
+  stopCard = (idOrIccid: string, reason: string) =>
+    this.#calls.post<OrderedStopBody>(`/cards/${encodeURIComponent(idOrIccid)}/stop`, 'state', { reason });
+
+  previewResume = (cards: ResumeSelectionBody, reason: string) =>
+    this.#postPatiently<ResumePreviewBody>(RUNS, 'skipped', { ...cards, reason, dry_run: true });
+  resumeStopped = (cards: ResumeSelectionBody, reason: string) =>
+    this.#postPatiently<ResumeRunBody>(RUNS, 'already_running', { ...cards, reason });
+  resumeCard = (idOrIccid: string, reason: string) =>
+    this.#calls.post<ResumeRunBody>(`/cards/${encodeURIComponent(idOrIccid)}/resume`, 'already_running', {
+      reason,
+    });
+  resumeRuns = () => this.#calls.get<ItemsBody<ResumeRunBody>>(RUNS, 'items');
+  resumeRun = (id: string) =>
+    this.#calls.get<ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}`, 'already_running');
+  cancelResumeRun = (id: string) =>
+    this.#calls.post<ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}/cancel`, 'already_running');
+
   card = (idOrIccid: string) =>
     this.#calls.get<CardBody>(`/cards/${encodeURIComponent(idOrIccid)}`, 'card_id');
   explain = (idOrIccid: string) =>
@@ -191,6 +230,11 @@ export class ApiClient {
       'received',
     );
   };
+
+  #postPatiently<Body>(path: string, proof: keyof Body, json: object) {
+    const timeoutMs = Math.max(this.options.timeoutMs, MANY_STOPS_TIMEOUT_MS);
+    return this.#calls.call<Body>({ method: 'POST', path, json, timeoutMs }, proof);
+  }
 }
 
 const onPage = (page: number, pageSize: number) => ({ page, page_size: pageSize });

@@ -47,6 +47,8 @@ async function namesOf(context: CommandContext, thing: NamedThing): Promise<stri
       return (await client.cleanupConfigs()).body.items.map(({ target }) => target);
     case 'triggers':
       return (await client.triggers(1, 20)).body.items.map(({ trigger_id }) => trigger_id);
+    case 'resume_runs':
+      return (await client.resumeRuns()).body.items.map(({ id }) => id);
   }
 }
 

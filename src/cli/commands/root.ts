@@ -20,6 +20,7 @@ import { migrate } from './migrate.ts';
 import { configs } from './schedule/configs.ts';
 import { init } from './schedule/init.ts';
 import { stats } from './stats.ts';
+import { stops } from './stops/stops.ts';
 import { token } from './token.ts';
 import { trigger } from './triggers/trigger.ts';
 import { version } from './version.ts';
@@ -48,6 +49,7 @@ export const ROOT: CommandSpec = {
     cleanup,
     trigger,
     cards,
+    stops,
     explain,
     audit,
     token,

@@ -42,7 +42,10 @@ export function placesOf(root: CommandSpec): Place[] {
     const path = above === '' ? spec.name : `${above} ${spec.name}`;
     const own = [...optionsOf(spec).map(optionWords), ...inherited];
     const below = shown(spec).flatMap((sub) => visit(sub, path, own));
-    const options = [...own, ...everywhere(spec)];
+    const usual = shown(spec)
+      .filter(({ isDefault }) => isDefault === true)
+      .flatMap(optionsOf);
+    const options = [...usual.map(optionWords), ...own, ...everywhere(spec)];
     const names = spec.arguments?.find((one) => one.names !== undefined)?.names ?? null;
     return [{ path, words: wordsOf(spec), options, names }, ...below];
   };

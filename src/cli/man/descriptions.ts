@@ -74,6 +74,16 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     cards.`,
   ],
   cards: ['An import can be repeated. It keeps good rows and lists bad ones by line.'],
+  stops: [
+    `A card over its package is stopped at the gateway, within the budget \`stops.max_per_hour\` and
+    \`stops.max_per_day\`. A stop beyond it is held and waits for an operator, also when the budget is free again;
+    \`release\` lets it go on, \`dismiss\` gives it up.`,
+    `\`stops mode observe\` ends all stopping within a second on every instance, also of calls that are claimed and not
+    made yet: what would have been stopped is listed as \`observed\`. \`stops mode enforce\` ends that. It also accepts a jump
+    of the readings of the whole fleet as right, which otherwise holds all stops.`,
+    `\`stops resume\` brings cards back in a run: one call for each card, at the pace of package polls, within their limits
+    and the breakers of the gateway.`,
+  ],
   explain: [
     `Prints, for each task type, one sentence and the command that helps, if there is one: which config takes the card and why
     the others do not, when it is due, what holds it back, how often it failed and why.`,

@@ -8,3 +8,9 @@ export const REASON_CHARS = { min: 1, max: 500 } as const;
 /** No control characters, because a reason is shown on terminals; no halves of characters, which cannot be stored. */
 export const REASON_FORM = /^[^\p{Cc}\p{Cs}]*$/u;
 export const REASON_RULE = `must be ${REASON_CHARS.min} to ${REASON_CHARS.max} characters on one line, without control characters`;
+
+/** @param text without white space around it. */
+export function isReason(text: string): boolean {
+  const { min, max } = REASON_CHARS;
+  return text.length >= min && text.length <= max && REASON_FORM.test(text);
+}

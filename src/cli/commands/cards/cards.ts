@@ -1,9 +1,11 @@
-// `cardpoll cards`: shows one card. cards-import.ts imports cards, cards-list.ts lists them.
+// `cardpoll cards`: shows one card. cards-import.ts imports cards, cards-list.ts lists them, card-orders.ts stops and
+// resumes one.
 import { ask } from '../../ask.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardFields } from '../../output/reports/card-fields.ts';
+import { resumeCard, stopCard } from './card-orders.ts';
 import { importCards } from './cards-import.ts';
 import { exportCards, list } from './cards-list.ts';
 import { CARD_ARGUMENT, explainCard } from './explain.ts';
@@ -30,7 +32,7 @@ const show = defineCommand<[string], { readonly verbose?: boolean }>({
 
 export const cards: CommandSpec = {
   name: 'cards',
-  summary: 'Import, show, list and export cards',
+  summary: 'Import, show, list and export cards, stop or resume one',
   examples: EXAMPLES,
-  subcommands: [importCards, show, list, exportCards],
+  subcommands: [importCards, show, list, exportCards, stopCard, resumeCard],
 };

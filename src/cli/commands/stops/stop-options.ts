@@ -1,0 +1,63 @@
+// Arguments and options that commands about stops share: which cards, since when, and why.
+import type { Kind } from '../../../config/kinds.ts';
+import { integer } from '../../../config/kinds.ts';
+import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
+import { isReason, REASON_RULE } from '../../../domain/stops/stop-order.ts';
+import { ask } from '../../ask.ts';
+import type { ArgumentSpec, CommandContext, OptionSpec } from '../../command.ts';
+import { pastTime } from '../../past-time.ts';
+
+const REASON: Kind<string> = {
+  accepts: 'text',
+  parse: (raw) => {
+    const reason = String(raw).trim();
+    return isReason(reason) ? { ok: true, value: reason } : { ok: false, problem: REASON_RULE };
+  },
+};
+const REASON_FLAG = {
+  flags: '--reason <text>',
+  doc: 'why; kept with each stop and in the audit trail',
+  kind: REASON,
+};
+export const REASON_OPTION: OptionSpec = { ...REASON_FLAG, required: true };
+export const OPTIONAL_REASON: OptionSpec = REASON_FLAG;
+
+export const SINCE_OPTION: OptionSpec = {
+  flags: '--since <time>',
+  doc: 'stopped since 15m, 2h or 7d ago, or since a time',
+  kind: pastTime(),
+};
+export const CARRIER_OPTION: OptionSpec = {
+  flags: '--carrier-id <n>',
+  doc: 'only cards of this carrier',
+  kind: integer(SELECTION_BOUNDS),
+};
+
+const CARD: Kind<string> = {
+  accepts: 'card id or iccid',
+  parse: (raw) => {
+    const given = String(raw);
+    return /^\d{1,22}$/.test(given)
+      ? { ok: true, value: given }
+      : { ok: false, problem: `${JSON.stringify(given)} is not a card id or an iccid` };
+  },
+};
+export const CARDS_ARGUMENT: ArgumentSpec = {
+  name: '[card...]',
+  doc: 'card ids, or iccids (18 to 22 digits)',
+  kind: CARD,
+};
+const ICCID_DIGITS = 18;
+
+/** @returns the card ids. @throws CardpollError `not_found` for an iccid that no card has. */
+export async function cardIdsOf(
+  context: CommandContext,
+  cards: readonly string[],
+): Promise<readonly number[]> {
+  const ids: number[] = [];
+  for (const card of cards) {
+    if (card.length < ICCID_DIGITS) ids.push(Number(card));
+    else ids.push((await ask(context, 'reading the card', (client) => client.card(card))).body.card_id);
+  }
+  return ids;
+}

@@ -1,0 +1,64 @@
+// `cardpoll stops mode`: shows and sets whether cards over their package are stopped.
+import { oneOf } from '../../../config/kinds.ts';
+import { STOP_MODES, type StopMode } from '../../../domain/stops/stop.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { printAnswer } from '../../output/print.ts';
+import { jumpText, stopModeFields } from '../../output/reports/stop-tables.ts';
+import { OPTIONAL_REASON } from './stop-options.ts';
+
+interface ModeOptions extends ConfirmOptions {
+  readonly reason?: string;
+}
+
+export const mode = defineCommand<[StopMode?], ModeOptions>({
+  name: 'mode',
+  summary: 'Show whether cards are stopped, or set it; enforce also accepts a jump of the readings',
+  examples: [
+    ['cardpoll stops mode', 'the mode, who set it and why'],
+    ['cardpoll stops mode observe --reason "too many"', 'no card is stopped from now on; does not ask'],
+    ['cardpoll stops mode enforce --reason "readings are right"', 'stops cards again; asks first'],
+  ],
+  arguments: [
+    {
+      name: '[mode]',
+      doc: 'enforce: cards over their package are stopped; observe: it is only recorded which would be',
+      kind: oneOf(STOP_MODES),
+      choices: STOP_MODES,
+    },
+  ],
+  options: [OPTIONAL_REASON, ...CONFIRM_OPTIONS],
+  run: async (context, { args: [wanted], options }) => {
+    if (wanted === undefined) {
+      const answer = await ask(context, 'reading the mode', (client) => client.stopMode());
+      await printAnswer(context, answer, stopModeFields);
+      return EXIT_OK;
+    }
+    const { reason } = options;
+    if (reason === undefined) {
+      throw new CardpollError('usage', 'reason_missing', 'setting the mode needs --reason "..."');
+    }
+    // In an emergency observe must not wait for an answer.
+    const isSure = options.dryRun !== true && (wanted === 'observe' || options.yes === true);
+    if (!isSure && !(await confirm(context, await planOf(context, wanted), options)))
+      return declined(options);
+    const answer = await ask(context, 'setting the mode', (client) => client.setStopMode(wanted, reason));
+    await printAnswer(context, answer, stopModeFields);
+    return EXIT_OK;
+  },
+});
+
+async function planOf(context: CommandContext, wanted: StopMode): Promise<string[]> {
+  const { body } = await ask(context, 'reading the mode', (client) => client.stopMode());
+  const change = `Set the mode of stops to ${wanted}; it is ${body.mode} now.`;
+  if (wanted === 'observe') return [change, 'No card is stopped from then on, on any instance.'];
+  const { jump } = body;
+  const accepts =
+    jump === null || jump.accepted_at !== null
+      ? []
+      : [`This accepts a jump of the readings as right: ${jumpText(jump)}.`];
+  return [change, 'Cards over their package are stopped, within the budget.', ...accepts];
+}

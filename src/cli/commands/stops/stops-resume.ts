@@ -1,0 +1,80 @@
+// `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time.
+import type { ResumeSelectionBody } from '../../../api/client/client-bodies.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { ask } from '../../ask.ts';
+import { type CommandContext, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
+import type { WaitOptions } from '../../follow-trigger.ts';
+import { cardCount } from '../../output/change.ts';
+import type { PastTime } from '../../past-time.ts';
+import { CARDS_ARGUMENT, CARRIER_OPTION, cardIdsOf, REASON_OPTION, SINCE_OPTION } from './stop-options.ts';
+
+interface ResumeOptions extends ConfirmOptions, WaitOptions {
+  readonly since?: PastTime;
+  readonly carrierId?: number;
+  readonly reason: string;
+}
+
+export const resume = defineCommand<[readonly string[]], ResumeOptions>({
+  name: 'resume',
+  summary: 'Resume cards, or all that cardpoll stopped since a time; exit code 1 if there is none',
+  examples: [
+    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'shows how many cards, then asks'],
+    ['cardpoll stops resume --since 2h --carrier-id 7 --reason "wrong readings" --dry-run', 'only shows it'],
+    ['cardpoll stops resume 42 4711 --reason "customer paid" --wait', 'two cards, and waits for them'],
+  ],
+  arguments: [CARDS_ARGUMENT],
+  options: [SINCE_OPTION, CARRIER_OPTION, REASON_OPTION, RUN_WAIT_OPTION, ...CONFIRM_OPTIONS],
+  run: async (context, { args: [cards], options }) => {
+    requireOne(cards, options);
+    const selection = await selectionOf(context, cards, options);
+    const asks = options.dryRun === true || (cards.length === 0 && options.yes !== true);
+    const plan = asks ? await planOf(context, selection, options.reason) : [];
+    if (asks && !(await confirm(context, plan, options))) return declined(options);
+    const run = await ask(context, 'making the run', (client) =>
+      client.resumeStopped(selection, options.reason),
+    );
+    return showRun(context, run, options);
+  },
+});
+
+function requireOne(cards: readonly string[], { since, carrierId }: ResumeOptions): void {
+  if (cards.length > 0 === (since !== undefined)) {
+    throw new CardpollError('usage', 'cards_missing', 'give either cards or --since');
+  }
+  if (cards.length > 0 && carrierId !== undefined) {
+    throw new CardpollError('usage', 'carrier_without_since', '--carrier-id goes with --since');
+  }
+}
+
+async function selectionOf(
+  context: CommandContext,
+  cards: readonly string[],
+  { since, carrierId }: ResumeOptions,
+): Promise<ResumeSelectionBody> {
+  if (since === undefined) return { card_ids: await cardIdsOf(context, cards) };
+  const from = new Date(since(context.io.clock.now())).toISOString();
+  return { since: from, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
+}
+
+async function planOf(
+  context: CommandContext,
+  selection: ResumeSelectionBody,
+  reason: string,
+): Promise<string[]> {
+  const { body } = await ask(context, 'counting', (client) => client.previewResume(selection, reason));
+  const skipped =
+    body.skipped === 0 ? [] : [`${cardCount(body.skipped)} skipped: unknown, or waiting in another run.`];
+  return [
+    `Resume ${cardCount(body.total)}${selectionText(selection)}.`,
+    ...skipped,
+    'They are called at the pace of package polls, within its limits and the breakers of the gateway.',
+  ];
+}
+
+function selectionText(selection: ResumeSelectionBody): string {
+  if (!('since' in selection)) return '';
+  const carrier = selection.carrier_id === undefined ? '' : ` of carrier ${selection.carrier_id}`;
+  return `${carrier} that cardpoll stopped since ${selection.since}`;
+}

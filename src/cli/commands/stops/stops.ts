@@ -1,0 +1,66 @@
+// `cardpoll stops`: lists the stops of cards. The subcommands are in the other files of this folder.
+import { oneOf } from '../../../config/kinds.ts';
+import type { PageRequest } from '../../../domain/page.ts';
+import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
+import { ask } from '../../ask.ts';
+import { type CommandSpec, defineCommand } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { printList } from '../../output/print.ts';
+import { stopTable } from '../../output/reports/stop-tables.ts';
+import { pageOptions } from '../../page-options.ts';
+import type { PastTime } from '../../past-time.ts';
+import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
+import { dismiss, release } from './stops-held.ts';
+import { mode } from './stops-mode.ts';
+import { resume } from './stops-resume.ts';
+import { runs } from './stops-runs.ts';
+
+interface ListOptions extends PageRequest {
+  readonly state?: StopState;
+  readonly since?: PastTime;
+  readonly carrierId?: number;
+}
+
+const list = defineCommand<[], ListOptions>({
+  name: 'list',
+  summary: 'Show stops, the latest first',
+  isDefault: true,
+  examples: [
+    ['cardpoll stops --since 2h', 'stopped, held or observed in the last two hours'],
+    ['cardpoll stops list --state held', 'what waits for an operator'],
+    ['cardpoll stops list --state observed -o jsonl', 'what mode enforce would have stopped'],
+  ],
+  options: [
+    { flags: '--state <state>', doc: STOP_STATES.join(', '), kind: oneOf(STOP_STATES) },
+    SINCE_OPTION,
+    CARRIER_OPTION,
+    ...pageOptions(20),
+  ],
+  run: async (context, { options: { state, since, carrierId, page, pageSize } }) => {
+    const filter = {
+      state,
+      since: since === undefined ? undefined : new Date(since(context.io.clock.now())).toISOString(),
+      carrier_id: carrierId,
+    };
+    const answer = await ask(context, 'reading stops', (client) => client.stops(filter, page, pageSize));
+    await printList(context, answer, {
+      table: stopTable,
+      noun: 'stops',
+      empty: Object.values(filter).some((value) => value !== undefined)
+        ? 'no stop matches: cardpoll stops shows all'
+        : 'no card was stopped yet',
+    });
+    return EXIT_OK;
+  },
+});
+
+export const stops: CommandSpec = {
+  name: 'stops',
+  summary: 'Show which cards are stopped or held, set the mode of stops, resume cards (default: list)',
+  examples: [
+    ['cardpoll stops mode observe --reason "too many"', 'emergency: no card is stopped from now on'],
+    ['cardpoll stops --state held', 'what waits for an operator'],
+    ['cardpoll stops resume --since 2h --reason "wrong readings"', 'the way back; asks first'],
+  ],
+  subcommands: [list, mode, release, dismiss, resume, runs],
+};

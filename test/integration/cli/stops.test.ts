@@ -1,0 +1,327 @@
+// `cardpoll stops`, `cards stop` and `cards resume` against the real API over real stores. No worker carries anything out
+// here: where a run ends, the test ends its cards in the records.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Interruption } from '../../../src/cli/io.ts';
+import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type CliOptions, cli } from '../../unit/cli/cli-under-test.ts';
+
+const REASON = 'wrong readings';
+const LEASE_MS = 60_000;
+const iccidOf = (cardId: number) => `8986${String(cardId).padStart(16, '0')}`;
+
+let api: StopsUnderTest;
+let env: Record<string, string>;
+beforeAll(async () => {
+  api = await startStopsApi(100);
+  env = { CARDPOLL_URL: `http://${api.server.address}` };
+});
+afterAll(() => api.close());
+beforeEach(() => api.reset());
+
+const run = (argv: readonly string[], options: CliOptions = {}) => cli(argv, { env, ...options });
+const stops = (...argv: readonly string[]) => run(['stops', ...argv]);
+const states = async () =>
+  Object.fromEntries(
+    (await api.sql('SELECT card_id, state FROM card_stops ORDER BY 1')).map((row) => [
+      row.card_id,
+      row.state,
+    ]),
+  );
+const mode = async () => (await api.records.stopControl.read()).setMode?.mode ?? null;
+const asked = (input: string): CliOptions => ({ tty: true, input });
+
+/** Cards 1 to 3 were stopped by cardpoll. */
+async function stopped(): Promise<void> {
+  await api.hold(3);
+  await api.sql("UPDATE card_stops SET state = 'done', completed_at = now(), held_by = NULL");
+  await api.sql('UPDATE cards SET stopped = true WHERE card_id <= 3');
+}
+
+/** Ends the cards of the only run as the workers would. */
+async function carryOut(cardIds: readonly number[]): Promise<void> {
+  await waitFor(async () => (await api.records.resumes.latest(1)).length > 0);
+  const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
+  for (const cardId of cardIds) {
+    await api.records.resumes.claim(cardId, LEASE_MS);
+    await api.records.resumes.complete(cardId, id, '2026-11', true);
+  }
+}
+
+describe('the list', () => {
+  beforeEach(() => api.hold(25));
+
+  it('is what stops alone shows, with the same options before and after the subcommand', async () => {
+    const { code, stdout } = await stops();
+    expect([code, stdout.split('\n')]).toEqual([0, expect.objectContaining({ length: 21 })]);
+    expect(await stops('list')).toMatchObject({ stdout });
+    await api.sql("UPDATE card_stops SET state = 'dismissed', reason = 'x' WHERE card_id = 7");
+    for (const argv of [
+      ['--state', 'dismissed'],
+      ['list', '--state', 'dismissed'],
+      ['--state=dismissed', 'list'],
+    ]) {
+      const one = await stops(...argv);
+      expect([argv, one.stdout]).toEqual([
+        argv,
+        expect.stringMatching(/^7\t8986\d+\t1\t2026-\d\d\tdismissed\t2048\t/),
+      ]);
+    }
+    expect(
+      (await stops('--carrier-id', '1', '--since', '1h', '--page-size', '5', '-o', 'jsonl')).stdout,
+    ).toMatch(/^(\{"card_id":.*\}\n){5}$/);
+    expect(JSON.parse((await stops('--page', '2', '-o', 'json')).stdout)).toMatchObject({
+      total: 25,
+      page: 2,
+    });
+    expect((await stops('-o', 'yaml')).stdout).toMatch(/^items:/);
+  });
+
+  it('fits a terminal of 80 columns, and cuts long reasons', async () => {
+    await api.sql(`UPDATE card_stops SET reason = repeat('long ', 100), ordered_by = 'somebody-with-a-name',
+      requested_at = now(), completed_at = now(), used_mb = 123456789.25, allowance_mb = 123456789`);
+    const { stdout } = await run(['stops', '--page-size', '5'], { tty: true });
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(/CARD .*STATE .*HELD BY/);
+    expect(stdout).toContain('page 1 of 5, 25 stops: --page 2');
+    const wide = await run(['stops', '-o', 'wide', '--page-size', '5'], { tty: true });
+    expect(wide.stdout).toContain('LAST ERROR');
+  });
+
+  it('refuses what it does not know', async () => {
+    expect(await stops('relase')).toMatchObject({ code: 64, stderr: expect.stringContaining('did you mean release?') });
+    expect((await stops('--state', 'gone')).code).toBe(64);
+    expect((await stops('--since', 'soon')).code).toBe(64);
+  });
+
+  it('says that there is none', async () => {
+    await api.reset();
+    expect((await run(['stops'], { tty: true })).stdout).toBe('no card was stopped yet\n');
+    expect((await run(['stops', '--state', 'held'], { tty: true })).stdout).toMatch(/^no stop matches/);
+  });
+});
+
+describe('the mode', () => {
+  it('is shown, and observe is set without a question, with or without a terminal', async () => {
+    expect((await stops('mode')).stdout).toMatch(/^mode\tenforce\nsource\tsetting\n/);
+    const observe = await stops('mode', 'observe', '--reason', REASON);
+    expect(observe).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^mode\tobserve\nsource\toperator/),
+    });
+    expect(await mode()).toBe('observe');
+    expect((await run(['stops', 'mode', 'observe', '--reason', REASON], { tty: true })).code).toBe(0);
+    expect(JSON.parse((await stops('mode', '-o', 'json')).stdout)).toMatchObject({
+      mode: 'observe',
+      reason: REASON,
+    });
+  });
+
+  it('enforce shows what it accepts and asks', async () => {
+    await stops('mode', 'observe', '--reason', REASON);
+    await api.records.stopControl.beginJump({ factor: 1024, baselineMbPerHour: 2, recentMbPerHour: 2048 });
+    const argv = ['stops', 'mode', 'enforce', '--reason', REASON];
+    const no = await run(argv, asked('n\n'));
+    expect([no.code, no.stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+      1,
+      expect.stringMatching(
+        /Set the mode of stops to enforce; it is observe now\..*grow by 2048 MB an hour, before by 2;/,
+      ),
+    ]);
+    expect((await run(argv)).code, 'no terminal').toBe(64);
+    expect((await run([...argv, '--dry-run'])).stdout).toContain('This accepts a jump');
+    expect(await mode()).toBe('observe');
+    expect((await run(argv, asked('y\n'))).code).toBe(0);
+    expect(await mode()).toBe('enforce');
+    expect((await run([...argv, '--yes'])).code).toBe(0);
+  });
+
+  it('needs a reason that can be shown', async () => {
+    expect(await stops('mode', 'observe')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('--reason'),
+    });
+    for (const reason of ['', ' ', 'x'.repeat(501), 'two\nlines']) {
+      expect((await stops('mode', 'observe', '--reason', reason)).code).toBe(64);
+    }
+    expect((await stops('mode', 'off', '--reason', REASON)).code).toBe(64);
+    expect(await mode()).toBeNull();
+  });
+});
+
+describe.each([
+  ['release', 'released', 'requested'],
+  ['dismiss', 'dismissed', 'dismissed'],
+] as const)('%s', (verb, done, state) => {
+  beforeEach(() => api.hold(4));
+  const argv = (...more: readonly string[]) => ['stops', verb, '--reason', REASON, ...more];
+
+  it('decides about cards by id or iccid, and names those that were not held', async () => {
+    const outcome = await run(argv('1', iccidOf(3), '3', '99'));
+    expect(outcome).toMatchObject({ code: 0, stdout: `${done}\t2\nnot held\t99\n` });
+    expect(await states()).toEqual({ 1: state, 2: 'held', 3: state, 4: 'held' });
+    expect(JSON.parse((await run(argv('2', '-o', 'json'))).stdout)).toEqual({ [done]: 1, not_held: [] });
+    expect((await run(argv('99', '98'))).code, 'none was held').toBe(1);
+  });
+
+  it('asks before it decides about all', async () => {
+    const no = await run(argv('--all'), asked('n\n'));
+    expect([no.code, no.stderr]).toEqual([1, expect.stringContaining('all held stops: 4 cards.')]);
+    expect((await run(argv('--all'))).code, 'no terminal').toBe(64);
+    expect((await run(argv('--all', '--dry-run'))).stdout).toContain('all held stops: 4 cards.');
+    expect((await run(argv('2', '--dry-run'))).stdout).toContain('the held stops of 1 card.');
+    expect(Object.values(await states())).toEqual(['held', 'held', 'held', 'held']);
+    expect((await run(argv('--all'), asked('y\n'))).stdout).toMatch(new RegExp(`${done} +4`));
+    expect((await run(argv('--all', '--yes'))).stdout).toBe(`${done}\t0\nnot held\t-\n`);
+  });
+
+  it('refuses a wrong command line, and an iccid of no card', async () => {
+    for (const more of [[], ['1', '--all'], ['x'], ['1.5']]) expect((await run(argv(...more))).code).toBe(64);
+    expect((await run(['stops', verb, '1'])).code).toBe(64);
+    expect(await run(argv(iccidOf(999_999)))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no card'),
+    });
+    expect(Object.values(await states())).toEqual(['held', 'held', 'held', 'held']);
+  });
+});
+
+it('release in mode observe is refused with what to type', async () => {
+  await api.hold(1);
+  await stops('mode', 'observe', '--reason', REASON);
+  expect(await stops('release', '1', '--reason', REASON)).toMatchObject({
+    code: 75,
+    stderr: expect.stringContaining('cardpoll stops mode enforce'),
+  });
+});
+
+describe('resume', () => {
+  beforeEach(stopped);
+  const since = ['stops', 'resume', '--since', '7d', '--reason', REASON];
+
+  it('shows the plan of a condition and asks', async () => {
+    const no = await run(since, asked('n\n'));
+    expect([no.code, no.stderr]).toEqual([
+      1,
+      expect.stringContaining('Resume 3 cards that cardpoll stopped since 2026-11-14'),
+    ]);
+    expect((await run(since)).code, 'no terminal').toBe(64);
+    const dry = await run([...since, '--carrier-id', '1', '--dry-run']);
+    expect(dry).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Resume 2 cards of carrier 1 that'),
+    });
+    expect(await api.records.resumes.latest(10)).toEqual([]);
+    const yes = await run(since, asked('y\n'));
+    expect([yes.code, yes.stdout]).toEqual([0, expect.stringMatching(/status +running[\s\S]*waiting +3/)]);
+  });
+
+  it('waits for the run, and fails when it was cancelled', async () => {
+    const [done] = await Promise.all([run([...since, '--yes', '--wait', '-o', 'json']), carryOut([1, 2, 3])]);
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ status: 'completed', resumed: 3, waiting: 0 }),
+    ]);
+    await api.reset();
+    await stopped();
+    const [cancelled] = await Promise.all([
+      run([...since, '--yes', '--wait']),
+      waitFor(async () => {
+        const [open] = await api.records.resumes.latest(1);
+        return open !== undefined && (await run(['stops', 'runs', 'cancel', open.id])).code === 0;
+      }),
+    ]);
+    expect([cancelled.code, cancelled.stdout]).toEqual([1, expect.stringContaining('status\tcancelled')]);
+  });
+
+  it('says while it waits why nothing moves, and how to go on when it is interrupted', async () => {
+    const pause = { source: 'operator', ms: 600_000, reason: 'maintenance', by: 'anna' } as const;
+    await api.live.work.pause('package', pause);
+    const interrupt = new AbortController();
+    const running = run(['stops', 'resume', '1', '--reason', REASON, '--wait'], { signal: interrupt.signal });
+    await waitFor(async () => (await api.records.resumes.latest(1)).length > 0);
+    const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
+    const reads = () => api.accessLog.filter(({ path }) => String(path).endsWith(`/stops/resume/${id}`));
+    await waitFor(async () => reads().length > 1);
+    interrupt.abort(new Interruption(130));
+    const { code, stderr } = await running;
+    await api.live.work.resume('package');
+    expect(code).toBe(130);
+    expect(stderr).toContain('waiting: package is paused until');
+    expect(stderr).toContain(`cardpoll stops runs show ${id} --wait`);
+  });
+
+  it('takes a list, and says that there is nothing to resume', async () => {
+    const one = await run(['stops', 'resume', '1', iccidOf(2), '99999', '--reason', REASON]);
+    expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/total\t2\n[\s\S]*skipped\t1\n/) });
+    expect((await run(['stops', 'resume', '1', '--reason', REASON])).code, 'waits already').toBe(1);
+    const none = await run(['stops', 'resume', '--since', '2036-01-01', '--yes', '--reason', REASON]);
+    expect(none.code).toBe(1);
+  });
+
+  it.each([
+    [['--reason', REASON]],
+    [['1', '--since', '2h', '--reason', REASON]],
+    [['1', '--carrier-id', '7', '--reason', REASON]],
+    [['1']],
+    [['--since', 'soon', '--reason', REASON]],
+  ])('refuses %j', async (argv) => {
+    expect((await run(['stops', 'resume', ...argv])).code).toBe(64);
+    expect(await api.records.resumes.latest(10)).toEqual([]);
+  });
+});
+
+describe('runs', () => {
+  it('are listed, shown and cancelled', async () => {
+    expect((await run(['stops', 'runs'], { tty: true })).stdout).toMatch(/^no cards were resumed yet/);
+    await stopped();
+    await run(['stops', 'resume', '1', '2', '--reason', REASON.repeat(20)]);
+    const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
+    expect((await stops('runs')).stdout).toMatch(new RegExp(`^${id}\trunning\t2\t2\t0\t0\tlocal\t`));
+    expect((await stops('runs', 'list')).stdout).toContain(id);
+    const people = await run(['stops', 'runs'], { tty: true });
+    for (const line of people.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect((await stops('runs', 'show', id)).stdout).toContain('status\trunning\n');
+    expect((await stops('runs', 'cancel', id)).stdout).toContain('status\tcancelled\n');
+    expect(await stops('runs', 'cancel', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ended'),
+    });
+    expect((await stops('runs', 'show', 'x')).code).toBe(1);
+    expect((await stops('runs', 'frob')).code).toBe(64);
+    expect((await run(['complete-names', 'resume_runs'])).stdout).toBe(`${id}\n`);
+  });
+});
+
+describe('one card', () => {
+  it('is stopped by id or iccid', async () => {
+    expect(await run(['cards', 'stop', iccidOf(8), '--reason', REASON])).toMatchObject({
+      code: 0,
+      stdout: 'card\t8\nstate\trequested\n',
+    });
+    expect(await states()).toEqual({ 8: 'requested' });
+    expect((await run(['cards', 'stop', '8'])).code, 'no reason').toBe(64);
+    expect((await run(['cards', 'stop', '999999', '--reason', REASON])).code).toBe(1);
+    await api.sql('UPDATE cards SET stopped = true WHERE card_id = 9');
+    expect((await run(['cards', 'stop', '9', '--reason', REASON])).code).toBe(75);
+  });
+
+  it('is waited for', async () => {
+    const [waited] = await Promise.all([
+      run(['cards', 'stop', '8', '--reason', REASON, '--wait']),
+      waitFor(async () => (await states())[8] === 'requested').then(() =>
+        api.sql('UPDATE cards SET stopped = true WHERE card_id = 8'),
+      ),
+    ]);
+    expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/stopped\tyes/) });
+  });
+
+  it('is resumed', async () => {
+    await stopped();
+    const [done] = await Promise.all([
+      run(['cards', 'resume', '2', '--reason', REASON, '--wait']),
+      carryOut([2]),
+    ]);
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('resumed\t1\n') });
+  });
+});
