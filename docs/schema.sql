@@ -462,6 +462,9 @@ AS $function$
   -- Not an anti-join: a plan made for few rows would read all that wait for each card.
   EXCEPT
   SELECT card_id FROM card_resumes WHERE state = 'waiting'
+      AND s.authority IS DISTINCT FROM 'operator' AND c.carrier_id = coalesce(carrier, c.carrier_id)
+  ) AS chosen
+  WHERE NOT EXISTS (SELECT FROM card_resumes r WHERE r.card_id = chosen.card_id AND r.state = 'waiting')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)

@@ -41,8 +41,8 @@ import { pollingManualTriggerRoutes } from './routes/polling-manual-trigger.ts';
 import { pollingPauseRoutes } from './routes/polling-pauses.ts';
 import { pollingStatsRoutes } from './routes/polling-stats.ts';
 import { probeRoutes, type Readiness } from './routes/probes.ts';
-import { stopResumeRoutes } from './routes/stop-resumes.ts';
-import { stopRoutes } from './routes/stops.ts';
+import { newResumeRoute, stopResumeRoutes } from './routes/stop-resumes.ts';
+import { heldStopRoutes, stopRoutes } from './routes/stops.ts';
 import { whoamiRoute } from './routes/whoami.ts';
 
 export interface ServerBounds extends HttpBounds {
@@ -197,8 +197,8 @@ function adminRoutes({ operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: Ap
     await app.register(async (unhurried) => {
       answerRepeats(unhurried, operations.requests, logs.api);
       await unhurried.register(alertTestRoute(operations.alerts));
-      await unhurried.register(stopRoutes(operations.stops, operations.stopMode));
-      await unhurried.register(stopResumeRoutes(operations.resumes));
+      await unhurried.register(heldStopRoutes(operations.stops));
+      await unhurried.register(newResumeRoute(operations.resumes));
     });
     await app.register(async (timed) => {
       answerInTime(timed, answerWithinMs);
@@ -211,6 +211,8 @@ function adminRoutes({ operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: Ap
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(pollingAlertHistoryRoutes(operations.alertHistory));
       await timed.register(pollingAlertSilenceRoutes(operations.silences));
+      await timed.register(stopRoutes(operations.stops, operations.stopMode));
+      await timed.register(stopResumeRoutes(operations.resumes));
       await timed.register(dataCleanupRoutes(operations.cleanup));
       await timed.register(whoamiRoute());
       await timed.register(auditRoute(operations.audit));

@@ -15,7 +15,6 @@ const params = z.object({ id: z.string() });
 
 export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(makingRoutes(resumes));
     app.get(
       RUNS,
       {
@@ -46,10 +45,26 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
       },
       async ({ actor, params: { id } }) => toWire(await resumes.cancel(actor, id)),
     );
+    app.post(
+      '/cards/:card/resume',
+      {
+        schema: {
+          tags,
+          summary: 'Resume a card by card_id or iccid',
+          params: z.object({ card: z.string() }),
+          querystring: noQuery,
+          body: cardOrder,
+          response: { 202: run },
+        },
+      },
+      async ({ actor, params: { card }, body }, reply) =>
+        reply.status(202).send(toWire(await resumes.createForCard(actor, card, body.reason))),
+    );
   };
 }
 
-function makingRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
+/** A run of very many cards takes longer to make than other requests may. */
+export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       RUNS,
@@ -69,21 +84,6 @@ function makingRoutes(resumes: ResumeOperations): FastifyPluginAsyncZod {
         if (body.dry_run) return toWire(await resumes.preview(criteria));
         return reply.status(202).send(toWire(await resumes.create(actor, criteria, body.reason)));
       },
-    );
-    app.post(
-      '/cards/:card/resume',
-      {
-        schema: {
-          tags,
-          summary: 'Resume a card by card_id or iccid',
-          params: z.object({ card: z.string() }),
-          querystring: noQuery,
-          body: cardOrder,
-          response: { 202: run },
-        },
-      },
-      async ({ actor, params: { card }, body }, reply) =>
-        reply.status(202).send(toWire(await resumes.createForCard(actor, card, body.reason))),
     );
   };
 }

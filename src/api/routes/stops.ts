@@ -39,6 +39,27 @@ export function stopRoutes(stops: StopOperations, mode: StopModeOperations): Fas
       },
     );
     app.post(
+      '/cards/:card/stop',
+      {
+        schema: {
+          tags,
+          summary: 'Stop a card by card_id or iccid, whatever it has used',
+          params: z.object({ card: z.string() }),
+          querystring: noQuery,
+          body: cardOrder,
+          response: { 202: wireSchema(orderedStopReport) },
+        },
+      },
+      async ({ actor, params, body }, reply) =>
+        reply.status(202).send(toWire(await stops.order(actor, params.card, body.reason))),
+    );
+  };
+}
+
+/** Decisions about very many stops take longer than other requests may. */
+export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
       '/stops/release',
       {
         bodyLimit: CARD_LIST_BYTES,
@@ -65,21 +86,6 @@ export function stopRoutes(stops: StopOperations, mode: StopModeOperations): Fas
         },
       },
       async ({ actor, body }) => toWire(await stops.dismiss(actor, heldOf(body))),
-    );
-    app.post(
-      '/cards/:card/stop',
-      {
-        schema: {
-          tags,
-          summary: 'Stop a card by card_id or iccid, whatever it has used',
-          params: z.object({ card: z.string() }),
-          querystring: noQuery,
-          body: cardOrder,
-          response: { 202: wireSchema(orderedStopReport) },
-        },
-      },
-      async ({ actor, params, body }, reply) =>
-        reply.status(202).send(toWire(await stops.order(actor, params.card, body.reason))),
     );
   };
 }

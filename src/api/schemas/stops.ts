@@ -43,7 +43,11 @@ export const heldStops = body({
 
 export const resumeRequest = body({
   card_ids: cardIds,
-  since: instant.optional().describe('What cardpoll stopped since this time, instead of card_ids'),
+  since: instant
+    .optional()
+    .describe(
+      'What cardpoll stopped since this time, without stops that operators ordered; instead of card_ids',
+    ),
   carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
   reason,
   dry_run: z

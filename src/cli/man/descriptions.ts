@@ -82,7 +82,7 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     made yet: what would have been stopped is listed as \`observed\`. \`stops mode enforce\` ends that. It also accepts a jump
     of the readings of the whole fleet as right, which otherwise holds all stops.`,
     `\`stops resume\` brings cards back in a run: one call for each card, at the pace of package polls, within their limits
-    and the breakers of the gateway.`,
+    and the breakers of the gateway. With \`--since\` it leaves out cards whose stop an operator ordered.`,
   ],
   explain: [
     `Prints, for each task type, one sentence and the command that helps, if there is one: which config takes the card and why

@@ -47,6 +47,15 @@ describeRecordStore('resumes', (db) => {
     });
   });
 
+  it('leaves out of a condition what an operator stopped, not what an operator released', async () => {
+    await db.sql("UPDATE card_stops SET authority = 'operator' WHERE card_id = 1");
+    await db.sql("UPDATE card_stops SET authority = 'released' WHERE card_id = 2");
+    const { id } = await create({ sinceMs: 0, carrierId: null });
+    const cards = await db.sql('SELECT card_id FROM card_resumes WHERE run_id = $1 ORDER BY 1', [id]);
+    expect(cards.map((row) => Number(row.card_id))).toEqual([2, 3]);
+    expect(await create({ cardIds: [1] }), 'a list has it').toMatchObject({ total: 1 });
+  });
+
   it('takes known cards of a list, once each', async () => {
     const selection = { cardIds: [1, 1, 4, 99] };
     expect(await db.store.resumes.preview(selection)).toEqual({ total: 2, skipped: 1 });

@@ -89,7 +89,10 @@ describe('the list', () => {
   });
 
   it('refuses what it does not know', async () => {
-    expect(await stops('relase')).toMatchObject({ code: 64, stderr: expect.stringContaining('did you mean release?') });
+    expect(await stops('relase')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('did you mean release?'),
+    });
     expect((await stops('--state', 'gone')).code).toBe(64);
     expect((await stops('--since', 'soon')).code).toBe(64);
   });

@@ -5,7 +5,10 @@
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 
-/** The cards of a run: a list, or what cardpoll stopped since a time and is stopped now. */
+/**
+ * The cards of a run: a list, or what cardpoll stopped since a time and is stopped now. A stop that an operator ordered is
+ * not cardpoll's.
+ */
 export type ResumeSelection =
   | { readonly cardIds: readonly number[] }
   | { readonly sinceMs: number; readonly carrierId: number | null };

@@ -163,8 +163,8 @@ CREATE INDEX card_resumes_due ON card_resumes (due_at) WHERE state = 'waiting';
 
 INSERT INTO cleanup_configs (id, target, retention_days) VALUES (10, 'card_resumes', 365);
 
--- The cards of a run: known cards of a list, or those that cardpoll stopped since a time and that are stopped now. Cards that
--- wait in another run are left out.
+-- The cards of a run: known cards of a list, or those that cardpoll stopped since a time and that are stopped now; the stop
+-- that an operator ordered is not cardpoll's. Cards that wait in another run are left out.
 CREATE FUNCTION cards_to_resume(card_ids bigint[], since timestamptz, carrier integer) RETURNS SETOF bigint
 LANGUAGE sql STABLE AS $$
   (
@@ -173,7 +173,7 @@ LANGUAGE sql STABLE AS $$
     SELECT s.card_id
     FROM card_stops s JOIN cards c ON c.card_id = s.card_id
     WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
-      AND c.carrier_id = coalesce(carrier, c.carrier_id)
+      AND s.authority IS DISTINCT FROM 'operator' AND c.carrier_id = coalesce(carrier, c.carrier_id)
   )
   -- Not an anti-join: a plan made for few rows would read all that wait for each card.
   EXCEPT
