@@ -457,14 +457,11 @@ AS $function$
     SELECT s.card_id
     FROM card_stops s JOIN cards c ON c.card_id = s.card_id
     WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
-      AND c.carrier_id = coalesce(carrier, c.carrier_id)
+      AND s.authority IS DISTINCT FROM 'operator' AND c.carrier_id = coalesce(carrier, c.carrier_id)
   )
   -- Not an anti-join: a plan made for few rows would read all that wait for each card.
   EXCEPT
   SELECT card_id FROM card_resumes WHERE state = 'waiting'
-      AND s.authority IS DISTINCT FROM 'operator' AND c.carrier_id = coalesce(carrier, c.carrier_id)
-  ) AS chosen
-  WHERE NOT EXISTS (SELECT FROM card_resumes r WHERE r.card_id = chosen.card_id AND r.state = 'waiting')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)
