@@ -258,8 +258,12 @@ describe('resume', () => {
     const one = await run(['stops', 'resume', '1', iccidOf(2), '99999', '--reason', REASON]);
     expect(one).toMatchObject({ code: 0, stdout: expect.stringMatching(/total\t2\n[\s\S]*skipped\t1\n/) });
     expect((await run(['stops', 'resume', '1', '--reason', REASON])).code, 'waits already').toBe(1);
-    const none = await run(['stops', 'resume', '--since', '2036-01-01', '--yes', '--reason', REASON]);
-    expect(none.code).toBe(1);
+    const never = ['stops', 'resume', '--since', '2036-01-01', '--reason', REASON];
+    expect((await run([...never, '--yes'])).code).toBe(1);
+    expect(await run(never), 'nothing to ask about').toMatchObject({
+      code: 1,
+      stderr: 'cardpoll: there is no card to resume\n',
+    });
   });
 
   it.each([

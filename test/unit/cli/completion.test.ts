@@ -25,6 +25,8 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
     [['sta'], ['stats']],
     [['stats', 'qu'], ['queues']],
     [['stats', '--wa'], ['--watch']],
+    [['stops', '--sta'], ['--state']],
+    [['stops', 'mode', 'ob'], ['observe']],
     [['concurrency', 're'], ['reset']],
     [['--debug', 'concurrency', 'set', 'real'], ['realname']],
     [

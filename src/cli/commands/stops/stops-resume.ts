@@ -1,9 +1,10 @@
 // `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time.
-import type { ResumeSelectionBody } from '../../../api/client/client-bodies.ts';
+import type { ResumePreviewBody, ResumeSelectionBody } from '../../../api/client/client-bodies.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/change.ts';
@@ -29,9 +30,13 @@ export const resume = defineCommand<[readonly string[]], ResumeOptions>({
   run: async (context, { args: [cards], options }) => {
     requireOne(cards, options);
     const selection = await selectionOf(context, cards, options);
-    const asks = options.dryRun === true || (cards.length === 0 && options.yes !== true);
-    const plan = asks ? await planOf(context, selection, options.reason) : [];
-    if (asks && !(await confirm(context, plan, options))) return declined(options);
+    if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
+      const preview = await ask(context, 'counting', (client) =>
+        client.previewResume(selection, options.reason),
+      );
+      if (preview.body.total === 0 && options.dryRun !== true) return nothingToDo(context);
+      if (!(await confirm(context, planOf(preview.body, selection), options))) return declined(options);
+    }
     const run = await ask(context, 'making the run', (client) =>
       client.resumeStopped(selection, options.reason),
     );
@@ -58,17 +63,15 @@ async function selectionOf(
   return { since: from, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
 }
 
-async function planOf(
-  context: CommandContext,
-  selection: ResumeSelectionBody,
-  reason: string,
-): Promise<string[]> {
-  const { body } = await ask(context, 'counting', (client) => client.previewResume(selection, reason));
-  const skipped =
-    body.skipped === 0 ? [] : [`${cardCount(body.skipped)} skipped: unknown, or waiting in another run.`];
+function nothingToDo({ io }: CommandContext): number {
+  io.stderr.write('cardpoll: there is no card to resume\n');
+  return EXIT_NEGATIVE;
+}
+
+function planOf({ total, skipped }: ResumePreviewBody, selection: ResumeSelectionBody): string[] {
   return [
-    `Resume ${cardCount(body.total)}${selectionText(selection)}.`,
-    ...skipped,
+    `Resume ${cardCount(total)}${selectionText(selection)}.`,
+    ...(skipped === 0 ? [] : [`${cardCount(skipped)} skipped: unknown, or waiting in another run.`]),
     'They are called at the pace of package polls, within its limits and the breakers of the gateway.',
   ];
 }

@@ -1,0 +1,42 @@
+// The commands about stops as an operator types them: built binary, real daemon, real stores, a gateway that counts.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Fleet } from '../support/fleet.ts';
+import { runCli } from '../support/processes.ts';
+
+const CARDS = 20;
+
+let fleet: Fleet;
+beforeAll(async () => {
+  fleet = await Fleet.start();
+  await fleet.startDaemon({ CARDPOLL_STOPS_MODE: 'observe' });
+  await fleet.setIntervals(1);
+  await fleet.importCards(CARDS);
+});
+afterAll(() => fleet.close());
+
+const cardpoll = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: fleet.daemons[0]?.url } });
+
+it('a daemon that observes stops nothing until an operator enforces', async () => {
+  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode\tobserve\nsource\tsetting\n/);
+  const refused = await cardpoll('cards', 'stop', '7', '--reason', 'stolen');
+  expect([refused.code, refused.stderr]).toEqual([
+    75,
+    expect.stringContaining('cardpoll stops mode enforce'),
+  ]);
+  expect((await cardpoll('stops', 'mode', 'enforce', '--reason', 'checked')).code, 'asks').toBe(64);
+  await fleet.cli('stops', 'mode', 'enforce', '--reason', 'checked', '--yes');
+
+  const stopped = await fleet.cli('cards', 'stop', '7', '--reason', 'stolen', '--wait');
+  expect(stopped.stdout).toContain('stopped\tyes\n');
+  expect(Object.values((await fleet.truth()).stops)).toEqual([1]);
+  expect((await fleet.cli('stops', '--state', 'done')).stdout).toMatch(/^7\t\d+\t\d+\t\d{4}-\d\d\tdone\t/);
+  expect((await cardpoll('cards', 'stop', '7', '--reason', 'again')).code).toBe(75);
+
+  await fleet.cli('stops', 'mode', 'observe', '--reason', 'emergency');
+  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode\tobserve\nsource\toperator\n/);
+  const actions = (await fleet.cli('audit', '--action', 'stops', '-o', 'jsonl')).stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).action);
+  expect(actions).toEqual(['stops.mode', 'stops.order', 'stops.mode']);
+});
