@@ -44,7 +44,12 @@ export class MonthStart {
       const made = await resumes.createForMonth(month, SPREAD_MS);
       if (made !== null) {
         const { id, total, reason } = made;
-        note({ action: 'stops.resume', object: `run ${id}`, before: null, after: { cards: total, reason } });
+        note({
+          action: 'stops.resume',
+          object: `resume run ${id}`,
+          before: null,
+          after: { cards: total, reason },
+        });
       }
       return made;
     });

@@ -49,5 +49,7 @@ it('makes one run, however many leaders look', async () => {
     "SELECT actor, object, after FROM audit WHERE action = 'stops.resume'",
     [],
   );
-  expect(entries).toMatchObject([{ actor: 'daemon', object: `run ${runs[0]?.id}`, after: { cards: 2 } }]);
+  expect(entries).toMatchObject([
+    { actor: 'daemon', object: `resume run ${runs[0]?.id}`, after: { cards: 2 } },
+  ]);
 });

@@ -57,7 +57,12 @@ it('looks once a minute, and makes one run, spread over four hours, with an audi
   await subject.run();
   expect(asked).toHaveLength(2);
   expect(notes).toEqual([
-    { action: 'stops.resume', object: 'run r', before: null, after: { cards: 5, reason: 'a month began' } },
+    {
+      action: 'stops.resume',
+      object: 'resume run r',
+      before: null,
+      after: { cards: 5, reason: 'a month began' },
+    },
   ]);
   expect(lines).toMatchObject([{ level: 30, run_id: 'r', month: '2026-12', cards: 5 }]);
 });
