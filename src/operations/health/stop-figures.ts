@@ -19,11 +19,10 @@ export async function readStopFigures(
   { cards, stops, stopControl }: Pick<RecordStore, 'cards' | 'stops' | 'stopControl'>,
   settings: StopSettings,
 ): Promise<StopFigures> {
-  const [control, unconfirmed, fleet] = await Promise.all([
-    stopControl.read(),
-    stops.unconfirmed(),
-    cards.estimate(),
-  ]);
+  // One after the other: while a table is locked, this holds one connection.
+  const control = await stopControl.read();
+  const unconfirmed = await stops.unconfirmed();
+  const fleet = await cards.estimate();
   const { mode, maxPerHour, maxPerDay } = stopRulesOf(settings, fleet);
   return {
     ...control,
