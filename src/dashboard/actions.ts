@@ -10,7 +10,9 @@ import type {
   TriggerBody,
 } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
+import type { ChangePlan } from './change-plan.ts';
 import { cards, grouped, measure, relative, seconds } from './format.ts';
+import { performStopChange, type StopChange, stopPlan } from './stop-changes.ts';
 
 export type Action =
   | { readonly kind: 'limit'; readonly task: TaskBody; readonly to: number }
@@ -28,14 +30,8 @@ export type Action =
   | { readonly kind: 'poll'; readonly taskType: TaskType; readonly cardId: number }
   | { readonly kind: 'cleanup'; readonly preview: CleanupPreviewBody }
   | { readonly kind: 'acknowledge'; readonly alert: AlertBody }
-  | { readonly kind: 'silence'; readonly alert: AlertBody; readonly seconds: number };
-
-export interface ChangePlan {
-  readonly title: string;
-  /** Which cards it affects, and the consequences. */
-  readonly effects: readonly string[];
-  readonly command: string;
-}
+  | { readonly kind: 'silence'; readonly alert: AlertBody; readonly seconds: number }
+  | { readonly kind: 'stops'; readonly change: StopChange; readonly reason: string };
 
 export function planOf(action: Action): ChangePlan {
   switch (action.kind) {
@@ -80,6 +76,8 @@ export function planOf(action: Action): ChangePlan {
         effects: ['Its alerts send no notifications meanwhile; they stay in the history.'],
         command: `cardpoll alerts silence ${action.alert.rule_id} --for ${action.seconds}s`,
       };
+    case 'stops':
+      return stopPlan(action.change, action.reason);
   }
 }
 
@@ -133,6 +131,8 @@ export async function perform(client: ApiClient, action: Action): Promise<string
       const { body } = await client.createSilence({ rule_id, seconds: action.seconds, reason: '' });
       return `rule ${rule_id} is silent for ${seconds(action.seconds)}; cardpoll alerts unsilence ${body.id} ends it`;
     }
+    case 'stops':
+      return performStopChange(client, action.change, action.reason);
   }
 }
 

@@ -38,6 +38,11 @@ export function grouped(value: number | null): string {
   return value === null ? NOTHING : Math.round(value).toLocaleString('en-US');
 }
 
+/** Megabytes, exact enough to tell usage from an allowance: 1,024.25. */
+export function megabytes(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+}
+
 /** A rate or a duration, with tenths only below ten. */
 export function measure(value: number | null): string {
   if (value === null) return NOTHING;

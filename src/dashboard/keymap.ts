@@ -30,6 +30,10 @@ export type Command =
   | 'cleanup'
   | 'acknowledge'
   | 'silence'
+  | 'stop-mode'
+  | 'release'
+  | 'dismiss'
+  | 'release-all'
   | 'accept'
   | 'refuse'
   | 'erase'
@@ -51,7 +55,7 @@ export interface Binding {
   readonly inLine?: (state: State) => boolean;
 }
 
-const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs'];
+const LISTS: readonly View[] = ['alerts', 'triggers', 'instances', 'configs', 'stops'];
 const TASKS: readonly View[] = ['overview', 'task'];
 
 export const KEYMAP: readonly Binding[] = [
@@ -60,8 +64,8 @@ export const KEYMAP: readonly Binding[] = [
   { keys: ['tab'], shown: 'Tab', label: 'view', command: 'next-view', mode: 'view', inLine: always },
   { keys: ['shift-tab'], shown: 'Shift-Tab', label: 'previous view', command: 'previous-view', mode: 'view' },
   { keys: ['/'], shown: '/', label: 'card', command: 'search', mode: 'view', inLine: always },
-  ...upAndDown(['overview', 'card'], 'task type'),
-  ...upAndDown(['task', ...LISTS], 'row'),
+  { keys: ['up', 'k'], shown: '↑ k', label: 'row or task type above', command: 'up', mode: 'view' },
+  { keys: ['down', 'j'], shown: '↓ j', label: 'row or task type below', command: 'down', mode: 'view' },
   {
     keys: ['return'],
     shown: '⏎',
@@ -89,14 +93,14 @@ export const KEYMAP: readonly Binding[] = [
     views: ['task'],
     inLine: always,
   },
-  { keys: ['escape'], shown: 'Esc', label: 'back to the overview', command: 'back', mode: 'view' },
+  { keys: ['escape'], shown: 'Esc', label: 'back', command: 'back', mode: 'view' },
   {
     keys: ['left', 'h'],
     shown: '← h',
     label: 'back',
     command: 'back',
     mode: 'view',
-    views: [...LISTS, 'stops', 'card'],
+    views: [...LISTS, 'card'],
   },
   { keys: ['1'], shown: '1', label: 'overview', command: 'show-overview', mode: 'view' },
   { keys: ['2'], shown: '2', label: 'task type', command: 'show-task', mode: 'view' },
@@ -117,6 +121,10 @@ export const KEYMAP: readonly Binding[] = [
   change('A', 'acknowledge', ['alerts']),
   change('S', 'silence', ['alerts'], 'silence rule'),
   change('X', 'cancel', ['triggers']),
+  change('M', 'stop-mode', ['stops'], 'mode'),
+  { ...change('R', 'release', ['stops']), inLine: hasHeld },
+  { ...change('D', 'dismiss', ['stops']), inLine: hasHeld },
+  { ...change('A', 'release-all', ['stops'], 'release all'), inLine: hasHeld },
   { ...change('T', 'poll', ['task', 'card'], 'poll now'), inLine: canOpen },
   {
     keys: ['?', 'escape', 'q', 'return'],
@@ -152,16 +160,13 @@ function isPaused({ data, taskType }: State): boolean {
   return data.overview.body?.pauses.some(({ task_type }) => task_type === taskType) ?? false;
 }
 
+function hasHeld({ data }: State): boolean {
+  return data.stops.body?.state === 'held';
+}
+
 /** The view of a task type opens its failing cards. */
 function canOpen(state: State): boolean {
   return state.view !== 'task' || failingCards(state).length > 0;
-}
-
-function upAndDown(views: readonly View[], label: string): Binding[] {
-  return [
-    { keys: ['up', 'k'], shown: '↑ k', label: `${label} above`, command: 'up', mode: 'view', views },
-    { keys: ['down', 'j'], shown: '↓ j', label: `${label} below`, command: 'down', mode: 'view', views },
-  ];
 }
 
 function change(key: string, command: Command, views: readonly View[], label: string = command): Binding {

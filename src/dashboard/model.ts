@@ -1,6 +1,7 @@
 // Makes the next state of the dashboard from a state and an event. Pure. The session reads from the state what is to be
 // done (`job`, `exit`) and which data it needs (`sourcesOf`).
 import type { OverviewBody, TaskBody } from '../api/client/client-bodies.ts';
+import { REASON_CHARS } from '../domain/stops/stop-order.ts';
 import { TASK_TYPES } from '../domain/task-type.ts';
 import { type Action, planOf } from './actions.ts';
 import { type Binding, bindingOf, type Command, modeOf, refusalOf } from './keymap.ts';
@@ -15,6 +16,8 @@ import {
   VIEWS,
   type View,
 } from './state.ts';
+import type { StopChange } from './stop-changes.ts';
+import { stopChangeOf } from './stop-keys.ts';
 
 const TAB_ORDER = VIEWS.filter((view) => view !== 'card');
 const PROMPT_LENGTH = 40;
@@ -56,13 +59,20 @@ function received(state: State, { reading, atMs }: Extract<Event, { type: 'recei
   return samePicked(state, { ...state, data, nowMs, nextTryAtMs });
 }
 
-/** Failing cards come and go. The mark stays on its card as long as the card is listed. */
+/** Failing cards and stops come and go. The mark stays on its row as long as that is listed. */
 function samePicked(before: State, after: State): State {
-  if (after.view !== 'task' || after.data.failures === before.data.failures) return after;
-  const cards = failingCards(after);
-  const picked = failingCards(before)[before.picked]?.card_id;
-  const at = cards.findIndex(({ card_id }) => card_id === picked);
-  return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, cards.length - 1)) : at };
+  const rows = comingAndGoing(after);
+  if (rows === null) return after;
+  const picked = comingAndGoing(before)?.[before.picked];
+  const at = rows.indexOf(picked ?? '');
+  return { ...after, picked: at === -1 ? Math.min(before.picked, Math.max(0, rows.length - 1)) : at };
+}
+
+/** What tells the rows of such a list apart; null where the view has none. */
+function comingAndGoing(state: State): readonly string[] | null {
+  if (state.view === 'task') return failingCards(state).map(({ card_id }) => `${card_id}`);
+  if (state.view !== 'stops') return null;
+  return (state.data.stops.body?.items ?? []).map(({ card_id, month }) => `${card_id} ${month}`);
 }
 
 function failed(state: State, { source, problem, nextTryAtMs }: Extract<Event, { type: 'failed' }>): State {
@@ -148,6 +158,10 @@ const COMMANDS: Record<Command, (state: State) => State> = {
     return planned(state, { kind: 'acknowledge', alert });
   },
   silence: (state) => (subjectOf(state).alert === null ? nothingPicked(state) : asked(state, 'silence')),
+  'stop-mode': (state) => onStops(state, 'mode'),
+  release: (state) => onStops(state, 'release'),
+  dismiss: (state) => onStops(state, 'dismiss'),
+  'release-all': (state) => onStops(state, 'release-all'),
   cleanup: (state) =>
     state.job !== null
       ? state
@@ -198,6 +212,7 @@ function rowsOf({ view, data, taskType }: State): number | null {
       return listedAlerts({ data }).length;
     case 'triggers':
     case 'configs':
+    case 'stops':
       return data[view].body?.items.length ?? 0;
     case 'instances':
       return data.overview.body?.workers.length ?? 0;
@@ -206,14 +221,18 @@ function rowsOf({ view, data, taskType }: State): number | null {
   }
 }
 
-function asked(state: State, what: Prompt['for']): State {
+function asked(state: State, what: Exclude<Prompt['for'], 'reason'>): State {
   return { ...state, prompt: { for: what, text: '', problem: null }, notice: null };
 }
 
 function typed(state: State, prompt: Prompt, text: string): State {
   const printable = text.replace(/[\p{Cc}\p{Cf}]/gu, '');
-  const next = [...prompt.text, ...printable].slice(0, PROMPT_LENGTH).join('');
+  const next = [...prompt.text, ...printable].slice(0, lengthOf(prompt)).join('');
   return { ...state, prompt: { ...prompt, text: next, problem: null } };
+}
+
+function lengthOf(prompt: Prompt): number {
+  return prompt.for === 'reason' ? REASON_CHARS.max : PROMPT_LENGTH;
 }
 
 function edited(state: State, edit: (text: string) => string): State {
@@ -261,6 +280,12 @@ function onTask(state: State, make: (task: TaskBody, overview: OverviewBody) => 
   if (task === null || overview === null) return state;
   const made = make(task, overview);
   return typeof made === 'string' ? noticed(state, made) : planned(state, made);
+}
+
+function onStops(state: State, kind: StopChange['kind']): State {
+  const change = stopChangeOf(kind, state);
+  if (typeof change === 'string') return noticed(state, change);
+  return { ...state, prompt: { for: 'reason', change, text: '', problem: null }, notice: null };
 }
 
 function resumption(task: TaskBody, { pauses }: OverviewBody, nowMs: number): Action | string {

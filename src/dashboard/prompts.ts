@@ -6,9 +6,11 @@ import { SILENCE_SECONDS_BOUNDS } from '../domain/alerts/alert-silence.ts';
 import { MAX_CONCURRENCY_BOUNDS } from '../domain/limits/max-concurrency.ts';
 import { DEFAULT_PAUSE_SECONDS, PAUSE_SECONDS_BOUNDS } from '../domain/limits/pause.ts';
 import { INTERVAL_SECONDS_BOUNDS } from '../domain/schedule/polling-config.ts';
+import { isReason, REASON_RULE } from '../domain/stops/stop-order.ts';
 import type { Action } from './actions.ts';
 import { seconds } from './format.ts';
 import { listedAlerts, type Prompt, type State } from './state.ts';
+import { reasonQuestion } from './stop-changes.ts';
 
 /** What keys and prompts act on; null where it is not known, or the view does not show it. */
 interface Subject {
@@ -34,8 +36,8 @@ export function subjectOf(state: State): Subject {
   };
 }
 
-export function questionOf({ for: what }: Prompt, { task, config, alert }: Subject): string {
-  switch (what) {
+export function questionOf(prompt: Prompt, { task, config, alert }: Subject): string {
+  switch (prompt.for) {
     case 'card':
       return 'Card id or ICCID:';
     case 'limit':
@@ -46,13 +48,15 @@ export function questionOf({ for: what }: Prompt, { task, config, alert }: Subje
       return `Silence "${alert?.rule_name ?? '?'}" for how long (90s, 1h, 2d):`;
     case 'interval':
       return `New interval of config ${config?.id ?? '?'} (now ${seconds(config?.interval_seconds ?? null)}; 900, 15m):`;
+    case 'reason':
+      return reasonQuestion(prompt.change);
   }
 }
 
 /** The action that the typed text asks for, or why it is refused. */
-export function actionOf({ for: what, text }: Prompt, { task, config, alert }: Subject): Answer {
-  const typed = text.trim();
-  switch (what) {
+export function actionOf(prompt: Prompt, { task, config, alert }: Subject): Answer {
+  const typed = prompt.text.trim();
+  switch (prompt.for) {
     case 'card':
       return /^\d{1,22}$/.test(typed)
         ? { card: typed }
@@ -79,6 +83,10 @@ export function actionOf({ for: what, text }: Prompt, { task, config, alert }: S
           ? { problem: `it is ${seconds(to)} already` }
           : { action: { kind: 'interval', config, to } },
       );
+    case 'reason':
+      return isReason(typed)
+        ? { action: { kind: 'stops', change: prompt.change, reason: typed } }
+        : { problem: `a reason ${REASON_RULE}` };
   }
 }
 

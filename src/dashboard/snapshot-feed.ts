@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { CHART_MINUTES, merged } from './series.ts';
 import type { Bodies, Event, Received, Source } from './state.ts';
+import { readStops } from './stops-feed.ts';
 
 export interface Wish {
   readonly sources: readonly Source[];
@@ -27,6 +28,7 @@ const EVERY_MS: Record<Source, number> = {
   alerts: 3_000,
   triggers: 1_000,
   configs: 2_000,
+  stops: 2_000,
   cleanup: 3_000,
   card: 1_000,
 };
@@ -123,7 +125,7 @@ export class SnapshotFeed {
     if (attempt.nextAtMs === 0 && this.#timer !== null) this.#askDue();
   }
 
-  #read(source: Source): Promise<Received> {
+  async #read(source: Source): Promise<Received> {
     const { client } = this.deps;
     switch (source) {
       case 'overview':
@@ -140,6 +142,8 @@ export class SnapshotFeed {
         return tagged(source, client.triggers(1, LATEST));
       case 'configs':
         return tagged(source, client.configs());
+      case 'stops':
+        return { source, body: await readStops(client) };
       case 'cleanup':
         return tagged(source, client.cleanupProgress());
       case 'card':

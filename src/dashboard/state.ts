@@ -12,7 +12,10 @@ import type {
   TriggerBody,
 } from '../api/client/client-bodies.ts';
 import type { TaskType } from '../domain/task-type.ts';
-import type { Action, ChangePlan } from './actions.ts';
+import type { Action } from './actions.ts';
+import type { ChangePlan } from './change-plan.ts';
+import type { StopChange } from './stop-changes.ts';
+import type { ListedStops } from './stops-feed.ts';
 
 /** In the order of Tab. The view of a card is not among those: it needs a card. */
 export const VIEWS = [
@@ -37,6 +40,7 @@ export interface Bodies {
   readonly alerts: PageBody<AlertBody>;
   readonly triggers: PageBody<TriggerBody>;
   readonly configs: ItemsBody<ConfigBody>;
+  readonly stops: ListedStops;
   readonly cleanup: CleanupProgressBody;
   readonly card: ExplanationBody;
 }
@@ -53,8 +57,14 @@ interface LastAnswer<Body> {
 export type Data = { readonly [S in Source]: LastAnswer<Bodies[S]> };
 
 /** A question, and the answer typed so far. */
-export interface Prompt {
-  readonly for: 'card' | 'limit' | 'pause' | 'interval' | 'silence';
+export type Prompt = PromptText &
+  (
+    | { readonly for: 'card' | 'limit' | 'pause' | 'interval' | 'silence' }
+    /** The change is kept from the key on: the list goes on moving while the reason is typed. */
+    | { readonly for: 'reason'; readonly change: StopChange }
+  );
+
+interface PromptText {
   readonly text: string;
   readonly problem: string | null;
 }
@@ -140,6 +150,7 @@ export function initialState(
       alerts: UNREAD,
       triggers: UNREAD,
       configs: UNREAD,
+      stops: UNREAD,
       cleanup: UNREAD,
       card: UNREAD,
     },
@@ -189,8 +200,9 @@ export function sourcesOf({ view }: Pick<State, 'view'>): readonly Source[] {
     case 'triggers':
       return ['overview', 'triggers'];
     case 'instances':
-    case 'stops':
       return ['overview'];
+    case 'stops':
+      return ['overview', 'stops'];
     case 'configs':
       return ['overview', 'configs'];
     case 'card':

@@ -1,5 +1,6 @@
 // The whole screen: a header with the fleet and the age of its data, the open view, and at the bottom questions, results
 // and keys.
+import { widthOf } from '../../cli/output/width.ts';
 import { seconds } from '../format.ts';
 import { refusalOf } from '../keymap.ts';
 import { EMPTY, fitted, type Line, plain, type Span, span, spread, wrapped } from '../line.ts';
@@ -115,11 +116,20 @@ function dialogLines(state: State): Line[] {
   if (prompt !== null) {
     const question = `${questionOf(prompt, subjectOf(state))} `;
     const problem = prompt.problem === null ? EMPTY : plain(prompt.problem, 'bad');
-    return [problem, [span(question, 'bold'), span(prompt.text), span('▏', 'picked')]];
+    const room = columns - widthOf(question) - 1;
+    return [problem, [span(question, 'bold'), span(endOf(prompt.text, room)), span('▏', 'picked')]];
   }
   if (notice !== null) return [plain(notice.text, notice.tone)];
   const refusal = refusalOf(state);
   return [state.readOnly && refusal !== null ? plain(refusal, 'dim') : EMPTY];
+}
+
+/** The end of what is typed: a long text stays visible where the next character goes. */
+function endOf(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  const characters = [...text];
+  while (characters.length > 0 && widthOf(`…${characters.join('')}`) > columns) characters.shift();
+  return `…${characters.join('')}`;
 }
 
 /** Where there are more lines than rows, the last row counts those that are left out. */

@@ -14,7 +14,7 @@ export function helpLines({ columns, rows }: Room): Line[] {
   const keys = KEYMAP.filter(({ mode }) => mode === 'view');
   const lines = [
     plain('Keys', 'bold'),
-    ...keys.filter(({ changes }) => changes !== true).map(bindingLine),
+    ...joined(keys.filter(({ changes }) => changes !== true)).map(bindingLine),
     EMPTY,
     plain('Keys that change something, after asking', 'bold'),
     ...keys.filter(({ changes }) => changes === true).map(bindingLine),
@@ -22,6 +22,16 @@ export function helpLines({ columns, rows }: Room): Line[] {
   if (lines.length <= rows || columns < 2 * COLUMN_COLUMNS) return lines.slice(0, rows);
   const half = Math.ceil(lines.length / 2);
   return sideBySide(lines.slice(0, half), lines.slice(half), COLUMN_COLUMNS).slice(0, rows);
+}
+
+/** Keys with the same meaning share a line. */
+function joined(bindings: readonly Binding[]): readonly Binding[] {
+  const byLabel = new Map<string, Binding>();
+  for (const one of bindings) {
+    const same = byLabel.get(one.label);
+    byLabel.set(one.label, same === undefined ? one : { ...same, shown: `${same.shown}, ${one.shown}` });
+  }
+  return [...byLabel.values()];
 }
 
 function bindingLine({ shown, label, views, changes }: Binding): Line {

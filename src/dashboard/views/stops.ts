@@ -1,17 +1,21 @@
-// The view of stops: the mode, the budget and what waits, each with the command that shows or changes it. It changes nothing
-// itself.
-import type { OverviewBody } from '../../api/client/client-bodies.ts';
+// The view of stops: the mode with the command that changes it, the budget, what waits, and a list of the stops that an
+// operator decides about.
+import type { OverviewBody, StopBody } from '../../api/client/client-bodies.ts';
 import { gauge } from '../charts.ts';
-import { cards, count } from '../format.ts';
-import { EMPTY, type Line, plain, type Span, span } from '../line.ts';
+import { cards, count, megabytes, NOTHING, relative } from '../format.ts';
+import { type Line, plain, type Span, span, type Tone } from '../line.ts';
 import { dataTimeMs, type State } from '../state.ts';
 import { healthLines } from './health.ts';
-import { fact, missing, type Room, stacked } from './layout.ts';
+import { fact, missing, type Room, type SpanColumn, stacked, tableLines } from './layout.ts';
 
 type Stops = OverviewBody['stops'];
 
 const GAUGE_COLUMNS = 20;
-const REASON_ROWS = 6;
+/** Reasons of health get this share of the rows. */
+const REASON_SHARE = 1 / 4;
+/** The list gets at least so many rows: what it lists, its header, two stops. */
+const LEAST_LIST_ROWS = 4;
+const TONES: Partial<Record<StopBody['state'], Tone>> = { held: 'warn', done: 'bad', resumed: 'good' };
 /** The codes of health reasons that stops have. */
 const CODES: readonly string[] = ['usage_jump', 'stops_held', 'stop_unconfirmed'];
 
@@ -23,9 +27,47 @@ export function stopsLines(state: State, { columns, rows }: Room): Line[] {
   const reasons = health_reasons.filter(({ code }) => CODES.includes(code));
   const health = healthLines(
     { health: reasons[0]?.severity ?? 'normal', health_reasons: reasons },
-    { columns, rows: REASON_ROWS, nowMs: dataTimeMs(state), calm: 'no stop waits' },
+    {
+      columns,
+      rows: Math.max(2, Math.floor(rows * REASON_SHARE)),
+      nowMs: dataTimeMs(state),
+      calm: 'no stop waits',
+    },
   );
-  return stacked([health, modeLines(stops), waitingLines(stops)], rows);
+  const facts = stacked([health, modeLines(stops), waitingLines(stops)], rows - LEAST_LIST_ROWS);
+  const listRows = Math.max(LEAST_LIST_ROWS, rows - facts.length - 1);
+  return stacked([facts, listLines(state, { columns, rows: listRows })], rows);
+}
+
+function listLines(state: State, { columns, rows }: Room): Line[] {
+  const { body, problem } = state.data.stops;
+  if (body === null) return [missing('list', problem)];
+  const { items, total, state: only } = body;
+  if (items.length === 0) return [plain('No card was stopped yet.')];
+  const kind = only === null ? 'stops' : `${only} stops`;
+  return [
+    plain(`the latest ${count(items.length)} of ${count(total)} ${kind}`, 'dim'),
+    ...tableLines(items, stopColumns(dataTimeMs(state)), { columns, rows: rows - 1, selected: state.picked }),
+  ];
+}
+
+function stopColumns(nowMs: number): SpanColumn<StopBody>[] {
+  return [
+    { header: 'CARD', cell: ({ card_id }) => span(card_id) },
+    { header: 'CARRIER', cell: ({ carrier_id }) => span(carrier_id ?? NOTHING), drop: 3 },
+    { header: 'STATE', cell: ({ state }) => span(state, TONES[state]) },
+    {
+      header: 'USED/ALLOWED MB',
+      cell: ({ used_mb: used, allowance_mb: allowed }) =>
+        span(`${megabytes(used)}/${allowed === null ? 'any' : megabytes(allowed)}`),
+      align: 'right',
+      drop: 5,
+    },
+    { header: 'SINCE', cell: ({ requested_at }) => span(relative(requested_at, nowMs)), drop: 4 },
+    { header: 'HELD BY', cell: ({ held_by }) => span(held_by ?? NOTHING), drop: 6 },
+    { header: 'BY', cell: ({ ordered_by }) => span(ordered_by ?? NOTHING), drop: 2, least: 4 },
+    { header: 'REASON', cell: ({ reason }) => span(reason ?? NOTHING), drop: 1, least: 10 },
+  ];
 }
 
 function modeLines(stops: Stops): Line[] {
@@ -55,16 +97,12 @@ function budgetSpans(done: number, budget: number | null): Span[] {
 function waitingLines({ held, observed, unconfirmed, resumed_day }: Stops): Line[] {
   return [
     fact('held', span(`${count(held)} wait until an operator decides`, held ? 'warn' : undefined)),
-    ...(held ? [commandLine('cardpoll stops list --state held')] : []),
     fact('observed', span(`${count(observed)} would have been made`)),
-    ...(observed ? [commandLine('cardpoll stops list --state observed')] : []),
     fact(
       'no effect',
       span(`${count(unconfirmed)} acknowledged, card still running`, unconfirmed ? 'warn' : undefined),
     ),
     fact('resumed', span(`${count(resumed_day)} today`)),
-    EMPTY,
-    [span('The latest stops: '), span('cardpoll stops', 'accent')],
   ];
 }
 

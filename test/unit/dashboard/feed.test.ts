@@ -7,10 +7,11 @@ import { ApiClient } from '../../../src/api/client/client.ts';
 import { type Action, perform } from '../../../src/dashboard/actions.ts';
 import { SnapshotFeed, type Wish } from '../../../src/dashboard/snapshot-feed.ts';
 import type { Event } from '../../../src/dashboard/state.ts';
+import type { StopChange } from '../../../src/dashboard/stop-changes.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG } from '../cli/bodies.ts';
-import { CALM, HISTORY, TRIGGER, troubledState } from './states.ts';
+import { CALM, HISTORY, STOP, stopsBody, TRIGGER, troubledState } from './states.ts';
 
 type Answer = (url: string, response: ServerResponse) => void;
 
@@ -109,8 +110,28 @@ it('asks at once for what is wished for newly, and keeps an answer about another
   expect(seen).toEqual(['cards/1/explain', 'cards/2/explain']);
 });
 
+it.each([
+  ['held', ['held'], 'held'],
+  ['observed', ['held', 'observed'], 'observed'],
+  ['done', ['held', 'observed', null], null],
+] as const)('lists held stops, else observed ones, else the latest: %s', async (state, asked, listed) => {
+  const { seen, events } = await feedOf({ sources: ['stops'], card: null }, () => (url, response) => {
+    const only = new URL(url, 'http://daemon').searchParams.get('state');
+    const matching = only === null || only === state ? [{ state }] : [];
+    response.end(JSON.stringify(stopsBody(null, ...matching)));
+  });
+  await waitFor(() => received(events, 'stops').length > 0);
+  const only = (path: string) => new URL(path, 'http://daemon').searchParams.get('state');
+  expect(seen.slice(0, asked.length).map(only)).toEqual(asked);
+  expect(received(events, 'stops')[0]).toMatchObject({
+    reading: { body: { state: listed, items: [{ card_id: STOP.card_id, state }] } },
+  });
+});
+
 const [task] = CALM.tasks;
 if (task === undefined) throw new Error('the fixture has task types');
+
+const stops = (change: StopChange): Action => ({ kind: 'stops', change, reason: 'checked' });
 
 it.each<[Action, string, unknown]>([
   [{ kind: 'limit', task, to: 150 }, 'PUT /polling-concurrency/realname', { max_concurrency: 150 }],
@@ -135,6 +156,22 @@ it.each<[Action, string, unknown]>([
     { card_id: 42, task_type: 'package' },
   ],
   [{ kind: 'cleanup', preview: { items: [], total_rows: 0 } }, 'POST /data-cleanup/trigger', null],
+  [
+    stops({ kind: 'mode', from: 'enforce', to: 'observe', acceptsJump: false }),
+    'PUT /stops/mode',
+    { mode: 'observe', reason: 'checked' },
+  ],
+  [
+    stops({ kind: 'release', stop: STOP }),
+    'POST /stops/release',
+    { card_ids: [STOP.card_id], reason: 'checked' },
+  ],
+  [
+    stops({ kind: 'dismiss', stop: STOP }),
+    'POST /stops/dismiss',
+    { card_ids: [STOP.card_id], reason: 'checked' },
+  ],
+  [stops({ kind: 'release-all', held: 2 }), 'POST /stops/release', { all: true, reason: 'checked' }],
 ])('%j is carried out by %s', async (action, line, body) => {
   const seen: [string, unknown][] = [];
   const { client } = await clientOf((url, response, method, sent) => {
@@ -148,9 +185,16 @@ it.each<[Action, string, unknown]>([
       current: 0,
       max_concurrency: 150,
       run_id: 'r',
+      ...{ mode: 'observe', released: 1, dismissed: 0 },
     };
     response.end(JSON.stringify(whole));
   });
   expect(await perform(client, action)).toMatch(/\w+/);
   expect(seen).toEqual([[line, body]]);
+});
+
+it('says that a stop was decided about meanwhile', async () => {
+  const { client } = await clientOf((_, response) => response.end('{"dismissed": 0, "not_held": [42]}'));
+  const change = { kind: 'dismiss', stop: STOP } as const;
+  expect(await perform(client, stops(change))).toBe('the stop of card 42 was not held any more');
 });

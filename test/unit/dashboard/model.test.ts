@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bindingsOf, KEYMAP, refusalOf } from '../../../src/dashboard/keymap.ts';
 import { reduce } from '../../../src/dashboard/model.ts';
 import { type Event, failingCards, type State, sourcesOf, VIEWS } from '../../../src/dashboard/state.ts';
+import { REASON_CHARS, REASON_RULE } from '../../../src/domain/stops/stop-order.ts';
 import { TASK_TYPES, type TaskType } from '../../../src/domain/task-type.ts';
 import { CONFIG } from '../cli/bodies.ts';
 import {
@@ -11,8 +12,11 @@ import {
   emptyState,
   keys,
   received,
+  STOP,
   stateAfter,
+  stopsBody,
   TRIGGER,
+  TROUBLED,
   troubledState,
   typing,
 } from './states.ts';
@@ -97,6 +101,10 @@ describe('moving about', () => {
     expect(press(picked, 'right')).toMatchObject({ taskType: 'package', picked: 0 });
   });
 
+  it('reads stops only while their view is open', () => {
+    expect(VIEWS.filter((view) => sourcesOf({ view }).includes('stops'))).toEqual(['stops']);
+  });
+
   it.each(VIEWS)('%s always reads the overview, which tells whether the daemon is there', (view) => {
     expect(sourcesOf({ view })).toContain('overview');
   });
@@ -159,6 +167,12 @@ describe('answers', () => {
 });
 
 describe('actions', () => {
+  const held = stateAfter(calmState({ view: 'stops' }), received('stops', stopsBody('held', STOP)));
+  const jumped = {
+    ...CALM,
+    stops: { ...CALM.stops, mode: 'observe' as const },
+    health_reasons: [{ ...TROUBLED.health_reasons[0], code: 'usage_jump' }],
+  } as typeof CALM;
   const paused = stateAfter(
     calmState(),
     received('overview', { ...CALM, pauses: troubledState().data.overview.body?.pauses ?? [] }),
@@ -271,6 +285,56 @@ describe('actions', () => {
         effects: /1 card/,
       },
     ],
+    [
+      'the mode of stops',
+      calmState({ view: 'stops' }),
+      ['M', ..."it's too many", 'return'],
+      {
+        title: 'Mode of stops: enforce -> observe',
+        command: "cardpoll stops mode observe --reason 'it'\\''s too many'",
+        effects: /No card is stopped from then on.* Reason: it's too many$/,
+      },
+    ],
+    [
+      'the mode of stops after a jump',
+      stateAfter(calmState({ view: 'stops' }), received('overview', jumped)),
+      ['M', ...'right', 'return'],
+      {
+        title: 'Mode of stops: observe -> enforce',
+        command: "cardpoll stops mode enforce --reason 'right'",
+        effects: /within the budget.* accepts the jump/,
+      },
+    ],
+    [
+      'a held stop',
+      held,
+      ['R', ...'checked', 'return'],
+      {
+        title: 'Stop of card 42: held -> released',
+        command: "cardpoll stops release 42 --reason 'checked'",
+        effects: /used 1,024.25 MB of 1,000 MB in 2026-11.* judged anew/,
+      },
+    ],
+    [
+      'a held stop that is wrong',
+      held,
+      ['D', ...'test card', 'return'],
+      {
+        title: 'Stop of card 42: held -> dismissed',
+        command: "cardpoll stops dismiss 42 --reason 'test card'",
+        effects: /It is not stopped in 2026-11/,
+      },
+    ],
+    [
+      'all held stops',
+      troubledState({ view: 'stops' }),
+      ['A', ...'checked', 'return'],
+      {
+        title: 'Held stops of 100,000 cards: held -> released',
+        command: "cardpoll stops release --all --reason 'checked'",
+        effects: /judged anew/,
+      },
+    ],
   ])(
     'on %s show what they would do, and do it after y alone',
     (_, state, pressed, { title, command, effects }) => {
@@ -346,6 +410,23 @@ describe('actions', () => {
       'E',
       /nothing is picked/,
     ],
+    [
+      'a stop that is not held',
+      stateAfter(calmState({ view: 'stops' }), received('stops', stopsBody('observed', STOP))),
+      'R',
+      /the stop of card 42 is observed, not held/,
+    ],
+    ['no stop', calmState({ view: 'stops' }), 'D', /nothing is picked/],
+    ['no held stop', calmState({ view: 'stops' }), 'A', /no stop is held/],
+    [
+      'no mode',
+      stateAfter(
+        calmState({ view: 'stops' }),
+        received('overview', { ...CALM, stops: { ...CALM.stops, mode: null } }),
+      ),
+      'M',
+      /the mode of stops is not known/,
+    ],
   ])('with %s say so', (_, state, key, notice) => {
     const after = press(state, key);
     expect(after.confirm).toBeNull();
@@ -363,6 +444,28 @@ describe('actions', () => {
     // It went away between the question and the answer.
     const asked = press(calmState(), 'R');
     expect(press({ ...asked, nowMs: 60_000 }, 'y')).toMatchObject({ job: null, confirm: null });
+  });
+
+  it('on stops need a reason, and keep to the stop that was picked while the list moves', () => {
+    const list = (...ids: number[]) =>
+      received('stops', stopsBody('held', ...ids.map((card_id) => ({ card_id }))));
+    const asked = press(stateAfter(calmState({ view: 'stops' }), list(1, 2, 3)), 'down', 'R');
+    expect(press(asked, 'return')).toMatchObject({ prompt: null, confirm: null });
+    const moved = stateAfter(asked, list(9, 8, 2));
+    expect(moved.picked).toBe(2);
+    const gone = stateAfter(moved, list(9));
+    expect(gone.picked).toBe(0);
+    expect(press(gone, ...'why', 'return').confirm?.plan.title).toBe('Stop of card 2: held -> released');
+  });
+
+  it('take a reason as long as the daemon does', () => {
+    const text = 'x'.repeat(REASON_CHARS.max + 1);
+    const asked = stateAfter(press(held, 'R'), { type: 'pasted', text });
+    expect(asked.prompt?.text).toHaveLength(REASON_CHARS.max);
+    expect(press(asked, 'return').confirm?.plan.title).toMatch(/card 42/);
+    // A wide character has two of them.
+    const wide = stateAfter(press(held, 'R'), { type: 'pasted', text: '🦊'.repeat(REASON_CHARS.max) });
+    expect(press(wide, 'return').prompt?.problem).toContain(REASON_RULE);
   });
 
   it('are not begun twice', () => {

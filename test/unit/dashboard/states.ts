@@ -200,6 +200,39 @@ export const TRIGGER: Bodies['triggers']['items'][number] = {
   finished_at: null,
 };
 
+export const STOP: Bodies['stops']['items'][number] = {
+  card_id: 42,
+  iccid: '89860012345678901234',
+  carrier_id: 7,
+  month: '2026-11',
+  state: 'held',
+  used_mb: 1_024.25,
+  allowance_mb: 1_000,
+  held_by: 'budget_hour',
+  ordered_by: null,
+  reason: null,
+  requested_at: at(300),
+  completed_at: null,
+  resumed_at: null,
+  attempts: 0,
+  unconfirmed: 0,
+  last_error: null,
+};
+
+/** An answer with these stops. */
+export function stopsBody(
+  state: Bodies['stops']['state'],
+  ...items: readonly Partial<typeof STOP>[]
+): Bodies['stops'] {
+  return {
+    state,
+    items: items.map((one) => ({ ...STOP, ...one, ...(state === null ? {} : { state }) })),
+    page: 1,
+    page_size: 100,
+    total: items.length,
+  };
+}
+
 const TROUBLED_BODIES: Bodies = {
   overview: TROUBLED,
   history: HISTORY,
@@ -242,6 +275,19 @@ const TROUBLED_BODIES: Bodies = {
       name: HOSTILE,
       problems: [HOSTILE, HOSTILE],
     })),
+  },
+  stops: {
+    ...stopsBody(
+      'held',
+      ...Array.from({ length: 100 }, (_, i) => ({
+        card_id: Number.MAX_SAFE_INTEGER - i,
+        carrier_id: 2_147_483_647,
+        used_mb: 12_345_678.91,
+        ordered_by: HOSTILE,
+        reason: HOSTILE,
+      })),
+    ),
+    total: 100_000,
   },
   cleanup: {
     run_id: 'r',
@@ -329,6 +375,7 @@ export function calmState(given: Partial<State> = {}): State {
     alerts: { items: [], page: 1, page_size: 100, total: 0 },
     triggers: { items: [TRIGGER], page: 1, page_size: 100, total: 1 },
     configs: { items: [CONFIG] },
+    stops: stopsBody(null),
     cleanup: { ...TROUBLED_BODIES.cleanup, status: 'idle', items: [] },
   };
   return stateWith(bodies, given);

@@ -3,10 +3,22 @@ import { describe, expect, it } from 'vitest';
 import { widthOf } from '../../../src/cli/output/width.ts';
 import type { Action } from '../../../src/dashboard/actions.ts';
 import { renderLines } from '../../../src/dashboard/frames.tsx';
+import { KEYMAP } from '../../../src/dashboard/keymap.ts';
 import type { Line } from '../../../src/dashboard/line.ts';
 import { type Bodies, type State, VIEWS } from '../../../src/dashboard/state.ts';
 import { frameLines, stillLines } from '../../../src/dashboard/views/frame.ts';
-import { calmState, emptyState, HOSTILE, keys, received, stateAfter, troubledState } from './states.ts';
+import {
+  calmState,
+  emptyState,
+  HOSTILE,
+  keys,
+  received,
+  STOP,
+  stateAfter,
+  stopsBody,
+  troubledState,
+  typing,
+} from './states.ts';
 
 const SIZES = [
   [60, 15],
@@ -149,17 +161,17 @@ describe('the view of stops', () => {
     expect(screen).toMatch(/^this hour +█+░+ 12 of 100 *$/m);
     expect(screen).toMatch(/^today +█+░+ 340 of 500 *$/m);
     expect(screen).toMatch(/^held +0 wait until an operator decides *$/m);
-    expect(screen).not.toContain('--state');
+    expect(screen).toContain('No card was stopped yet.');
   });
 
-  it('shows what waits and what was observed with the command that lists it, and the reasons of health about stops', () => {
+  it('shows what waits and what was observed, and the reasons of health about stops', () => {
     const screen = viewOf({ mode: 'observe', held: 28, observed: 1_200 }, ['paused', 'stops_held']);
     expect(screen).toContain('▲ warning  about stops_held');
     expect(screen).not.toContain('about paused');
     expect(screen).toMatch(/^mode +▲ observe {2}no card is stopped/m);
     expect(screen).toContain('-> cardpoll stops mode enforce --reason ...');
-    expect(screen).toMatch(/^held +28 wait.*\n +-> cardpoll stops list --state held/m);
-    expect(screen).toMatch(/^observed +1,200 would.*\n +-> cardpoll stops list --state observed/m);
+    expect(screen).toMatch(/^held +28 wait until an operator decides *$/m);
+    expect(screen).toMatch(/^observed +1,200 would have been made *$/m);
   });
 
   it('shows a budget that is used up, one of 0, and none', () => {
@@ -172,6 +184,65 @@ describe('the view of stops', () => {
   it('says that nothing is known while the database does not answer', () => {
     expect(viewOf({ mode: null })).toContain('nothing is known of stops');
   });
+});
+
+describe('the list of stops', () => {
+  const listOf = (body: Bodies['stops'], given: Partial<State> = {}) =>
+    screenOf(stateAfter(calmState({ view: 'stops', ...given }), received('stops', body)));
+  const two = stopsBody('held', STOP, { card_id: 4_711, allowance_mb: null, held_by: 'usage_jump' });
+
+  it('shows held stops with usage, since when and why, and the keys that decide about them, at 80x24', () => {
+    const screen = listOf(two, { picked: 1 });
+    expect(screen).toMatch(/^the latest 2 of 2 held stops *$/m);
+    expect(screen).toMatch(/^ {2}CARD +CARRIER +STATE +USED\/ALLOWED MB +SINCE +HELD BY +BY +REASON *$/m);
+    expect(screen).toMatch(/^ {2}42 +7 +held +1,024\.25\/1,000 +5m ago +budget_hour +- +- *$/m);
+    expect(screen).toMatch(/^▸ 4711 +7 +held +1,024\.25\/any +5m ago +usage_jump +- +- *$/m);
+    expect(screen).toMatch(/M mode {2}R release {2}D dismiss {2}A release all *$/);
+  });
+
+  it('shows observed stops, else the latest, without the keys for held ones', () => {
+    const observed = listOf(stopsBody('observed', { held_by: null }));
+    expect(observed).toMatch(/^the latest 1 of 1 observed stops *$/m);
+    expect(observed).not.toMatch(/R release/);
+    const latest = listOf(
+      stopsBody(null, { state: 'dismissed', ordered_by: 'anna', reason: 'a test card' }),
+      {
+        columns: 120,
+        rows: 40,
+      },
+    );
+    expect(latest).toMatch(/^the latest 1 of 1 stops *$/m);
+    expect(latest).toMatch(/^▸ 42 +7 +dismissed .* anna +a test card *$/m);
+  });
+
+  it.each(SIZES)('keeps the picked stop on the screen, on %i columns and %i lines', (columns, rows) => {
+    const screen = screenOf(troubledState({ view: 'stops', columns, rows, picked: 57 }));
+    expect(screen).toMatch(new RegExp(`^▸ ${Number.MAX_SAFE_INTEGER - 57} .*held`, 'm'));
+    expect(screen).toMatch(/^mode +▲ observe/m);
+  });
+
+  it('shows the end of a long reason while it is typed', () => {
+    const state = stateAfter(
+      calmState({ view: 'stops' }),
+      received('stops', two),
+      ...keys('R'),
+      ...typing(`${'long '.repeat(40)}end`),
+    );
+    expect(screenOf(state)).toMatch(/^Reason to release card 42: ….*long end▏$/m);
+  });
+
+  it('says why it is missing', () => {
+    const failed = { type: 'failed', source: 'stops', problem: 'gone', nextTryAtMs: 9 } as const;
+    const { data } = emptyState();
+    const state = calmState({ view: 'stops', data: { ...calmState().data, stops: data.stops } });
+    expect(screenOf(stateAfter(state, failed))).toMatch(/^list: gone *$/m);
+  });
+});
+
+it('lists every key on the help page at 80x24', () => {
+  const screen = screenOf(calmState({ help: true }));
+  for (const { shown, label } of KEYMAP.filter(({ mode }) => mode === 'view'))
+    expect(screen).toMatch(new RegExp(`${shown.replace('?', '\\?')}(, .+)? +${label}`));
 });
 
 describe('the line of stops', () => {
