@@ -29,8 +29,8 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     without \`--data-dir\`.`,
   ],
   dashboard: [
-    `Shows queues, rates, durations, limits, health and its reasons, alerts, configs, triggers, instances and single cards,
-    at most a second old; older data is marked \`STALE\`. \`?\` shows the keys. Keys that change something are capitals,
+    `Shows queues, rates, durations, limits, health and its reasons, alerts, stops, configs, triggers, instances and single
+    cards, at most a second old; older data is marked \`STALE\`. \`?\` shows the keys. Keys that change something are capitals,
     ask first, and show the equivalent command.`,
   ],
   top: ['Another name of `cardpoll dashboard`.'],
