@@ -1,0 +1,88 @@
+// A hundred thousand held stops are released at once, while the gateway refuses, loses and rejects some of the calls and a
+// daemon is killed: every card is stopped in the end, and each once, as the gateway counts.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MonthCalendar } from '../../src/domain/cards/usage-month.ts';
+import { Fleet } from '../support/fleet.ts';
+import { seededRandom } from '../support/gzip-damage.ts';
+import { HEALTHY } from '../support/healthy-answers.ts';
+import { waitFor } from '../support/processes.ts';
+import { type Script, type ScriptedGateway, startScriptedGateway } from '../support/scripted-gateway.ts';
+
+const CARDS = 100_000;
+
+let gateway: ScriptedGateway;
+let fleet: Fleet;
+const random = seededRandom(7);
+const stopped = new Set<string>();
+/** Stops that changed something. */
+let effective = 0;
+
+const script: Script = ({ interfaceName, iccid }) => {
+  if (interfaceName === 'flow') return { body: { used: 100 } };
+  if (interfaceName === 'card_status')
+    return { body: { cardStatus: stopped.has(iccid) ? 'stopped' : 'active' } };
+  if (interfaceName !== 'stop') return { body: HEALTHY[interfaceName] };
+  const fate = random();
+  if (fate < 0.02) return { status: 503, body: '{"code":503,"msg":"busy"}' };
+  if (fate < 0.03) return { body: '{"code":5001,"msg":"not now"}' };
+  if (!stopped.has(iccid)) effective += 1;
+  stopped.add(iccid);
+  // The answer comes after the timeout.
+  return fate < 0.04 ? { body: null, delayMs: 1_500 } : { body: null };
+};
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway(script);
+  fleet = await Fleet.start({
+    gatewayUrl: gateway.url,
+    env: {
+      CARDPOLL_STOPS_MAX_PER_HOUR: '0',
+      CARDPOLL_LEASE_MS: '5000',
+      CARDPOLL_GATEWAY_TIMEOUT_MS: '1000',
+      CARDPOLL_LOG_LEVEL: 'warn',
+    },
+  });
+  await fleet.startDaemon();
+  await fleet.setLimits(200);
+  // Only what is released is polled.
+  await fleet.setIntervals(86_400);
+  await fleet.importCards(CARDS, () => 10);
+  await hold();
+});
+afterAll(async () => {
+  fleet?.close();
+  await gateway?.close();
+});
+
+/** Every card is over its package, and its stop is held: what a fleet-wide jump leaves behind. */
+async function hold(): Promise<void> {
+  const database = new pg.Client({ connectionString: fleet.databaseUrl });
+  await database.connect();
+  const month = new MonthCalendar('Asia/Shanghai').monthOf(Date.now());
+  await database.query(
+    `INSERT INTO card_usage (card_id, month, used_mb, last_reading_mb, read_at)
+     SELECT card_id, $1, 100, 100, now() FROM cards ON CONFLICT DO NOTHING`,
+    [`${month}-01`],
+  );
+  await database.query(
+    `INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, held_by)
+     SELECT card_id, $1, iccid, 100, 10, 'held', 'budget_hour' FROM cards ON CONFLICT DO NOTHING`,
+    [`${month}-01`],
+  );
+  await database.end();
+}
+
+const total = async (state: string) =>
+  (await fleet.get<{ total: number }>(`/api/admin/stops?state=${state}&page_size=1`)).total;
+
+it('stops every card once', async () => {
+  const patience = { everyMs: 2_000, timeoutMs: 570_000 };
+  const { stdout } = await fleet.cli('stops', 'release', '--all', '--reason', 'all are right', '--yes');
+  expect(stdout).toContain(String(CARDS));
+  await waitFor(() => effective > CARDS / 4, { ...patience, what: 'a quarter of the stops' });
+  fleet.daemons[0]?.process.signal('SIGKILL');
+  await fleet.startDaemon();
+  await waitFor(async () => (await total('done')) === CARDS, { ...patience, what: 'every stop to be done' });
+  expect(effective).toBe(CARDS);
+});
