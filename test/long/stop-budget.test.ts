@@ -3,3 +3,5 @@ import { it } from 'vitest';
 import { expectBudgetKept } from '../support/budgeted-fleet.ts';
 
 it.each(Array.from({ length: 20 }, (_, i) => i + 1))('seed %i', (seed) => expectBudgetKept(seed));
+
+it('ten daemons', () => expectBudgetKept(21, 10));

@@ -1,4 +1,4 @@
-// A fleet of which every card is over its package, and whose budget allows a few stops: three daemons that are killed and cut
+// A fleet of which every card is over its package, and whose budget allows a few stops: daemons that are killed and cut
 // off from their database, and a gateway that refuses and loses some stops. Used by test/e2e/stop-budget.test.ts and
 // test/long/stop-budget.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,6 @@ import { type Script, startScriptedGateway } from './scripted-gateway.ts';
 
 const CARDS = 150;
 const BUDGET = 25;
-const DAEMONS = 3;
 const TROUBLES = 5;
 
 const ENV = {
@@ -24,7 +23,7 @@ const ENV = {
 };
 
 /** One fleet from its first poll until the budget is used up. Fails when the gateway carried out one stop more. */
-export async function expectBudgetKept(seed: number): Promise<void> {
+export async function expectBudgetKept(seed: number, daemons = 3): Promise<void> {
   const random = seededRandom(seed);
   const stopped = new Set<string>();
   /** Every stop that changed something. */
@@ -57,7 +56,7 @@ export async function expectBudgetKept(seed: number): Promise<void> {
     const running = [await start()];
     await fleet.setIntervals(1);
     await fleet.importCards(CARDS, () => 10);
-    while (running.length < DAEMONS) running.push(await start());
+    while (running.length < daemons) running.push(await start());
     for (let trouble = 0; trouble < TROUBLES; trouble += 1) {
       await sleep(1_000 * random());
       const victim = running.splice(Math.floor(random() * running.length), 1)[0];
