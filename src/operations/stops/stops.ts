@@ -2,10 +2,10 @@
 import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
 import type { PageRequest } from '../../domain/page.ts';
+import { STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
-import { STOPS_COUNTED } from '../../store/ports/records/stop-control.ts';
 import type { ListedStop, StopFilter, StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';

@@ -2,8 +2,6 @@
 // jump of the fleet's readings.
 import type { StopMode } from '../../../domain/stops/stop.ts';
 
-export { STOPS_COUNTED } from '../../../domain/stops/stop.ts';
-
 /** The mode that an operator set at run time. */
 interface SetStopMode {
   readonly mode: StopMode;
