@@ -49,7 +49,8 @@ export async function startStopsApi(
       await sql(`UPDATE stop_control SET mode = NULL, mode_since = NULL, mode_by = NULL, mode_reason = NULL,
         jump_since = NULL, jump_accepted_at = NULL`);
       await sql('UPDATE cards SET stopped = false WHERE stopped');
-      before = (await trail()).at(-1)?.id ?? 0;
+      // The trail is in order of time; entries of concurrent changes may have their ids in another order.
+      before = Math.max(0, ...(await trail()).map(({ id }) => id));
     },
     async hold(count) {
       await sql(
