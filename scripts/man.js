@@ -24,7 +24,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  loader: { '.lua': 'text', '.sql': 'text' },
+  loader: { '.lua': 'text', '.sql': 'text', '.yaml': 'text' },
   plugins: [watPlugin],
   logLevel: 'warning',
 });

@@ -1,4 +1,4 @@
-// Lua and SQL files are imported as strings, WebAssembly text as the bytes of its module; scripts/build.js and vitest.config.ts
+// Lua, SQL and YAML files are imported as strings, WebAssembly text as the bytes of its module; scripts/build.js and vitest.config.ts
 // do the loading.
 declare module '*.lua' {
   const text: string;
@@ -11,4 +11,8 @@ declare module '*.sql' {
 declare module '*.wat' {
   const program: Uint8Array<ArrayBuffer>;
   export default program;
+}
+declare module '*.yaml' {
+  const text: string;
+  export default text;
 }

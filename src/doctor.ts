@@ -4,6 +4,7 @@
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
 import type { Card } from './domain/cards/card.ts';
+import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/alerts/webhook-tester.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
@@ -86,11 +87,12 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
 }
 
 async function gatewayFindings(
-  { gateway }: Pick<DaemonConfig, 'gateway'>,
+  { gateway, timeZone }: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
   records: RecordStore | null,
 ): Promise<Finding[]> {
   try {
-    const results = await probeProfile(gateway, await someCards(records), systemClock);
+    const calendar = new MonthCalendar(timeZone);
+    const results = await probeProfile(gateway, await someCards(records), systemClock, calendar);
     return results.map(({ interface: name, outcome, detail }) => {
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);

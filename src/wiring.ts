@@ -5,9 +5,10 @@ import { hostname } from 'node:os';
 import { Instruments } from './api/metrics/instruments.ts';
 import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
-import type { Listening, SimulateOptions } from './cli/launchers.ts';
+import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
 import type { DaemonConfig } from './config/daemon-config.ts';
+import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { WebhookTester } from './engine/alerts/webhook-tester.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
@@ -16,6 +17,7 @@ import { ErrorReporter } from './engine/error-reporter.ts';
 import { GatewayClient } from './gateway/client.ts';
 import { FlowControlledGateway } from './gateway/flow-control.ts';
 import { startSimulator } from './gateway/simulator.ts';
+import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
@@ -46,6 +48,10 @@ export function runDaemon(config: DaemonConfig, surroundings: DaemonSurroundings
     startDaemon(config, teardown, { prepare: async () => {}, refuse, ...surroundings });
   return run(start, surroundings.link?.stop, refused.signal);
 }
+
+/** `cardpoll gateway try`. */
+export const tryGateway: Launchers['tryGateway'] = ({ gateway, timeZone }, card, only) =>
+  tryInterfaces(gateway, only, card, { clock: systemClock, calendar: new MonthCalendar(timeZone) });
 
 /** `cardpoll gateway simulate`: serves until SIGTERM or SIGINT. */
 export function runSimulator(options: SimulateOptions, listening: Listening): Promise<number> {
@@ -190,7 +196,8 @@ function buildEngine(
   probeAddress: () => string | null,
 ): Engine {
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
-  const client = new GatewayClient(config.gateway, { log: logs.worker, clock: systemClock });
+  const calendar = new MonthCalendar(config.timeZone);
+  const client = new GatewayClient(config.gateway, { log: logs.worker, clock: systemClock, calendar });
   teardown.add(() => client.close());
   const gateway = new FlowControlledGateway({
     gateway: client,

@@ -4,6 +4,8 @@ import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-
 import type { HostPort } from '../config/kinds.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
+import type { CallTrial } from '../domain/gateway/call-trial.ts';
+import type { InterfaceName } from '../domain/gateway-interface.ts';
 
 export interface DemoOptions {
   readonly listen: HostPort;
@@ -26,6 +28,13 @@ export interface SimulateOptions {
   readonly maxConcurrency?: number;
   /** Calls served at full speed at a time; more slow all of them down. Default: no limit. */
   readonly capacity?: number;
+}
+
+/** The card of a trial. */
+interface TriedCard {
+  readonly iccid: string;
+  readonly cardId: number;
+  readonly carrierId: number;
 }
 
 export type MigrateAction = 'status' | 'up';
@@ -57,6 +66,12 @@ export interface Launchers {
   /** @param load reads the configuration again, for SIGHUP. */
   daemon(config: DaemonConfig, load: () => Promise<DaemonConfig>, listening: Listening): Promise<number>;
   demo(options: DemoOptions, launched: DemoLaunched): Promise<number>;
+  /** Calls the interfaces for one card, one after the other; null: those that read something. */
+  tryGateway(
+    config: Pick<DaemonConfig, 'gateway' | 'timeZone'>,
+    card: TriedCard,
+    only: InterfaceName | null,
+  ): Promise<readonly CallTrial[]>;
   simulate(options: SimulateOptions, listening: Listening): Promise<number>;
   /**
    * Checks the surroundings of a daemon with this configuration.

@@ -112,6 +112,19 @@ export function adminTokens(): Kind<readonly AdminToken[]> {
   };
 }
 
+/** A secret that is encoded before it is sent, so that it may have spaces. The value is never quoted. */
+export function secretLine(): Kind<string> {
+  return {
+    accepts: 'one line of text',
+    parse: (raw) => {
+      const value = String(raw);
+      return value !== '' && value.length <= 4_096 && !/\p{Cc}/u.test(value)
+        ? { ok: true, value }
+        : { ok: false, problem: 'must be one line of text' };
+    },
+  };
+}
+
 /** One secret that is sent in an HTTP header, or signs one. */
 export function secretText(): Kind<string> {
   return {

@@ -1,5 +1,5 @@
-// Reads the YAML config file: values by dotted path with their line, and every unknown key.
-// Used by reader.ts. Does not interpret values.
+// Reads a YAML file of settings: values by dotted path with their line, and every unknown key. Used for the config file
+// (reader.ts) and the profile of a gateway (profile.ts). Does not interpret values.
 import { readFile } from 'node:fs/promises';
 import { type FieldProblem, messageOf } from '../platform/errors.ts';
 import { nearest } from './suggest.ts';
@@ -25,6 +25,15 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
   } catch (error) {
     return { ...NO_FILE, problems: [{ field: 'config', message: `config file: ${messageOf(error)}` }] };
   }
+  return parseSettings(text, path, knownPaths);
+}
+
+/** @param path names the text in messages. */
+export async function parseSettings(
+  text: string,
+  path: string,
+  knownPaths: readonly string[],
+): Promise<ConfigFile> {
   // The parser is loaded only when there is a file: most client commands run without one and start faster.
   const { LineCounter, parseDocument, isMap, isScalar } = await import('yaml');
   const lines = new LineCounter();
@@ -50,15 +59,19 @@ export async function readConfigFile(path: string, knownPaths: readonly string[]
       } else if (knownPaths.some((known) => known.startsWith(`${dotted}.`))) {
         visit(value, dotted);
       } else {
-        problems.push({
-          field: dotted,
-          message: `${path}:${line}: unknown key ${dotted}${suggestion(dotted, knownPaths)}`,
-        });
+        const rest = namesSecret(dotted) ? NO_SECRETS : suggestion(dotted, knownPaths);
+        problems.push({ field: dotted, message: `${path}:${line}: unknown key ${dotted}${rest}` });
       }
     }
   };
   if (document.errors.length === 0 && document.contents !== null) visit(document.contents, '');
   return { values, problems };
+}
+
+const NO_SECRETS = ': secrets are never in this file; give them as CARDPOLL_* variables or files';
+
+function namesSecret(dotted: string): boolean {
+  return /(password|secret|token|credential|(api|hmac)_?key|username|client_id)$/i.test(dotted);
 }
 
 function suggestion(dotted: string, knownPaths: readonly string[]): string {

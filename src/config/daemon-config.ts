@@ -1,12 +1,15 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
+import type { DataUnit } from '../domain/gateway/data-unit.ts';
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
+import type { BatchRule, Code, JsonTemplate, SuccessRule } from './profile-kinds.ts';
 import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
 import type { ACCESS, API } from './settings/api-settings.ts';
 import type { CLEANUP } from './settings/cleanup-settings.ts';
 import type { GATEWAY } from './settings/gateway-settings.ts';
 import type { INSTANCE } from './settings/instance-settings.ts';
 import type { POLLING } from './settings/polling-settings.ts';
+import type { AUTH } from './settings/profile-settings.ts';
 import type { Values } from './settings/setting.ts';
 import type { STOPS } from './settings/stop-settings.ts';
 import type { STORES } from './settings/store-settings.ts';
@@ -43,17 +46,51 @@ export interface ExternalStoresConfig extends StoreValues {
 
 export interface GatewayConfig extends Values<typeof GATEWAY> {
   readonly url: string;
-  readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface>>;
+  readonly auth: Values<typeof AUTH>;
+  /** null: the HTTP status alone says whether a call succeeded. */
+  readonly success: SuccessRule | null;
+  readonly errors: ErrorRules;
+  readonly stoppedStatuses: readonly string[];
+  /** null: the gateway does not offer the interface. */
+  readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface | null>>;
 }
 
+/** Codes are texts: a number and its text are the same code. */
+export interface ErrorRules {
+  /** Where an answer has its code; null: nowhere. */
+  readonly path: string | null;
+  readonly message: string | null;
+  readonly throttled: readonly string[];
+  readonly unknownCard: readonly string[];
+  readonly auth: readonly string[];
+}
+
+/** How an interface is called and answers; texts may have placeholders (docs/gateways.md). */
 export interface GatewayInterface {
-  /** GET sends the iccid as a query parameter, the others as a JSON body {"iccid": "..."}. */
   readonly method: GatewayMethod;
   /** Relative to the base URL; starts with a slash. */
   readonly path: string;
-  /** The field of the answer's `data` that is read; null for calls that return no data. */
-  readonly field: string | null;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonTemplate | null;
+  readonly form: Readonly<Record<string, string>> | null;
+  /** null: gateway.timeout_ms. */
+  readonly timeoutMs: number | null;
+  /** What is read from the answer; null for calls that only succeed or fail. */
+  readonly reading: Reading | null;
+  readonly batch: BatchRule | null;
 }
+
+export type Reading =
+  | { readonly kind: 'verified'; readonly value: string; readonly trueValues: readonly Code[] }
+  | { readonly kind: 'status'; readonly value: string }
+  | { readonly kind: 'megabytes'; readonly value: string; readonly unit: DataUnit }
+  | {
+      readonly kind: 'remainder';
+      readonly remaining: string;
+      readonly total: string;
+      readonly unit: DataUnit;
+    };
 
 /** For `cardpoll init adopt`; the time zone decides the month of its audit entry. */
 export interface AdoptConfig extends Pick<Instance, 'timeZone'> {

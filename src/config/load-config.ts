@@ -2,20 +2,14 @@
 // Knows the settings and the shapes; rules.ts has the rules between settings.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
-import type {
-  AdoptConfig,
-  DaemonConfig,
-  GatewayConfig,
-  MigrateConfig,
-  StoresConfig,
-} from './daemon-config.ts';
+import type { AdoptConfig, DaemonConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
+import { readGateway } from './load-gateway.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
-import { checkDaemonRules, checkStoreRules } from './rules.ts';
-import { INTERFACE_SETTINGS } from './settings/gateway-settings.ts';
+import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
 import { waysToSet } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
@@ -23,7 +17,7 @@ import { readRedisTlsFiles, readTlsFiles } from './tls-files.ts';
 
 /** @throws CardpollError kind `config` with all problems at once. */
 export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConfig> {
-  const reader = await SettingReader.open(inputs);
+  const reader = await SettingReader.openWithProfile(inputs);
   const config: DaemonConfig = {
     ...reader.readAll(SETTINGS.instance),
     ...reader.readAll(SETTINGS.access),
@@ -39,6 +33,17 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     cleanup: reader.readAll(SETTINGS.cleanup),
   };
   checkDaemonRules(reader, config);
+  reader.finish();
+  return deepFreeze(config);
+}
+
+/** The gateway of a daemon, for `cardpoll gateway try`. @throws CardpollError kind `config` with all problems at once. */
+export async function loadGatewayConfig(
+  inputs: ConfigInputs,
+): Promise<Pick<DaemonConfig, 'gateway' | 'timeZone'>> {
+  const reader = await SettingReader.openWithProfile(inputs);
+  const config = { gateway: readGateway(reader), timeZone: reader.read(SETTINGS.instance.timeZone) };
+  checkGatewayUrl(reader);
   reader.finish();
   return deepFreeze(config);
 }
@@ -141,20 +146,6 @@ function readStores(reader: SettingReader, env: ConfigInputs['env']): StoresConf
 
 function defaultDataDir(env: ConfigInputs['env']): string {
   return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'cardpoll');
-}
-
-function readGateway(reader: SettingReader): GatewayConfig {
-  const values = reader.readAll(SETTINGS.gateway);
-  const interfaces = perInterface((name) => {
-    const { method, path, field } = INTERFACE_SETTINGS[name];
-    return {
-      method: reader.read(method),
-      path: reader.read(path),
-      field: field === null ? null : reader.read(field),
-    };
-  });
-  // The rules refuse a missing URL before this value is used.
-  return { ...values, url: values.url ?? '', interfaces };
 }
 
 function given<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {

@@ -1,12 +1,13 @@
-// Finds the value of each setting: flag > environment > config file > default. Collects every problem instead of
+// Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
+import { directoryOf, readProfile, underConfigFile } from './profile.ts';
 import { nameOf, type Section, type Setting, type Values } from './settings/setting.ts';
-import { ALL_SETTINGS, CONFIG_FILE } from './settings/settings.ts';
+import { ALL_SETTINGS, CONFIG_FILE, SETTINGS } from './settings/settings.ts';
 import { didYouMean } from './suggest.ts';
 
 /** The sources of settings besides the config file. */
@@ -22,12 +23,15 @@ interface Found {
 }
 
 const ENV_PREFIX = 'CARDPOLL_';
+/** Dotted paths of all settings that a file may hold. */
+const KEYS = ALL_SETTINGS.map(({ yaml }) => yaml).filter((yaml) => yaml !== null);
 
 export class SettingReader {
   readonly #problems: FieldProblem[];
   /** The kind of each problem, by its message; `config` when missing. */
   readonly #kinds = new Map<FieldProblem, ErrorKind>();
   readonly #unusable = new Set<Setting<unknown>>();
+  #profile: ConfigFile['values'] = NO_FILE.values;
 
   private constructor(
     private readonly inputs: ConfigInputs,
@@ -39,12 +43,25 @@ export class SettingReader {
   static async open(inputs: ConfigInputs): Promise<SettingReader> {
     const path = inputs.flags['--config'] ?? nonEmpty(inputs.env[CONFIG_FILE.env ?? '']);
     if (path === undefined) return new SettingReader(inputs, NO_FILE);
-    const known = ALL_SETTINGS.map((setting) => setting.yaml).filter((yaml) => yaml !== null);
-    const file = await readConfigFile(path, known);
+    const file = await readConfigFile(path, KEYS);
     const badRights = badConfigRights(path, file);
     if (badRights === null) return new SettingReader(inputs, file);
     const problem = { field: 'config', message: `config file: ${badRights}` };
     return new SettingReader(inputs, { ...file, problems: [...file.problems, problem] });
+  }
+
+  /** Also reads the profile of the gateway, which only a daemon and its gateway need. */
+  static async openWithProfile(inputs: ConfigInputs): Promise<SettingReader> {
+    const reader = await SettingReader.open(inputs);
+    const setting = SETTINGS.gateway.profile;
+    const profile = await readProfile(
+      reader.read(setting),
+      reader.isInConfigFile(setting) ? reader.#configDirectory() : directoryOf(null),
+      KEYS,
+    );
+    reader.#profile = underConfigFile(profile, reader.file);
+    reader.#problems.push(...profile.problems);
+    return reader;
   }
 
   /** The effective value. It is the default when the given value is wrong; then `finish` throws. */
@@ -77,9 +94,18 @@ export class SettingReader {
     return this.#find(setting) !== null || this.#unusable.has(setting);
   }
 
+  /** True when the config file itself has the setting. */
+  isInConfigFile(setting: Setting<unknown>): boolean {
+    return setting.yaml !== null && this.file.values.has(setting.yaml);
+  }
+
   /** True when the given value was refused, so that rules about it would only repeat the problem. */
   isUnusable(setting: Setting<unknown>): boolean {
     return this.#unusable.has(setting);
+  }
+
+  get hasProblems(): boolean {
+    return this.#problems.length > 0;
   }
 
   report(problem: FieldProblem): void {
@@ -120,7 +146,13 @@ export class SettingReader {
     if (fileVariable !== undefined) return this.#readSecret(setting, fileVariable, setting.file?.env ?? '');
     const credential = this.#credentialPath(setting);
     if (credential !== null) return this.#readSecret(setting, credential, 'systemd credential');
-    return setting.yaml === null ? null : (this.file.values.get(setting.yaml) ?? null);
+    if (setting.yaml === null) return null;
+    return this.file.values.get(setting.yaml) ?? this.#profile.get(setting.yaml) ?? null;
+  }
+
+  #configDirectory(): string {
+    const { flags, env } = this.inputs;
+    return directoryOf(flags['--config'] ?? nonEmpty(env[CONFIG_FILE.env ?? '']) ?? null);
   }
 
   /** null when systemd gave this process no such credential. */

@@ -1,7 +1,7 @@
 // The settings table as documents: a sample config file and the reference in docs/configuration.md. Both are kept in
 // the repository and a test fails when they no longer match the table.
 import type { Setting } from './settings/setting.ts';
-import { ALL_SETTINGS } from './settings/settings.ts';
+import { DOCUMENTED_SETTINGS } from './settings/settings.ts';
 
 /** A YAML file that changes nothing: it has every setting, commented out, with its default. */
 export function sampleConfig(): string {
@@ -10,9 +10,9 @@ export function sampleConfig(): string {
     '# Secrets do not belong here: give them as variables or files (docs/configuration.md).',
   ];
   let open: string[] = [];
-  for (const setting of ALL_SETTINGS) {
-    if (setting.yaml === null) continue;
-    const path = setting.yaml.split('.');
+  for (const setting of DOCUMENTED_SETTINGS) {
+    if (setting.yaml === null || setting.yaml.endsWith('.true_values')) continue;
+    const path = setting.yaml.replace('<interface>', 'flow').split('.');
     const sections = path.slice(0, -1);
     const shared = sections.findIndex((section, depth) => section !== open[depth]);
     const firstNew = shared === -1 ? sections.length : shared;
@@ -30,7 +30,11 @@ export function sampleConfig(): string {
 
 /** True when the default can be written into the file as it is: it is neither a phrase nor a placeholder. */
 function isLiteral(setting: Setting<unknown>): boolean {
-  return setting.kind.parse(setting.defaultText).ok && !/[\s$]/.test(setting.defaultText);
+  return (
+    setting.default !== null &&
+    setting.kind.parse(setting.defaultText).ok &&
+    !/[\s$]/.test(setting.defaultText)
+  );
 }
 
 /** Rules between settings and for all of them, a sentence or two each, with `code` in backticks. */
@@ -40,7 +44,7 @@ export function configurationRules(): readonly string[] {
 
 /** docs/configuration.md. */
 export function configurationReference(): string {
-  const rows = ALL_SETTINGS.map((setting) => {
+  const rows = DOCUMENTED_SETTINGS.map((setting) => {
     const flag = setting.flag ?? setting.file?.flag ?? null;
     const env = [setting.env, setting.file?.env ?? null].filter((name) => name !== null);
     return [
@@ -69,7 +73,7 @@ const INTRODUCTION = `# Configuration
 Generated from the settings table in \`src/config/settings/settings.ts\`; a test fails when the two differ
 (\`npx vitest run --config test/vitest.config.ts test/unit/config -u\` regenerates this file).
 
-When a setting is given more than once, the first of these wins: flag, environment variable, config file, default.
+When a setting is given more than once, the first of these wins: flag, environment variable, config file, profile of the gateway, default.
 The config file is YAML; [cardpoll.sample.yaml](cardpoll.sample.yaml) shows every key. An empty variable counts as not set.
 `;
 
@@ -78,7 +82,9 @@ const RULES = `## Rules
 - All problems are reported at once, each with its source; the exit code is then 78.
 - Unknown keys in the config file and unknown \`CARDPOLL_*\` variables are errors.
 - Set both Redis and PostgreSQL, or neither. Without them the daemon uses the embedded stores, which are for trials.
-- The daemon needs a gateway URL.
+- The daemon needs a gateway URL. How the gateway is called is said by its profile, a shipped one or a file: \`docs/gateways.md\`.
+  What the config file says replaces what the profile says, key by key; an interface given with a \`path\` replaces the interface of the
+  profile as a whole. A profile holds no secrets.
 - An address that is not loopback needs admin tokens: \`[name:]role:token[@last-day]\` entries, separated by
   commas or line ends, with a token of at least 16 characters, or \`sha256:\` and its hash; \`cardpoll token new\` makes one. A
   \`viewer\` may read, an \`operator\` may also change how polling runs, an \`admin\` also polling configs, retention and
@@ -89,7 +95,7 @@ const RULES = `## Rules
 - Trusted proxies need admin tokens.
 - Under systemd the same settings can be credentials of the unit:
   \`LoadCredential=database_url:/etc/cardpoll/database_url\`; the names are \`redis_url\`, \`database_url\`, \`redis_sentinel_password\`, \`admin_tokens\`, \`gateway.token\`,
-  \`gateway.hmac_key\`, \`webhooks.secret\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
+  \`gateway.hmac_key\`, \`gateway.username\`, \`gateway.password\`, \`gateway.client_id\`, \`gateway.client_secret\`, \`webhooks.secret\`, and \`client.token\` for clients. Flags and variables override credentials; credentials override
   the config file.
 - \`polling.lease_ms\` must be at least twice \`gateway.timeout_ms\` plus 1000.
 - A duration is a number in the unit of the setting's name, or has a unit: \`500ms\`, \`15s\`, \`5m\`, \`1h\`.

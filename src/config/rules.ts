@@ -54,7 +54,7 @@ function checkRedisUrl(reader: SettingReader): void {
   }
 }
 
-function checkGatewayUrl(reader: SettingReader): void {
+export function checkGatewayUrl(reader: SettingReader): void {
   if (reader.isSet(SETTINGS.gateway.url)) return;
   reader.report({
     field: nameOf(SETTINGS.gateway.url),
@@ -89,11 +89,15 @@ function refuseOpen(reader: SettingReader, { host }: HostPort, what: string): vo
 function checkLease(reader: SettingReader, config: DaemonConfig): void {
   const involved: Setting<unknown>[] = [SETTINGS.polling.leaseMs, SETTINGS.gateway.timeoutMs];
   if (involved.some((setting) => reader.isUnusable(setting))) return;
-  const least = 2 * config.gateway.timeoutMs + LEASE_MARGIN_MS;
+  const { timeoutMs, interfaces } = config.gateway;
+  const own = Object.values(interfaces).map((one) => one?.timeoutMs ?? timeoutMs);
+  const longest = Math.max(timeoutMs, ...own);
+  const least = 2 * longest + LEASE_MARGIN_MS;
   if (config.polling.leaseMs >= least) return;
+  const what = longest === timeoutMs ? 'gateway.timeout_ms' : 'the longest timeout_ms of an interface';
   reader.report({
     field: nameOf(SETTINGS.polling.leaseMs),
-    message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice gateway.timeout_ms (${config.gateway.timeoutMs}) and ${LEASE_MARGIN_MS}`,
+    message: `polling.lease_ms (${config.polling.leaseMs}) must be at least ${least}: twice ${what} (${longest}) and ${LEASE_MARGIN_MS}`,
   });
 }
 

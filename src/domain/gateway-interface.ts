@@ -1,5 +1,5 @@
-// THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. Settings,
-// client, simulator, statistics and log search derive their data per interface from it.
+// THE table of the gateway's interfaces (contract, "Gateway profile"): the calls cardpoll makes upstream. How they are made is
+// said by the profile of the gateway. Settings, client, simulator, statistics and log search derive their data from it.
 
 export const GATEWAY_METHODS = ['GET', 'POST', 'PUT', 'PATCH'] as const;
 export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
@@ -14,10 +14,7 @@ interface Signs {
 }
 
 interface InterfaceFacts {
-  readonly method: GatewayMethod;
-  /** Relative to the base URL. */
-  readonly path: string;
-  /** The field to read from the answer's data, which is also its name in the log; null: none. */
+  /** What the answer says, and its name in the log; null: the call only succeeds or fails. */
   readonly answer: { readonly field: string; readonly kind: AnswerKind } | null;
   /** Additional names that a log search accepts. */
   readonly aliases: readonly string[];
@@ -28,36 +25,26 @@ export type AnswerKind = 'verified' | 'megabytes' | 'status';
 
 const TABLE = {
   realname: {
-    method: 'POST',
-    path: '/card/realname',
     answer: { field: 'realStatus', kind: 'verified' },
     aliases: [],
     signs: { paths: [], pathParts: ['realname'], phrases: ['实名'] },
   },
   flow: {
-    method: 'POST',
-    path: '/card/flow',
     answer: { field: 'used', kind: 'megabytes' },
     aliases: ['carddata'],
     signs: { paths: ['flow', 'cardflow', 'carddata', 'traffic'], phrases: ['流量'] },
   },
   card_status: {
-    method: 'POST',
-    path: '/card/status',
     answer: { field: 'cardStatus', kind: 'status' },
     aliases: [],
     signs: { paths: ['status', 'cardstatus'], phrases: ['卡状态'] },
   },
   stop: {
-    method: 'POST',
-    path: '/card/stop',
     answer: null,
     aliases: [],
     signs: { paths: ['stop', 'cardstop', 'suspend'], phrases: ['停机', '停卡'] },
   },
   start: {
-    method: 'POST',
-    path: '/card/start',
     answer: null,
     aliases: ['resume'],
     signs: { paths: ['start', 'cardstart', 'resume'], phrases: ['复机', '恢复'] },

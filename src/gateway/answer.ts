@@ -1,15 +1,162 @@
-// Reads the gateway's answer: HTTP status, envelope and field become a value or a GatewayError. Used by the client.
-// Pure: no I/O, no clock; the client decides deadlines and logs.
-import { type AnswerKind, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
-import { GatewayError } from './gateway.ts';
+// Reads the body of a gateway's answer: success, error code and value, as the profile describes them, become a value or a
+// GatewayError. Used by the client, one for each interface. Pure: no I/O, no clock; http-status.ts judges the HTTP status.
+import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config.ts';
+import type { BatchRule } from '../config/profile-kinds.ts';
+import { megabytes } from '../domain/gateway/data-unit.ts';
+import { parseValuePath, type ValuePath, valueAt } from '../domain/gateway/value-path.ts';
+import { GatewayError, type GatewayFailure } from './gateway.ts';
 
-/** The envelope's `code` that means success. */
-const SUCCESS_CODE = 200;
 const MAX_REASON_CHARS = 200;
 const MAX_STATUS_CHARS = 64;
 /** A million terabytes: a larger reading is garbage, and it would spoil the month's usage permanently. */
 const MAX_USED_MB = 1e12;
-const DECIMAL = /^\d{1,13}(\.\d{1,9})?$/;
+/** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
+const DECIMAL = /^\d{1,19}(\.\d{1,9})?$/;
+
+type AnswerValue = boolean | number | string;
+
+interface AnswerRules extends Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> {
+  /** null: nothing is read, the call only succeeds or fails. */
+  readonly reading: Reading | null;
+  readonly batch: Pick<BatchRule, 'items' | 'iccid'> | null;
+}
+
+/** A place in the answer, and how messages name it. */
+interface Place {
+  readonly name: string;
+  readonly path: ValuePath;
+}
+
+export class AnswerReader {
+  readonly #success: (Place & { readonly values: ReadonlySet<unknown> }) | null;
+  readonly #code: Place | null;
+  readonly #message: ValuePath | null;
+  readonly #meanings: ReadonlyMap<string, GatewayFailure>;
+  readonly #value: ((body: unknown) => AnswerValue) | null;
+  readonly #batch: { readonly items: Place | null; readonly iccid: Place } | null;
+
+  constructor({ success, errors, reading, stoppedStatuses, batch }: AnswerRules) {
+    this.#success = success && { ...placeOf(success.path), values: new Set(success.values) };
+    this.#code = errors.path === null ? null : placeOf(errors.path);
+    this.#message = errors.message === null ? null : placeOf(errors.message).path;
+    this.#meanings = meaningsOf(errors);
+    this.#value = reading === null ? null : readerOf(reading, stoppedStatuses);
+    this.#batch = batch && {
+      items: batch.items === null ? null : placeOf(batch.items),
+      iccid: placeOf(batch.iccid),
+    };
+  }
+
+  /**
+   * Reads the body of a 2xx answer.
+   * @returns the value; null when there is nothing to read.
+   * @throws GatewayError `malformed`; by the code of the answer `backpressure`, `auth`, `card`, or `business`.
+   */
+  read(text: string): AnswerValue | null {
+    if (this.#success === null && this.#code === null && this.#value === null) return null;
+    const body = this.#succeeded(text);
+    return this.#value === null ? null : this.#value(body);
+  }
+
+  /**
+   * Reads the body of a 2xx answer to a call for many cards. Cards that were not asked for are no concern of it.
+   * @returns the value of a card, by its iccid. That function throws GatewayError `card` for a card that the answer lacks,
+   * and `malformed` for one without a value or with two.
+   * @throws GatewayError when the call as a whole failed.
+   */
+  readBatch(text: string): (iccid: string) => AnswerValue | null {
+    const body = this.#succeeded(text);
+    const items = this.#items(body);
+    return (iccid) => {
+      const [item, second] = items.get(iccid) ?? [];
+      if (item === undefined)
+        throw new GatewayError('card', 'the answer to the batch does not have this card');
+      if (second !== undefined)
+        throw new GatewayError('malformed', 'the answer to the batch has this card twice');
+      return this.#value === null ? null : this.#value(item);
+    };
+  }
+
+  #items(body: unknown): Map<string, unknown[]> {
+    const { items, iccid } = this.#batch ?? { items: null, iccid: placeOf('iccid') };
+    const list = items === null ? body : valueAt(body, items.path);
+    if (!Array.isArray(list)) {
+      const name = items?.name ?? 'the answer';
+      throw new GatewayError('malformed', `${name} is ${list === undefined ? 'missing' : 'not a list'}`);
+    }
+    const byIccid = new Map<string, unknown[]>();
+    for (const item of list) {
+      // A card number of 19 digits is not exact as a JSON number.
+      const raw = valueAt(item, iccid.path);
+      const key = Number.isSafeInteger(raw) ? String(raw) : raw;
+      if (typeof key !== 'string') continue;
+      const known = byIccid.get(key);
+      if (known === undefined) byIccid.set(key, [item]);
+      else known.push(item);
+    }
+    return byIccid;
+  }
+
+  #succeeded(text: string): unknown {
+    const body = this.#parsed(text);
+    const error = this.#codeError(body);
+    if (error !== null) throw error;
+    this.#requireSuccess(body);
+    return body;
+  }
+
+  /** @returns the meaning of the error code in the body of an answer that is no 2xx; null when it has none that is known. */
+  knownError(text: string): GatewayError | null {
+    if (this.#code === null || text === '') return null;
+    try {
+      return this.#codeError(JSON.parse(text));
+    } catch {
+      return null;
+    }
+  }
+
+  /** A call that only succeeds or fails may be answered without a body, unless the body is what says so. */
+  #parsed(text: string): unknown {
+    if (text === '' && this.#success === null && this.#value === null) return null;
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      const problem = text === '' ? 'the body is empty' : 'the body is not JSON';
+      throw new GatewayError('malformed', problem, { cause });
+    }
+  }
+
+  #codeError(body: unknown): GatewayError | null {
+    if (this.#code === null) return null;
+    const code = valueAt(body, this.#code.path);
+    const meaning = this.#meanings.get(String(code));
+    return meaning === undefined
+      ? null
+      : new GatewayError(meaning, this.#reason(this.#code.name, code, body));
+  }
+
+  #requireSuccess(body: unknown): void {
+    if (this.#success === null) return;
+    const { name, path, values } = this.#success;
+    const code = valueAt(body, path);
+    if (values.has(code)) return;
+    const isOfItsKind = [...values].some((value) => typeof value === typeof code);
+    if (!isOfItsKind || typeof code === 'object') {
+      const expected = [...new Set([...values].map((value) => typeof value))].join(' or ');
+      throw new GatewayError(
+        'malformed',
+        `${name} is ${code === undefined ? 'missing' : `not a ${expected}`}`,
+      );
+    }
+    throw new GatewayError('business', this.#reason(name, code, body));
+  }
+
+  #reason(name: string, code: unknown, body: unknown): string {
+    const message = this.#message === null ? undefined : valueAt(body, this.#message);
+    const text = typeof message === 'string' ? cleanText(message) : '';
+    return cleanText(`${name} ${code}`) + (text === '' ? '' : `: ${text}`);
+  }
+}
 
 /** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
 function cleanText(text: string): string {
@@ -20,131 +167,76 @@ function cleanText(text: string): string {
   return cleaned.length > MAX_REASON_CHARS ? `${cleaned.slice(0, MAX_REASON_CHARS - 1)}…` : cleaned;
 }
 
-/** The headers that say when to call again. */
-export interface RetryAfter {
-  /** The Retry-After header. */
-  readonly value: string | null;
-  /** The Date header: the gateway's clock, which a date in Retry-After refers to. */
-  readonly date: string | null;
+function placeOf(text: string): Place {
+  return { name: text, path: parseValuePath(text) ?? [] };
 }
 
-/**
- * The pause of a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), in milliseconds, at most `maxMs`. Null
- * when the header is absent or unreadable, or asks for no pause (zero, negative, a date in the past).
- */
-function parseRetryAfter({ value, date }: RetryAfter, nowMs: number, maxMs: number): number | null {
-  const text = value?.trim() ?? '';
-  const askedMs = /^\d{1,20}$/.test(text)
-    ? Number(text) * 1000
-    : httpDate(text) - (Number.isNaN(httpDate(date ?? '')) ? nowMs : httpDate(date ?? ''));
-  return askedMs > 0 ? Math.min(maxMs, askedMs) : null;
+function meaningsOf({ throttled, unknownCard, auth }: ErrorRules): Map<string, GatewayFailure> {
+  return new Map<string, GatewayFailure>([
+    ...throttled.map((code) => [code, 'backpressure'] as const),
+    ...unknownCard.map((code) => [code, 'card'] as const),
+    ...auth.map((code) => [code, 'auth'] as const),
+  ]);
 }
 
-/** Date.parse also reads "5.5" and the like; an HTTP date begins with the name of a day. */
-function httpDate(text: string): number {
-  return /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN;
-}
-
-/**
- * The error of an HTTP status outside 2xx.
- * 401 and 403 mean wrong credentials, so every card would fail: the gateway's fault, not the card's. So are 408 and
- * redirects, which are never followed. 404 is the card's fault: the gateway does not know the card.
- */
-export function statusError(
-  status: number,
-  retryAfter: RetryAfter,
-  nowMs: number,
-  maxRetryAfterMs: number,
-): GatewayError {
-  if (status === 429 || status === 503) {
-    const retryAfterMs = parseRetryAfter(retryAfter, nowMs, maxRetryAfterMs);
-    return new GatewayError('backpressure', `HTTP ${status}`, retryAfterMs === null ? {} : { retryAfterMs });
+function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: unknown) => AnswerValue {
+  switch (reading.kind) {
+    case 'verified': {
+      const { trueValues } = reading;
+      const kinds = [...new Set(trueValues.map((value) => typeof value))];
+      const expected = `a ${kinds.join(' or ')}`;
+      return checked(reading.value, expected, (raw) =>
+        kinds.some((kind) => kind === typeof raw) ? trueValues.some((value) => value === raw) : null,
+      );
+    }
+    case 'status': {
+      // A gateway that has numbers for statuses shows it by those that mean stopped.
+      const mayBeNumber = stoppedStatuses.some((status) => /^\d+$/.test(status));
+      const expected = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
+      return checked(reading.value, expected, (raw) => statusOf(raw, mayBeNumber));
+    }
+    case 'megabytes': {
+      const { value, unit } = reading;
+      return checked(value, VOLUME(unit), (raw) => volumeOf(raw, (volume) => megabytes(volume, unit)));
+    }
+    case 'remainder': {
+      const { unit } = reading;
+      const remaining = checked(reading.remaining, VOLUME(unit), (raw) => volumeOf(raw, (volume) => volume));
+      const total = checked(reading.total, VOLUME(unit), (raw) => volumeOf(raw, (volume) => volume));
+      return (body) => {
+        const used = Number(total(body)) - Number(remaining(body));
+        if (used >= 0 && used <= MAX_USED_MB) return megabytes(used, unit);
+        throw new GatewayError('malformed', `${reading.remaining} is more than ${reading.total}`);
+      };
+    }
   }
-  if (status === 401 || status === 403) {
-    return new GatewayError('auth', `HTTP ${status}: the gateway does not accept our credentials`);
-  }
-  if (status >= 300 && status < 400)
-    return new GatewayError('http', `HTTP ${status}: redirects are not followed`);
-  const cardProblem = status >= 400 && status < 500 && status !== 408;
-  return new GatewayError(cardProblem ? 'card' : 'http', `HTTP ${status}`);
 }
 
-interface Envelope {
-  readonly code?: unknown;
-  readonly msg?: unknown;
-  readonly data?: unknown;
+const VOLUME = (unit: string) => `a number of ${unit}, 0 or more`;
+
+/** @param read null: the value is not what is expected. */
+function checked<V extends AnswerValue>(
+  text: string,
+  expected: string,
+  read: (raw: unknown) => V | null,
+): (body: unknown) => V {
+  const { name, path } = placeOf(text);
+  return (body) => {
+    const raw = valueAt(body, path);
+    const value = read(raw);
+    if (value !== null) return value;
+    throw new GatewayError('malformed', `${name} is ${raw === undefined ? 'missing' : `not ${expected}`}`);
+  };
 }
 
-function parseEnvelope(body: string): Envelope {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch (cause) {
-    throw new GatewayError('malformed', body === '' ? 'the body is empty' : 'the body is not JSON', {
-      cause,
-    });
-  }
-  if (typeof parsed !== 'object' || parsed === null) {
-    throw new GatewayError('malformed', 'the body is not a JSON object');
-  }
-  return parsed;
-}
-
-/** Some gateways send decimals as strings; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
-function usedMb(raw: unknown): number | null {
+function volumeOf(raw: unknown, convert: (volume: number) => number): number | null {
   const value = typeof raw === 'string' && DECIMAL.test(raw) ? Number(raw) : raw;
-  return typeof value === 'number' && value >= 0 && value <= MAX_USED_MB ? value : null;
+  if (typeof value !== 'number' || !(value >= 0)) return null;
+  const volume = convert(value);
+  return volume <= MAX_USED_MB ? volume : null;
 }
 
-function cardStatus(raw: unknown): string | null {
+function statusOf(raw: unknown, mayBeNumber: boolean): string | null {
+  if (mayBeNumber && Number.isSafeInteger(raw)) return String(raw);
   return typeof raw === 'string' && raw.trim() !== '' && raw.length <= MAX_STATUS_CHARS ? raw : null;
-}
-
-type AnswerValue = boolean | number | string;
-
-function checkField(kind: AnswerKind, raw: unknown): { value: AnswerValue | null; expected: string } {
-  switch (kind) {
-    case 'verified':
-      return { value: typeof raw === 'boolean' ? raw : null, expected: 'a boolean' };
-    case 'megabytes':
-      return { value: usedMb(raw), expected: 'a number of MB, 0 or more' };
-    case 'status':
-      return { value: cardStatus(raw), expected: `a string of 1 to ${MAX_STATUS_CHARS} characters` };
-  }
-}
-
-/**
- * Reads the body of a 2xx answer.
- * @param field the field of `data` to read; null reads nothing and returns null.
- * @throws GatewayError `malformed`, or `business` when `code` is not 200.
- */
-export function readAnswer(
-  interfaceName: InterfaceName,
-  field: string | null,
-  body: string,
-): AnswerValue | null {
-  const envelope = parseEnvelope(body);
-  if (typeof envelope.code !== 'number') throw new GatewayError('malformed', 'code is not a number');
-  if (envelope.code !== SUCCESS_CODE) {
-    const message = typeof envelope.msg === 'string' ? cleanText(envelope.msg) : '';
-    throw new GatewayError(
-      'business',
-      message === '' ? `code ${envelope.code}` : `code ${envelope.code}: ${message}`,
-    );
-  }
-  const { answer } = INTERFACES[interfaceName];
-  if (field === null || answer === null) return null;
-  const data = envelope.data;
-  const raw =
-    typeof data === 'object' && data !== null && Object.hasOwn(data, field)
-      ? (data as Record<string, unknown>)[field]
-      : undefined;
-  const { value, expected } = checkField(answer.kind, raw);
-  if (value === null) {
-    throw new GatewayError(
-      'malformed',
-      `data.${field} is ${raw === undefined ? 'missing' : 'not'} ${expected}`,
-    );
-  }
-  return value;
 }

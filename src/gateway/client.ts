@@ -1,48 +1,82 @@
-// The gateway client: one HTTP call for one card, bounded in time and size, and logged. Opened by
+// The gateway client: one HTTP call for one card or for a batch of cards, bounded in time and size, and logged. Opened by
 // wiring, used by the engine's tasks. It never retries (retries go through the queue) and never follows redirects.
-import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
-import type { GatewayConfig, GatewayInterface } from '../config/daemon-config.ts';
+import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { readAnswer, statusError } from './answer.ts';
+import { AnswerReader } from './answer.ts';
+import {
+  type Credentials,
+  FixedCredentials,
+  fixedProof,
+  type Proof,
+  withProof,
+  withSignature,
+} from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
+import { statusError } from './http-status.ts';
+import { OAuthTokens } from './oauth-tokens.ts';
+import { type GatewayRequest, RequestMaker } from './request.ts';
 
 const GATEWAY_CALL = '网关调用';
-const SIGNATURE_HEADER = 'x-cardpoll-signature';
 
 interface GatewayClientDeps {
-  /** Gets one line per call, with the fields of contract, "Logs". */
+  /** Gets one line per call and card, with the fields of contract, "Logs". */
   readonly log: Logger;
   readonly clock: Clock;
+  /** Decides the month and the date that a request may name. */
+  readonly calendar: MonthCalendar;
+}
+
+/** A call as it was made, for `cardpoll gateway try`. */
+export interface CallTrace {
+  readonly request: GatewayRequest;
+  /** 0: no answer. */
+  readonly status: number;
+  readonly body: string;
 }
 
 type LogFields = Record<string, unknown>;
+type Cards = readonly [CalledCard, ...CalledCard[]];
 
-/** The parts of a call that are the same for every card. */
+/** What is the same for every call of an interface. */
 interface Route {
   readonly name: InterfaceName;
-  readonly call: GatewayInterface;
-  /** Path as sent: the path of the base URL, then the interface's. */
-  readonly path: string;
-  readonly headers: readonly string[];
+  readonly requests: RequestMaker;
+  readonly answers: AnswerReader;
+  readonly isBatch: boolean;
+  readonly timeoutMs: number;
   /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
   readonly log: Logger;
+}
+
+/** A call that has ended. */
+interface Ended {
+  /** 0: no answer. */
+  readonly status: number;
+  readonly body: string;
+  /** Why there is no good answer; null: the status is 2xx, and the body is complete. */
+  readonly error: GatewayError | null;
+  readonly durationMs: number;
 }
 
 /** Connections are made when needed and kept alive. */
 export class GatewayClient implements UpstreamGateway {
   readonly #pool: Pool;
   readonly #sweep: DeadlineSweep;
-  readonly #routes: Readonly<Record<InterfaceName, Route>>;
+  readonly #credentials: Credentials;
+  readonly #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
 
+  /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
     private readonly profile: GatewayConfig,
     private readonly deps: GatewayClientDeps,
+    private readonly onCall?: (trace: CallTrace) => void,
   ) {
     const { origin } = new URL(profile.url);
     // The sweep ends late calls; undici's own timeouts would only add a timer per connection.
@@ -54,48 +88,25 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
+    this.#credentials =
+      profile.auth.kind === 'oauth2'
+        ? new OAuthTokens(profile, deps)
+        : new FixedCredentials(fixedProof(profile));
     this.#routes = perInterface((name) => this.#route(name));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
-  call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
-    const route = this.#routes[interfaceName];
-    const startedAt = this.deps.clock.monotonic();
-    const deadlineAt = startedAt + Math.min(timeoutMs, this.profile.timeoutMs);
-    return new Promise((resolve, reject) => {
-      const monotonic = () => this.deps.clock.monotonic();
-      const { maxResponseBytes, maxConnections } = this.profile;
-      const mayQueue = this.#sweep.inFlight >= maxConnections;
-      const exchange = new Exchange(
-        interfaceName,
-        startedAt,
-        deadlineAt,
-        monotonic,
-        maxResponseBytes,
-        mayQueue,
-        (ended) => {
-          this.#sweep.delete(ended);
-          const durationMs = Math.round((this.deps.clock.monotonic() - startedAt) * 10) / 10;
-          const fields: LogFields = {
-            iccid: card.iccid,
-            card_id: card.cardId,
-            duration_ms: durationMs,
-            status: ended.status === 0 ? null : ended.status,
-          };
-          try {
-            const value = this.#judge(route, ended);
-            const { answer } = INTERFACES[route.name];
-            if (answer !== null) fields[answer.field] = value;
-            route.log.info(fields, GATEWAY_CALL);
-            resolve({ value, durationMs });
-          } catch (error) {
-            reject(this.#logged(error, route, fields, durationMs));
-          }
-        },
-      );
-      this.#sweep.add(exchange);
-      this.#send(route, card.iccid, exchange);
-    });
+  async call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
+    const route = this.#offered(interfaceName);
+    const ended = await this.#perform(route, [card], timeoutMs);
+    try {
+      if (ended.error !== null) throw ended.error;
+      const { answers, isBatch } = route;
+      const value = isBatch ? answers.readBatch(ended.body)(card.iccid) : answers.read(ended.body);
+      return this.#succeeded(route, card, ended, value);
+    } catch (error) {
+      throw this.#failed(route, card, ended, error);
+    }
   }
 
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
@@ -108,82 +119,131 @@ export class GatewayClient implements UpstreamGateway {
 
   /** Closes the connections; calls still in flight fail as `aborted`. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await Promise.all([this.#pool.destroy(), this.#credentials.close()]);
     this.#sweep.stop();
   }
 
-  #route(name: InterfaceName): Route {
+  #route(name: InterfaceName): Route | null {
     const call = this.profile.interfaces[name];
+    if (call === null) return null;
     const base = new URL(this.profile.url).pathname.replace(/\/+$/, '');
-    const headers = fixedHeaders(this.profile);
-    if (call.method !== 'GET') headers.push('content-type', 'application/json');
     return {
       name,
-      call,
-      path: base + call.path,
-      headers,
+      requests: new RequestMaker(call, base, this.deps.calendar),
+      answers: new AnswerReader({ ...this.profile, ...call }),
+      isBatch: call.batch !== null,
+      timeoutMs: call.timeoutMs ?? this.profile.timeoutMs,
       log: this.deps.log.child({ interface: name, path: call.path }),
     };
   }
 
-  #send(route: Route, iccid: string, exchange: Exchange): void {
-    const { method } = route.call;
-    const inQuery = method === 'GET';
-    const separator = route.path.includes('?') ? '&' : '?';
-    const path = inQuery ? `${route.path}${separator}iccid=${encodeURIComponent(iccid)}` : route.path;
-    const body = inQuery ? '' : JSON.stringify({ iccid });
-    const { hmacKey } = this.profile;
-    const headers =
-      hmacKey === null
-        ? (route.headers as string[])
-        : [
-            ...route.headers,
-            SIGNATURE_HEADER,
-            signatureOf(hmacKey, { method, path, body }, this.deps.clock.now()),
-          ];
-    this.#pool.dispatch({ method, path, headers, body: inQuery ? null : body }, exchange);
+  #offered(name: InterfaceName): Route {
+    const route = this.#routes[name];
+    if (route !== null) return route;
+    throw new GatewayError('not_offered', `the profile of the gateway does not offer ${name}`, {
+      interfaceName: name,
+    });
   }
 
-  /** Judges the status first: a bad one says more than how the connection ended. */
-  #judge(route: Route, ended: Exchange): GatewayAnswer['value'] {
-    const { status, error } = ended;
-    if (status >= 300) {
-      const maxRetryAfterMs = this.profile.maxRetryAfterSeconds * 1_000;
-      throw statusError(status, ended.retryAfter, this.deps.clock.now(), maxRetryAfterMs);
+  /** Makes the call. What goes wrong is in the result. */
+  async #perform(route: Route, cards: Cards, timeoutMs: number): Promise<Ended> {
+    const { clock } = this.deps;
+    const startedAt = clock.monotonic();
+    const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
+    let status = 0;
+    let body = '';
+    let error: GatewayError | null = null;
+    try {
+      const proof = this.#credentials.proof() ?? (await this.#credentials.prove());
+      if (clock.monotonic() >= deadlineAt) throw new GatewayError('connect', 'no token within the deadline');
+      const request = this.#request(route, cards, proof);
+      const exchange = await this.#exchange(route.name, request, startedAt, deadlineAt);
+      status = exchange.status;
+      body = exchange.body;
+      error = this.#statusError(route, exchange) ?? exchange.error;
+      this.onCall?.({ request, status, body });
+      if (error?.failure === 'auth') this.#credentials.refused(proof);
+    } catch (cause) {
+      error =
+        cause instanceof GatewayError ? cause : new GatewayError('malformed', messageOf(cause), { cause });
     }
-    if (error !== null) throw error;
-    return readAnswer(route.name, route.call.field, ended.body);
+    return { status, body, error, durationMs: Math.round((clock.monotonic() - startedAt) * 10) / 10 };
   }
 
-  #logged(error: unknown, route: Route, fields: LogFields, durationMs: number): GatewayError {
+  #request(route: Route, cards: Cards, proof: Proof): GatewayRequest {
+    const now = this.deps.clock.now();
+    const request = withProof(route.requests.make(cards, now), proof);
+    const { hmacKey } = this.profile;
+    return hmacKey === null ? request : withSignature(request, hmacKey, now);
+  }
+
+  /** @returns the exchange when it has ended, however it did. */
+  #exchange(
+    name: InterfaceName,
+    request: GatewayRequest,
+    startedAt: number,
+    deadlineAt: number,
+  ): Promise<Exchange> {
+    const { maxResponseBytes, maxConnections } = this.profile;
+    const monotonic = () => this.deps.clock.monotonic();
+    const mayQueue = this.#sweep.inFlight >= maxConnections;
+    return new Promise((resolve) => {
+      const exchange: Exchange = new Exchange(
+        name,
+        startedAt,
+        deadlineAt,
+        monotonic,
+        maxResponseBytes,
+        mayQueue,
+        () => {
+          this.#sweep.delete(exchange);
+          resolve(exchange);
+        },
+      );
+      this.#sweep.add(exchange);
+      this.#pool.dispatch(request, exchange);
+    });
+  }
+
+  /** A bad status says more than how the connection ended, and a known error code more than the status. */
+  #statusError(route: Route, { status, retryAfter, body }: Exchange): GatewayError | null {
+    if (status < 300) return null;
+    const maxRetryAfterMs = this.profile.maxRetryAfterSeconds * 1_000;
+    const byStatus = statusError(status, retryAfter, this.deps.clock.now(), maxRetryAfterMs);
+    const byCode = route.answers.knownError(body);
+    return byCode === null
+      ? byStatus
+      : new GatewayError(byCode.failure, `${byStatus.message}: ${byCode.message}`, byStatus.details);
+  }
+
+  #succeeded(
+    route: Route,
+    card: CalledCard,
+    { status, durationMs }: Ended,
+    value: GatewayAnswer['value'],
+  ): GatewayAnswer {
+    const fields: LogFields = { iccid: card.iccid, card_id: card.cardId, duration_ms: durationMs, status };
+    const { answer } = INTERFACES[route.name];
+    if (answer !== null) fields[answer.field] = value;
+    route.log.info(fields, GATEWAY_CALL);
+    return { value, durationMs };
+  }
+
+  #failed(route: Route, card: CalledCard, { status, durationMs }: Ended, cause: unknown): GatewayError {
+    const reason = messageOf(cause);
     const { failure, details } =
-      error instanceof GatewayError ? error : new GatewayError('malformed', messageOf(error));
-    const reason = messageOf(error);
-    route.log.warn({ ...fields, error: failure, reason }, GATEWAY_CALL);
+      cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
+    route.log.warn(
+      {
+        iccid: card.iccid,
+        card_id: card.cardId,
+        duration_ms: durationMs,
+        status: status === 0 ? null : status,
+        error: failure,
+        reason,
+      },
+      GATEWAY_CALL,
+    );
     return new GatewayError(failure, reason, { ...details, interfaceName: route.name, durationMs });
   }
-}
-
-interface SignedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-}
-
-/**
- * The value of the signature header: `t=<unix seconds>,v1=<hex>`, where <hex> is HMAC-SHA256 under the shared key of
- * "<t>.<METHOD>.<path as sent, with query>.<body>". The gateway should refuse a `t` more than five minutes away from its
- * own clock, so that a recorded call cannot be replayed.
- */
-function signatureOf(key: string, request: SignedRequest, atMs: number): string {
-  const t = Math.floor(atMs / 1000);
-  const text = `${t}.${request.method}.${request.path}.${request.body}`;
-  return `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;
-}
-
-/** Headers that are the same for every call, as name, value, name, value. A bearer token and a signature may both be configured. */
-function fixedHeaders({ token }: Pick<GatewayConfig, 'token'>): string[] {
-  const headers = ['accept', 'application/json', 'user-agent', 'cardpoll'];
-  if (token !== null) headers.push('authorization', `Bearer ${token}`);
-  return headers;
 }

@@ -8,8 +8,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { messageOf } from '../platform/errors.ts';
-import type { RetryAfter } from './answer.ts';
 import { GatewayError } from './gateway.ts';
+import type { RetryAfter } from './http-status.ts';
 
 const SWEEP_MS = 20;
 const NO_BYTES = Buffer.alloc(0);
@@ -25,6 +25,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   retryAfter: RetryAfter = { value: null, date: null };
   error: GatewayError | null = null;
   #body: Buffer = NO_BYTES;
+  /** As the answer names it; null: UTF-8. */
+  #charset: string | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #done = false;
 
@@ -39,8 +41,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly settled: (exchange: Exchange) => void,
   ) {}
 
+  /** @throws GatewayError `malformed` for a charset that is not known. */
   get body(): string {
-    return this.#body.toString();
+    return this.#charset === null ? this.#body.toString() : decoded(this.#body, this.#charset);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -53,6 +56,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.status = status;
+    const charset = /charset="?([\w-]+)/i.exec(headers['content-type'] ?? '')?.[1];
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) this.#charset = charset;
     if (headers['retry-after'] !== undefined)
       this.retryAfter = { value: headers['retry-after'], date: headers.date ?? null };
   }
@@ -98,6 +103,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#done) return;
     this.#done = true;
     this.settled(this);
+  }
+}
+
+function decoded(body: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    throw new GatewayError('malformed', `the charset ${charset} of the answer is not known`);
   }
 }
 

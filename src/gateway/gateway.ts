@@ -12,15 +12,16 @@ export interface GatewayAnswer {
 
 export type GatewayFailure =
   | 'connect' // no connection was made (refused, no such host, TLS): the call was never sent
-  | 'auth' // 401 or 403: our credentials are not accepted
+  | 'auth' // 401 or 403, or a code that means it: our credentials are not accepted
   | 'timeout'
   | 'network' // the connection broke during the call
   | 'http' // 5xx, 408 or an unexpected status: not this card's problem
-  | 'backpressure' // 429 or 503: `retryAfterMs` may be set
+  | 'backpressure' // 429 or 503, or a code that means it: `retryAfterMs` may be set
   | 'malformed' // not JSON, wrong types, body too large
-  | 'card' // 4xx: this card's problem
-  | 'business' // envelope code other than 200: this card's problem
+  | 'card' // 4xx, or a code for an unknown card: this card's problem
+  | 'business' // another code than that of success: this card's problem
   | 'held' // not sent: the interface is dead, and only a trickle passes
+  | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
   | 'aborted'; // the client was closed
 
 export class GatewayError extends Error {
@@ -45,7 +46,7 @@ export class GatewayError extends Error {
 
   /** True when the gateway is the problem. */
   get isGatewayFault(): boolean {
-    return !this.isCardFault && this.failure !== 'aborted' && this.failure !== 'held';
+    return !this.isCardFault && !['aborted', 'held', 'not_offered'].includes(this.failure);
   }
 
   /** True when all interfaces are likely to fail in the same way. */
@@ -55,7 +56,9 @@ export class GatewayError extends Error {
 
   /** True when the gateway certainly did not execute the call. */
   get isRefusal(): boolean {
-    return this.isCardFault || ['backpressure', 'held', 'connect'].includes(this.failure);
+    return (
+      this.isCardFault || ['backpressure', 'auth', 'held', 'not_offered', 'connect'].includes(this.failure)
+    );
   }
 }
 
@@ -63,6 +66,7 @@ export class GatewayError extends Error {
 export interface CalledCard {
   readonly cardId: number;
   readonly iccid: string;
+  readonly carrierId: number;
 }
 
 export interface Gateway {

@@ -1,6 +1,7 @@
 // Checks that the gateway speaks the configured profile: calls every read-only interface for a card. Used by the doctor.
 // Stops no card, and shows no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -19,21 +20,24 @@ interface ProbeResult {
 }
 
 /** Used when the fleet has no cards; the answer for it proves little. */
-const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000' };
+const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0 };
 
 /** @param cards cards of the fleet, tried in turn until the gateway knows one */
 export async function probeProfile(
   profile: GatewayConfig,
   cards: readonly CalledCard[],
   clock: Clock,
+  calendar: MonthCalendar,
 ): Promise<ProbeResult[]> {
-  const client = new GatewayClient(profile, { log: silentLogger(), clock });
+  const client = new GatewayClient(profile, { log: silentLogger(), clock, calendar });
+  const offered = READING.flatMap((name) => {
+    const call = profile.interfaces[name];
+    return call === null ? [] : [{ name, what: `${call.method} ${profile.url}${call.path}` }];
+  });
   const known = cards.length > 0;
   try {
     return await Promise.all(
-      READING.map(async (name): Promise<ProbeResult> => {
-        const { method, path } = profile.interfaces[name];
-        const what = `${method} ${profile.url}${path}`;
+      offered.map(async ({ name, what }): Promise<ProbeResult> => {
         let last: unknown = null;
         for (const card of known ? cards : [UNKNOWN_CARD]) {
           try {

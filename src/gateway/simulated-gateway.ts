@@ -7,12 +7,7 @@
 // real gateway. Calls answered 429 or 500 have no effect.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  INTERFACE_NAMES,
-  INTERFACES,
-  type InterfaceName,
-  perInterface,
-} from '../domain/gateway-interface.ts';
+import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import { DelayLine } from './delay-line.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
@@ -66,7 +61,14 @@ const SLOW_TIMES = 10;
 /** The kinds of odd cards; they are independent of each other. */
 const FAILING = 0xfa11;
 const SLOW = 0x510;
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
+/** The paths of the default profile, which this gateway serves. */
+export const INTERFACE_OF_PATH: ReadonlyMap<string, InterfaceName> = new Map([
+  ['/card/realname', 'realname'],
+  ['/card/flow', 'flow'],
+  ['/card/status', 'card_status'],
+  ['/card/stop', 'stop'],
+  ['/card/start', 'start'],
+]);
 
 interface Reply {
   readonly status: number;

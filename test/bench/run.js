@@ -23,7 +23,7 @@ if (!/^[a-z-]+$/.test(name) || !existsSync(source)) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    loader: { '.lua': 'text', '.sql': 'text' },
+    loader: { '.lua': 'text', '.sql': 'text', '.yaml': 'text' },
     plugins: [watPlugin],
     logLevel: 'warning',
   });

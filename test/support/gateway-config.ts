@@ -1,26 +1,26 @@
-// A gateway as the configuration describes it, with the defaults of the settings table. For tests that open a client.
+// A gateway as the configuration describes it, with the default profile. For tests that open a client.
 import type { GatewayConfig, GatewayInterface } from '../../src/config/daemon-config.ts';
-import { GATEWAY, INTERFACE_SETTINGS } from '../../src/config/settings/gateway-settings.ts';
+import { loadGatewayConfig } from '../../src/config/load-config.ts';
 import type { Section, Values } from '../../src/config/settings/setting.ts';
 import { type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
 
 export interface GatewayChanges extends Partial<Omit<GatewayConfig, 'interfaces'>> {
   readonly url: string;
-  readonly interfaces?: Partial<Record<InterfaceName, Partial<GatewayInterface>>>;
+  readonly interfaces?: Partial<Record<InterfaceName, Partial<GatewayInterface> | null>>;
 }
+
+const { gateway: DEFAULT } = await loadGatewayConfig({
+  flags: { '--gateway-url': 'http://127.0.0.1:1' },
+  env: {},
+});
 
 export function gatewayConfig({ interfaces = {}, ...changes }: GatewayChanges): GatewayConfig {
   return {
-    ...defaultsOf(GATEWAY),
+    ...DEFAULT,
     ...changes,
     interfaces: perInterface((name) => {
-      const { method, path, field } = INTERFACE_SETTINGS[name];
-      return {
-        method: method.default,
-        path: path.default,
-        field: field?.default ?? null,
-        ...interfaces[name],
-      };
+      const change = interfaces[name];
+      return change === null ? null : { ...(DEFAULT.interfaces[name] as GatewayInterface), ...change };
     }),
   };
 }

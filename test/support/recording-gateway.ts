@@ -3,8 +3,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
+import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
 import {
+  INTERFACE_OF_PATH,
   type SimulatedBehaviour,
   SimulatedGateway,
   type SimulatorStats,
@@ -24,15 +25,15 @@ export async function startRecordingGateway(behaviour: SimulatedBehaviour): Prom
     InterfaceName,
     string[]
   >;
-  const byPath = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, calls[name]]));
   const record = (request: IncomingMessage) => {
     let body = '';
     request.on('data', (chunk: string) => {
       body += chunk;
     });
-    request.on('end', () =>
-      byPath.get(request.url ?? '')?.push((JSON.parse(body) as { iccid: string }).iccid),
-    );
+    request.on('end', () => {
+      const name = INTERFACE_OF_PATH.get(request.url ?? '');
+      if (name !== undefined) calls[name].push((JSON.parse(body) as { iccid: string }).iccid);
+    });
   };
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     record(request);

@@ -5,12 +5,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import {
-  INTERFACE_NAMES,
-  INTERFACES,
-  type InterfaceName,
-  perInterface,
-} from '../../src/domain/gateway-interface.ts';
+import { INTERFACE_NAMES, type InterfaceName, perInterface } from '../../src/domain/gateway-interface.ts';
+import { INTERFACE_OF_PATH } from '../../src/gateway/simulated-gateway.ts';
 import { HEALTHY } from './healthy-answers.ts';
 
 export interface ScriptedCall {
@@ -42,8 +38,6 @@ export interface ScriptedGateway {
   forget(): void;
   close(): Promise<void>;
 }
-
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
 
 /** Every call succeeds. */
 export const healthy: Script = ({ interfaceName }) => ({ body: HEALTHY[interfaceName] });

@@ -1,7 +1,7 @@
 // cardpoll.yaml(5), from the settings table. Used by pages.ts.
 import { configurationRules } from '../../config/reference.ts';
 import type { Setting } from '../../config/settings/setting.ts';
-import { ALL_SETTINGS } from '../../config/settings/settings.ts';
+import { DOCUMENTED_SETTINGS } from '../../config/settings/settings.ts';
 import { EXIT_STATUS } from '../exit-codes.ts';
 import { environmentOf, FILES } from './places.ts';
 import { bold, item, page, prose, section, verbatim } from './roff.ts';
@@ -18,8 +18,8 @@ const EXAMPLE = [
 ];
 
 export function configPage(release: string): string {
-  const inFile = ALL_SETTINGS.filter(({ yaml }) => yaml !== null);
-  const elsewhere = ALL_SETTINGS.filter(({ yaml }) => yaml === null);
+  const inFile = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml !== null);
+  const elsewhere = DOCUMENTED_SETTINGS.filter(({ yaml }) => yaml === null);
   return page('cardpoll.yaml', 5, release, [
     ...section('NAME', 'cardpoll.yaml \\- configuration of cardpoll'),
     ...section('SYNOPSIS', `${bold('cardpoll daemon --config')} /etc/cardpoll/cardpoll.yaml`),
@@ -40,7 +40,7 @@ export function configPage(release: string): string {
     ),
     ...section('EXAMPLES', ...verbatim(EXAMPLE)),
     ...section('FILES', ...FILES),
-    ...section('ENVIRONMENT', ...environmentOf(ALL_SETTINGS)),
+    ...section('ENVIRONMENT', ...environmentOf(DOCUMENTED_SETTINGS)),
     ...section(
       'EXIT STATUS',
       ...EXIT_STATUS.filter(([code]) => code === 78).flatMap(([code, meaning]) =>

@@ -1,20 +1,22 @@
-// Settings of the upstream gateway: where it is, which calls it offers and how its answers are read (contract, "Gateway
-// profile"). Part of the settings table (settings.ts); the only place that has their defaults and bounds.
-import {
-  GATEWAY_METHODS,
-  type GatewayMethod,
-  INTERFACES,
-  type InterfaceName,
-  perInterface,
-} from '../../domain/gateway-interface.ts';
+// Settings of the upstream gateway: where it is, what it bears, and the credentials. How it is called and answers is in
+// profile-settings.ts. Part of the settings table (settings.ts); the only place that has their defaults and bounds.
 import { TASK_TYPES } from '../../domain/task-type.ts';
-import { secretText } from '../admin-tokens.ts';
-import { baseUrl, duration, integer, listOf, oneOf, text, urlPath } from '../kinds.ts';
-import { optional, type Setting, withDefault } from './setting.ts';
+import { secretLine, secretText } from '../admin-tokens.ts';
+import { baseUrl, duration, integer, text } from '../kinds.ts';
+import { optional, withDefault } from './setting.ts';
 
 const daemon = ['daemon'] as const;
 
 export const GATEWAY = {
+  profile: withDefault({
+    flag: '--gateway-profile',
+    env: 'CARDPOLL_GATEWAY_PROFILE',
+    yaml: 'gateway.profile',
+    kind: text('name or file'),
+    default: 'default',
+    doc: 'Profile of the gateway: the name of a shipped one (`cardpoll gateway profiles`), or a YAML file.',
+    scopes: daemon,
+  }),
   url: optional({
     flag: '--gateway-url',
     env: 'CARDPOLL_GATEWAY_URL',
@@ -65,19 +67,11 @@ export const GATEWAY = {
     doc: 'Maximum number of connections from this instance to the gateway. A call waits for a free one until its deadline.',
     scopes: daemon,
   }),
-  stoppedStatuses: withDefault<readonly string[]>({
-    env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
-    yaml: 'gateway.stopped_statuses',
-    kind: listOf(text('status')),
-    default: ['stopped', 'suspended', '停机'],
-    doc: 'Values of cardStatus that mean the card is stopped.',
-    scopes: daemon,
-  }),
   token: optional({
     env: 'CARDPOLL_GATEWAY_TOKEN',
     file: { flag: null, env: 'CARDPOLL_GATEWAY_TOKEN_FILE', credential: 'gateway.token' },
     kind: secretText(),
-    doc: 'Bearer token sent with every gateway call.',
+    doc: 'Token of gateway.auth.kind bearer, header and query.',
     scopes: daemon,
   }),
   hmacKey: optional({
@@ -87,42 +81,32 @@ export const GATEWAY = {
     doc: 'Key that signs every gateway call (HMAC-SHA256).',
     scopes: daemon,
   }),
+  username: optional({
+    env: 'CARDPOLL_GATEWAY_USERNAME',
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_USERNAME_FILE', credential: 'gateway.username' },
+    kind: secretLine(),
+    doc: 'User of gateway.auth.kind basic.',
+    scopes: daemon,
+  }),
+  password: optional({
+    env: 'CARDPOLL_GATEWAY_PASSWORD',
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_PASSWORD_FILE', credential: 'gateway.password' },
+    kind: secretLine(),
+    doc: 'Password of gateway.auth.kind basic.',
+    scopes: daemon,
+  }),
+  clientId: optional({
+    env: 'CARDPOLL_GATEWAY_CLIENT_ID',
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_ID_FILE', credential: 'gateway.client_id' },
+    kind: secretLine(),
+    doc: 'Client id of gateway.auth.kind oauth2.',
+    scopes: daemon,
+  }),
+  clientSecret: optional({
+    env: 'CARDPOLL_GATEWAY_CLIENT_SECRET',
+    file: { flag: null, env: 'CARDPOLL_GATEWAY_CLIENT_SECRET_FILE', credential: 'gateway.client_secret' },
+    kind: secretLine(),
+    doc: 'Client secret of gateway.auth.kind oauth2.',
+    scopes: daemon,
+  }),
 } as const;
-
-interface InterfaceSettings {
-  readonly method: Setting<GatewayMethod>;
-  readonly path: Setting<string>;
-  /** null for calls that change something and return no data. */
-  readonly field: Setting<string> | null;
-}
-
-export const INTERFACE_SETTINGS: Readonly<Record<InterfaceName, InterfaceSettings>> = perInterface((name) => {
-  const yaml = `gateway.interfaces.${name}`;
-  const { method, path, answer } = INTERFACES[name];
-  return {
-    method: withDefault<GatewayMethod>({
-      yaml: `${yaml}.method`,
-      kind: oneOf(GATEWAY_METHODS),
-      default: method,
-      doc: `HTTP method of the ${name} call.`,
-      scopes: daemon,
-    }),
-    path: withDefault({
-      yaml: `${yaml}.path`,
-      kind: urlPath(),
-      default: path,
-      doc: `Path of the ${name} call, relative to the base URL.`,
-      scopes: daemon,
-    }),
-    field:
-      answer === null
-        ? null
-        : withDefault({
-            yaml: `${yaml}.field`,
-            kind: text('field name'),
-            default: answer.field,
-            doc: `Field to read from the data of the ${name} answer.`,
-            scopes: daemon,
-          }),
-  };
-});

@@ -7,10 +7,11 @@ import { ALERTS, WEBHOOKS } from './alert-settings.ts';
 import { ACCESS, API, TLS } from './api-settings.ts';
 import { CLEANUP } from './cleanup-settings.ts';
 import { CLIENT } from './client-settings.ts';
-import { GATEWAY, INTERFACE_SETTINGS } from './gateway-settings.ts';
+import { GATEWAY } from './gateway-settings.ts';
 import { INSTANCE } from './instance-settings.ts';
 import { LOG_SEARCH } from './log-search-settings.ts';
 import { POLLING } from './polling-settings.ts';
+import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
 import { optional, type Setting } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
@@ -29,6 +30,9 @@ export const SETTINGS = {
   instance: INSTANCE,
   stores: STORES,
   gateway: GATEWAY,
+  auth: AUTH,
+  errors: ERRORS,
+  answers: ANSWERS,
   polling: POLLING,
   stops: STOPS,
   usage: USAGE,
@@ -41,15 +45,16 @@ export const SETTINGS = {
   client: CLIENT,
 } as const;
 
-/** Every setting, in the order documentation shows them. */
-export const ALL_SETTINGS: readonly Setting<unknown>[] = [
+/** @param interfaces the settings of the interfaces of the gateway. */
+const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>[] => [
   CONFIG_FILE,
   ...Object.values(INSTANCE),
   ...Object.values(STORES),
   ...Object.values(GATEWAY),
-  ...Object.values(INTERFACE_SETTINGS).flatMap(({ method, path, field }) =>
-    field === null ? [method, path] : [method, path, field],
-  ),
+  ...Object.values(AUTH),
+  ...Object.values(ANSWERS),
+  ...Object.values(ERRORS),
+  ...interfaces,
   ...Object.values(POLLING),
   ...Object.values(STOPS),
   ...Object.values(USAGE),
@@ -62,6 +67,12 @@ export const ALL_SETTINGS: readonly Setting<unknown>[] = [
   ...Object.values(LOG_SEARCH).flatMap(({ paths, fields, phrases }) => [paths, fields, phrases]),
   ...Object.values(CLIENT),
 ];
+
+/** Every setting. */
+export const ALL_SETTINGS = all(ALL_INTERFACE_SETTINGS);
+
+/** Every setting as documents show it, in their order: what all interfaces of the gateway have, they show once. */
+export const DOCUMENTED_SETTINGS = all(ANY_INTERFACE);
 
 /** The settings that a daemon takes as flags, except the config file. */
 export const DAEMON_FLAGS = ALL_SETTINGS.filter(

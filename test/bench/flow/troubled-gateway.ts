@@ -4,12 +4,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import {
-  INTERFACE_NAMES,
-  INTERFACES,
-  type InterfaceName,
-  perInterface,
-} from '../../../src/domain/gateway-interface.ts';
+import { INTERFACES, type InterfaceName, perInterface } from '../../../src/domain/gateway-interface.ts';
+import { INTERFACE_OF_PATH } from '../../../src/gateway/simulated-gateway.ts';
 
 export interface Call {
   readonly interfaceName: InterfaceName;
@@ -31,8 +27,6 @@ export type Answer = 'good' | 'hang' | 'reset' | 'late' | Refusal;
 export type Trouble = (call: Call) => Answer;
 
 export type Counts = Record<InterfaceName, number>;
-
-const INTERFACE_OF_PATH = new Map(INTERFACE_NAMES.map((name) => [INTERFACES[name].path, name]));
 
 const healthy: Trouble = () => 'good';
 

@@ -7,6 +7,7 @@ import { Instruments } from '../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../../src/config/settings/stop-settings.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { Engine } from '../../../src/engine/engine.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
@@ -40,6 +41,7 @@ beforeAll(async () => {
   const client = new GatewayClient(gatewayConfig({ url: 'http://127.0.0.1:9' }), {
     log,
     clock: systemClock,
+    calendar: new MonthCalendar('Asia/Shanghai'),
   });
   teardown.add(() => client.close());
   upstream = client;

@@ -75,6 +75,7 @@ export async function cli(argv: readonly string[], options: CliOptions = {}): Pr
     daemon: unexpected,
     demo: unexpected,
     simulate: unexpected,
+    tryGateway: unexpected,
     doctor: unexpected,
     adopt: unexpected,
     migrate: unexpected,

@@ -26,12 +26,24 @@ const GATEWAY = { '--gateway-url': 'http://gateway:8080' };
 const REDIS = 'redis://:redis-secret@redis:6379';
 const DATABASE = 'postgres://cardpoll:pg-secret@db/cardpoll';
 
+const CARD = { iccid: '{iccid}' };
+const interfaceOf = (path: string, reading: object | null = null) => ({
+  method: 'POST',
+  path,
+  query: {},
+  headers: {},
+  body: CARD,
+  form: null,
+  timeoutMs: null,
+  reading,
+  batch: null,
+});
 const INTERFACES = {
-  realname: { method: 'POST', path: '/card/realname', field: 'realStatus' },
-  flow: { method: 'POST', path: '/card/flow', field: 'used' },
-  card_status: { method: 'POST', path: '/card/status', field: 'cardStatus' },
-  stop: { method: 'POST', path: '/card/stop', field: null },
-  start: { method: 'POST', path: '/card/start', field: null },
+  realname: interfaceOf('/card/realname', { kind: 'verified', value: 'data.realStatus', trueValues: [true] }),
+  flow: interfaceOf('/card/flow', { kind: 'megabytes', value: 'data.used', unit: 'MB' }),
+  card_status: interfaceOf('/card/status', { kind: 'status', value: 'data.cardStatus' }),
+  stop: interfaceOf('/card/stop'),
+  start: interfaceOf('/card/start'),
 };
 
 type Sources = { flags?: Record<string, string>; env?: Record<string, string>; yaml?: string };
@@ -101,6 +113,7 @@ describe('daemon configuration', () => {
         maxAlertRules: 1_000,
       },
       gateway: {
+        profile: 'default',
         url: 'http://gateway:8080',
         timeoutMs: 5_000,
         maxConcurrency: null,
@@ -110,6 +123,13 @@ describe('daemon configuration', () => {
         stoppedStatuses: ['stopped', 'suspended', '停机'],
         token: null,
         hmacKey: null,
+        username: null,
+        password: null,
+        clientId: null,
+        clientSecret: null,
+        auth: { kind: null, name: null, tokenUrl: null, scope: null, clientAuth: 'basic' },
+        success: { path: 'code', values: [200] },
+        errors: { path: 'code', message: 'msg', throttled: [], unknownCard: [], auth: [] },
         interfaces: INTERFACES,
       },
       polling: {
@@ -159,8 +179,15 @@ polling: { lease_ms: 5000, card_cache_ttl_seconds: 10m }
       token: 'token-for-gateway',
       interfaces: {
         ...INTERFACES,
-        flow: { method: 'GET', path: '/v2/usage', field: 'mb' },
-        stop: { method: 'POST', path: '/v2/stop', field: null },
+        flow: {
+          ...INTERFACES.flow,
+          method: 'GET',
+          path: '/v2/usage',
+          query: CARD,
+          body: null,
+          reading: { kind: 'megabytes', value: 'data.mb', unit: 'MB' },
+        },
+        stop: interfaceOf('/v2/stop'),
       },
     });
     expect(config.polling).toMatchObject({ leaseMs: 5_000, cardCacheTtlSeconds: 600 });
@@ -414,8 +441,12 @@ describe('secrets in files', () => {
     expect(secrets.map(({ file: where }) => where?.credential).sort()).toEqual([
       'admin_tokens',
       'database_url',
+      'gateway.client_id',
+      'gateway.client_secret',
       'gateway.hmac_key',
+      'gateway.password',
       'gateway.token',
+      'gateway.username',
       'redis_sentinel_password',
       'redis_url',
       'webhooks.secret',

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { GatewayInterface } from '../../../src/config/daemon-config.ts';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import { GatewayError } from '../../../src/gateway/gateway.ts';
@@ -24,7 +26,8 @@ import {
 } from '../../support/bad-gateway.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
-const CARD = { cardId: 7, iccid: '89860000000000000071' };
+const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
+const CALENDAR = new MonthCalendar('Asia/Shanghai');
 /** Never comes near it, unless nothing ends a call: for machines with other work. */
 const LONG_MS = 60_000;
 const OK_FLOW = '{"code":200,"msg":"ok","data":{"used":12.5}}';
@@ -37,7 +40,7 @@ afterEach(async () => {
 function open(settings: GatewayChanges): { client: GatewayClient; lines: Array<Record<string, unknown>> } {
   const lines: Array<Record<string, unknown>> = [];
   const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const client = new GatewayClient(gatewayConfig(settings), { log, clock: systemClock });
+  const client = new GatewayClient(gatewayConfig(settings), { log, clock: systemClock, calendar: CALENDAR });
   opened.push(() => client.close());
   return { client, lines };
 }
@@ -110,13 +113,17 @@ describe('a call that works', () => {
   });
 
   it('honours base path, method, path and field of the profile, and still logs the field as used', async () => {
+    const flow: Partial<GatewayInterface> = {
+      method: 'GET',
+      path: '/v2/usage',
+      query: { iccid: '{iccid}' },
+      body: null,
+      reading: { kind: 'megabytes', value: 'data.mb', unit: 'MB' },
+    };
     const { client, gateway, lines } = await against(answer(200, '{"code":200,"data":{"mb":3}}'), {
-      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' } },
+      interfaces: { flow },
     });
-    const behindPrefix = open({
-      url: `${gateway.url}/tenant/a/`,
-      interfaces: { flow: { method: 'GET', path: '/v2/usage', field: 'mb' } },
-    });
+    const behindPrefix = open({ url: `${gateway.url}/tenant/a/`, interfaces: { flow } });
     await client.call('flow', CARD, 1_000);
     await behindPrefix.client.call('flow', CARD, 1_000);
     expect(gateway.requests.map(({ method, path, body }) => [method, path, body])).toEqual([
@@ -368,10 +375,10 @@ describe('the deadline', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const profile = { ...gatewayConfig({ url: gateway.url }), maxConnections: 1 };
-    const client = new GatewayClient(profile, { log, clock: systemClock });
+    const client = new GatewayClient(profile, { log, clock: systemClock, calendar: CALENDAR });
     opened.push(() => client.close());
     const first = failureOf(client.call('stop', CARD, 400));
-    const second = failureOf(client.call('stop', { cardId: 8, iccid: '1' }, 100));
+    const second = failureOf(client.call('stop', { cardId: 8, iccid: '1', carrierId: 0 }, 100));
     expect((await second).failure).toBe('timeout');
     expect((await first).failure).toBe('timeout');
     await hungUp(gateway);

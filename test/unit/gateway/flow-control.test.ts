@@ -6,7 +6,7 @@ import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
 import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-const CARD = { cardId: 1, iccid: '1' };
+const CARD = { cardId: 1, iccid: '1', carrierId: 0 };
 /** Enough to find an interface dead that has not succeeded for ten seconds. */
 const MANY = 30;
 

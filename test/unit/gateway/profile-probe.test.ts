@@ -1,19 +1,21 @@
 // Whether a gateway speaks the profile: gateways that do, real sockets that do not.
 import { afterEach, expect, it } from 'vitest';
+import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import { probeProfile } from '../../../src/gateway/profile-probe.ts';
 import { startSimulator } from '../../../src/gateway/simulator.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type BadGateway, startBadGateway } from '../../support/bad-gateway.ts';
 import { gatewayConfig } from '../../support/gateway-config.ts';
 
-const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}` }));
+const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}`, carrierId: 0 }));
+const CALENDAR = new MonthCalendar('Asia/Shanghai');
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
 async function probe(url: string, cards = CARDS) {
-  const results = await probeProfile(gatewayConfig({ url }), cards, systemClock);
+  const results = await probeProfile(gatewayConfig({ url }), cards, systemClock, CALENDAR);
   expect(results.map(({ interface: name }) => name)).toEqual(['realname', 'flow', 'card_status']);
   return { outcomes: [...new Set(results.map(({ outcome }) => outcome))], results };
 }

@@ -238,7 +238,9 @@ describe('what this instance counts and times', () => {
       random: () => 0,
       onChange: () => {},
     });
-    await expect(gateway.call('flow', { cardId: 1, iccid: '1' }, 1_000)).rejects.toThrow('refused');
+    await expect(gateway.call('flow', { cardId: 1, iccid: '1', carrierId: 0 }, 1_000)).rejects.toThrow(
+      'refused',
+    );
     const text = await instruments.registry.metrics();
     for (const line of [
       'cardpoll_poll_duration_seconds_bucket{le="0.25",task_type="carddata",result="succeeded"} 0',

@@ -6,6 +6,7 @@ import { Instruments } from '../../../../src/api/metrics/instruments.ts';
 import { ALERTS, WEBHOOKS } from '../../../../src/config/settings/alert-settings.ts';
 import { POLLING } from '../../../../src/config/settings/polling-settings.ts';
 import { STOPS } from '../../../../src/config/settings/stop-settings.ts';
+import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import { phaseHash } from '../../../../src/domain/schedule/phase.ts';
 import { TASKS } from '../../../../src/domain/task-type.ts';
@@ -80,6 +81,7 @@ beforeAll(async () => {
   const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
     log: pino({ level: 'silent' }),
     clock: systemClock,
+    calendar: new MonthCalendar('Asia/Shanghai'),
   });
   teardown.add(() => gateway.close());
   const engine = new Engine(

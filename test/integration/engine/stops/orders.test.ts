@@ -28,7 +28,8 @@ import { type ScriptedGateway, startScriptedGateway } from '../../../support/scr
 import { waitFor } from '../../../support/wait-for.ts';
 
 const ZONE = 'Asia/Shanghai';
-const MONTH = new MonthCalendar(ZONE).monthOf(Date.now());
+const CALENDAR = new MonthCalendar(ZONE);
+const MONTH = CALENDAR.monthOf(Date.now());
 const BY = { by: 'alice', reason: 'a test' };
 /** Cards by what happens to them. */
 const [ORDERED, RELEASED, FIRST, LAST] = [1, 2, 11, 40];
@@ -69,7 +70,11 @@ beforeAll(async () => {
   teardown.add(() => live.close());
   const log = pino({ level: 'silent' });
   const means = { clock: systemClock, meter: new Instruments(), random: Math.random };
-  const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), { log, clock: systemClock });
+  const gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
+    log,
+    clock: systemClock,
+    calendar: CALENDAR,
+  });
   teardown.add(() => gateway.close());
   const engine = new Engine(
     {

@@ -70,7 +70,11 @@ beforeAll(async () => {
   reader = new CardReader(live.cards, records.cards, CACHE_MS, systemClock);
   scripted = await startScriptedGateway(script);
   const quiet = pino({ level: 'silent' });
-  gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), { log: quiet, clock: systemClock });
+  gateway = new GatewayClient(gatewayConfig({ url: scripted.url }), {
+    log: quiet,
+    clock: systemClock,
+    calendar,
+  });
 });
 afterAll(async () => {
   await gateway.close();

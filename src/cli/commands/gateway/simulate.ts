@@ -1,9 +1,9 @@
 // `cardpoll gateway simulate`: a gateway to test against.
 import { fraction, hostPort, integer } from '../../../config/kinds.ts';
-import { type CommandSpec, defineCommand } from '../../command.ts';
+import { defineCommand } from '../../command.ts';
 import type { SimulateOptions } from '../../launchers.ts';
 
-const simulate = defineCommand<[], SimulateOptions>({
+export const simulate = defineCommand<[], SimulateOptions>({
   name: 'simulate',
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
@@ -48,10 +48,3 @@ const simulate = defineCommand<[], SimulateOptions>({
       io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
     }),
 });
-
-export const gateway: CommandSpec = {
-  name: 'gateway',
-  summary: 'Simulate the upstream gateway',
-  examples: simulate.examples,
-  subcommands: [simulate],
-};

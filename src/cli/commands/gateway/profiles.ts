@@ -1,0 +1,86 @@
+// `cardpoll gateway profiles`: the shipped profiles, to be used by name or to be copied and changed.
+import { text } from '../../../config/kinds.ts';
+import { SHIPPED_PROFILES } from '../../../config/profile.ts';
+import { didYouMean } from '../../../config/suggest.ts';
+import { CardpollError } from '../../../platform/errors.ts';
+import { type CommandSpec, defineCommand } from '../../command.ts';
+import { EXIT_OK } from '../../exit-codes.ts';
+import { printList } from '../../output/print.ts';
+import { renderTable } from '../../output/table.ts';
+
+const EXAMPLES = [
+  ['cardpoll gateway profiles', 'their names'],
+  [
+    'cardpoll gateway profiles show default > our-gateway.yaml',
+    'a copy to change; gateway.profile then names the file',
+  ],
+  ['cardpoll gateway profiles -o json', 'for programs'],
+] as const;
+
+const list = defineCommand({
+  name: 'list',
+  summary: 'List the shipped profiles',
+  examples: EXAMPLES,
+  isDefault: true,
+  run: async (context) => {
+    const items = SHIPPED_PROFILES.map((profile) => ({
+      name: profile.name,
+      summary: summaryOf(profile.text),
+    }));
+    const body = { items };
+    await printList(
+      context,
+      { body, text: JSON.stringify(body) },
+      {
+        table: (rows, style) =>
+          renderTable(
+            rows,
+            [
+              { header: 'name', cell: ({ name }) => style.text(name) },
+              { header: 'summary', cell: ({ summary }) => style.text(summary), drop: 1 },
+            ],
+            style,
+          ),
+        noun: 'profiles',
+        empty: 'no profile is shipped',
+      },
+    );
+    return EXIT_OK;
+  },
+});
+
+const show = defineCommand<[string], unknown>({
+  name: 'show',
+  summary: 'Print a shipped profile',
+  examples: EXAMPLES,
+  arguments: [{ name: '<name>', doc: 'name of the profile', kind: text('name') }],
+  formats: [],
+  run: async ({ io }, { args: [name] }) => {
+    const names = SHIPPED_PROFILES.map((profile) => profile.name);
+    const found = SHIPPED_PROFILES.find((profile) => profile.name === name);
+    if (found === undefined) {
+      throw new CardpollError(
+        'usage',
+        'unknown_profile',
+        `there is no profile ${name}${didYouMean(name, names)}`,
+        {
+          hint: `there are ${names.join(', ')}`,
+        },
+      );
+    }
+    io.stdout.write(found.text);
+    return EXIT_OK;
+  },
+});
+
+/** The first comment line. */
+function summaryOf(profile: string): string {
+  return /^# (.*)$/m.exec(profile)?.[1] ?? '';
+}
+
+export const profiles: CommandSpec = {
+  name: 'profiles',
+  summary: 'List the shipped profiles, or print one',
+  examples: EXAMPLES,
+  subcommands: [list, show],
+};

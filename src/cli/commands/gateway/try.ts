@@ -1,0 +1,75 @@
+// `cardpoll gateway try`: calls the gateway for one card, as the daemon would, and shows what was sent, what came back and what
+// was read. Needs no daemon and no stores. Stops or resumes a card only if told to by name, and after a confirmation.
+import { integer, oneOf, text } from '../../../config/kinds.ts';
+import { loadGatewayConfig } from '../../../config/load-config.ts';
+import { SETTINGS } from '../../../config/settings/settings.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain/gateway-interface.ts';
+import { defineCommand } from '../../command.ts';
+import { confirm, declined } from '../../confirm.ts';
+import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
+import { printAnswer } from '../../output/print.ts';
+import { trialText } from '../../output/reports/gateway-trial.ts';
+
+interface TryOptions {
+  readonly iccid: string;
+  readonly interface?: InterfaceName;
+  readonly profile?: string;
+  readonly cardId: number;
+  readonly carrierId: number;
+  readonly yes?: boolean;
+}
+
+const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+export const tryProfile = defineCommand<[], TryOptions>({
+  name: 'try',
+  summary: 'Call the gateway for one card, and show what was sent, answered and read',
+  examples: [
+    [
+      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123',
+      'every interface that reads something',
+    ],
+    [
+      'cardpoll gateway try --config cardpoll.yaml --iccid 8986001234567890123 --interface flow',
+      'one interface',
+    ],
+    [
+      'cardpoll gateway try --gateway-url https://gateway.example --profile ./our-gateway.yaml --iccid 8986001234567890123',
+      'a profile, before there is a config file',
+    ],
+  ],
+  options: [
+    { flags: '--iccid <digits>', doc: 'card to ask about', kind: text('iccid'), required: true },
+    {
+      flags: '--interface <name>',
+      doc: 'only this one; stop and start change the card, so they are called only if named here',
+      kind: oneOf(INTERFACE_NAMES),
+    },
+    {
+      flags: '--profile <name|file>',
+      doc: 'profile, instead of the configured one',
+      kind: text('name or file'),
+    },
+    { flags: '--card-id <n>', doc: 'what {card_id} stands for', kind: id, default: 0 },
+    { flags: '--carrier-id <n>', doc: 'what {carrier_id} stands for', kind: id, default: 0 },
+    { flags: '--yes', doc: 'do not ask before a card is stopped or resumed' },
+  ],
+  settings: [SETTINGS.gateway.url],
+  run: async (context, { options }) => {
+    const { configInputs, launchers } = context;
+    const { iccid, cardId, carrierId, profile, interface: only = null } = options;
+    const flags = {
+      ...configInputs.flags,
+      ...(profile === undefined ? {} : { '--gateway-profile': profile }),
+    };
+    const config = await loadGatewayConfig({ ...configInputs, flags });
+    if (only !== null && INTERFACES[only].answer === null) {
+      const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
+      if (!(await confirm(context, plan, options))) return declined(options);
+    }
+    const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
+    const body = { items };
+    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) => trialText(items, style));
+    return items.length > 0 && items.every(({ ok }) => ok) ? EXIT_OK : EXIT_NEGATIVE;
+  },
+});

@@ -1,0 +1,146 @@
+// Rules between the settings of a gateway: a profile that cannot work is refused, with the place and what to change. Each
+// reports its problem to the reader; none throws. Used by load-gateway.ts.
+
+import { namesInBraces } from '../domain/gateway/placeholders.ts';
+import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
+import type { GatewayConfig } from './daemon-config.ts';
+import type { SettingReader } from './reader.ts';
+import type { AuthKind, InterfaceValues } from './settings/profile-settings.ts';
+import { nameOf, type Setting, waysToSet } from './settings/setting.ts';
+import { SETTINGS } from './settings/settings.ts';
+
+const { gateway, auth } = SETTINGS;
+
+/** What each kind needs. */
+const NEEDS: Readonly<Record<AuthKind, readonly Setting<unknown>[]>> = {
+  none: [],
+  bearer: [gateway.token],
+  basic: [gateway.username, gateway.password],
+  header: [gateway.token, auth.name],
+  query: [gateway.token, auth.name],
+  oauth2: [gateway.clientId, gateway.clientSecret, auth.tokenUrl],
+  hmac: [gateway.hmacKey],
+};
+
+/** Credentials that one kind only uses: given for another kind, they would go unnoticed. */
+const CREDENTIALS = [
+  gateway.token,
+  gateway.username,
+  gateway.password,
+  gateway.clientId,
+  gateway.clientSecret,
+];
+
+export function checkCredentials(reader: SettingReader, config: Omit<GatewayConfig, 'interfaces'>): void {
+  const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
+  for (const setting of NEEDS[kind]) {
+    if (reader.isSet(setting)) continue;
+    const field = nameOf(setting);
+    reader.report({ field, message: `gateway.auth.kind ${kind} needs ${waysToSet(setting)}` });
+  }
+  for (const setting of CREDENTIALS) {
+    if (!reader.isSet(setting) || reader.isUnusable(setting) || NEEDS[kind].includes(setting)) continue;
+    const field = nameOf(setting);
+    reader.report({ field, message: `${field} is set, but gateway.auth.kind ${kind} does not use it` });
+  }
+  if (config.username?.includes(':') === true) {
+    const field = nameOf(gateway.username);
+    reader.report({ field, message: `${field} must not have a colon` });
+  }
+  checkName(reader, config, kind);
+  checkTokenUrl(reader, config);
+}
+
+function checkName(
+  reader: SettingReader,
+  { auth: { name } }: Pick<GatewayConfig, 'auth'>,
+  kind: AuthKind,
+): void {
+  if (name === null || (kind !== 'header' && kind !== 'query')) return;
+  const allowed = kind === 'header' ? /^[a-z0-9-]{1,100}$/i : /^[\w.~-]{1,100}$/;
+  if (allowed.test(name)) return;
+  reader.report({
+    field: 'gateway.auth.name',
+    message: `gateway.auth.name: ${JSON.stringify(name)} is no name of a ${kind === 'query' ? 'query parameter' : kind}`,
+  });
+}
+
+function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<GatewayConfig, 'auth'>): void {
+  if (tokenUrl === null || /^\/[\x21-\x7e]*$/.test(tokenUrl)) return;
+  const parsed = URL.canParse(tokenUrl) ? new URL(tokenUrl) : null;
+  if (parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username + parsed.password === '')
+    return;
+  const message =
+    'gateway.auth.token_url: must be an http or https URL without credentials, or a path that starts with /';
+  reader.report({ field: 'gateway.auth.token_url', message });
+}
+
+/** @returns whether the interface can be called. */
+export function checkInterface(reader: SettingReader, name: InterfaceName, given: InterfaceValues): boolean {
+  const problems = [...requestProblems(given), ...readingProblems(name, given)];
+  const where = `gateway.interfaces.${name}`;
+  for (const problem of problems) reader.report({ field: where, message: `${where}: ${problem}` });
+  return problems.length === 0;
+}
+
+function requestProblems({ path, method, query, headers, body, form, batch }: InterfaceValues): string[] {
+  const used = [
+    path ?? '',
+    ...[query, headers, form, body].map((part) => JSON.stringify(part ?? {})),
+  ].flatMap(namesInBraces);
+  const namesOne = used.includes('iccid') || used.includes('card_id');
+  const namesMany = used.includes('iccids');
+  return [
+    path === null && 'path is missing (or write enabled: off if the gateway does not offer this)',
+    body !== null && form !== null && 'has both body and form: keep one',
+    method === 'GET' && (body ?? form) !== null && 'GET has no body: put it in query, or use another method',
+    batch === null && namesMany && '{iccids} needs batch: {size, items, iccid}',
+    batch !== null && !namesMany && 'batch needs {iccids} in path, query, body or form',
+    batch !== null && namesOne && 'a batch names its cards by {iccids} only: remove {iccid} and {card_id}',
+    path !== null &&
+      batch === null &&
+      !namesOne &&
+      !namesMany &&
+      'no card is named: put {iccid} in path, query, body or form',
+  ].filter((problem) => problem !== false);
+}
+
+function readingProblems(name: InterfaceName, { value, field, remaining, total }: InterfaceValues): string[] {
+  const { answer } = INTERFACES[name];
+  if (answer === null) return [];
+  const hasValue = (value ?? field) !== null;
+  const hasRemainder = (remaining ?? total) !== null;
+  const volume = answer.kind === 'megabytes' ? ' (or remaining and total)' : '';
+  return [
+    !hasValue &&
+      !hasRemainder &&
+      `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
+    hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
+    hasRemainder &&
+      (remaining === null || total === null) &&
+      'remaining and total belong together: give both',
+  ].filter((problem) => problem !== false);
+}
+
+/** @param config as read; an interface with a problem is missing in it. */
+export function checkProfile(reader: SettingReader, config: GatewayConfig): void {
+  const { errors, interfaces, stoppedStatuses } = config;
+  const report = (field: string, message: string) =>
+    reader.report({ field, message: `${field}: ${message}` });
+  if (errors.path === null && errors.throttled.length + errors.unknownCard.length + errors.auth.length > 0) {
+    report('gateway.errors', 'path is missing: where an answer has its error code');
+  }
+  if (reader.hasProblems) return;
+  if (INTERFACE_NAMES.every((name) => interfaces[name] === null)) {
+    report('gateway.interfaces', 'the profile offers none: there is nothing to poll');
+  }
+  if (interfaces.card_status === null) {
+    for (const name of ['stop', 'start'] as const) {
+      if (interfaces[name] !== null) {
+        report(`gateway.interfaces.${name}`, 'needs card_status, which shows whether the call took effect');
+      }
+    }
+  } else if (stoppedStatuses.length === 0) {
+    report('gateway.stopped_statuses', 'is missing: which statuses mean that a card is stopped');
+  }
+}

@@ -1,0 +1,112 @@
+// Makes the configuration of the gateway from settings: what the profile and the config file leave out, and the older, shorter
+// way to give an interface. gateway-rules.ts checks that it can work. Used by load-config.ts.
+import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from './daemon-config.ts';
+import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
+import type { Code } from './profile-kinds.ts';
+import type { SettingReader } from './reader.ts';
+import { INTERFACE_SETTINGS, type InterfaceValues } from './settings/profile-settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { SETTINGS } from './settings/settings.ts';
+
+export function readGateway(reader: SettingReader): GatewayConfig {
+  const values = reader.readAll(SETTINGS.gateway);
+  const { success, stoppedStatuses } = reader.readAll(SETTINGS.answers);
+  const codeRule = success === 'http_status' ? null : success;
+  const config = {
+    ...values,
+    // The rules refuse a missing URL before this value is used.
+    url: values.url ?? '',
+    auth: reader.readAll(SETTINGS.auth),
+    success: codeRule,
+    errors: errorsOf(reader, codeRule?.path ?? null),
+    stoppedStatuses: stoppedStatuses ?? [],
+    interfaces: perInterface((name) => readInterface(reader, name)),
+  };
+  checkCredentials(reader, config);
+  checkProfile(reader, config);
+  return config;
+}
+
+function errorsOf(reader: SettingReader, successPath: string | null): ErrorRules {
+  const { path, message, throttled, unknownCard, auth } = reader.readAll(SETTINGS.errors);
+  const texts = (codes: readonly Code[] | null) => (codes ?? []).map(String);
+  return {
+    path: path ?? successPath,
+    message,
+    throttled: texts(throttled),
+    unknownCard: texts(unknownCard),
+    auth: texts(auth),
+  };
+}
+
+/** @returns null when the interface is not offered, or cannot be read: that is reported. */
+function readInterface(reader: SettingReader, name: InterfaceName): GatewayInterface | null {
+  const settings = Object.entries(INTERFACE_SETTINGS[name]) as Array<[string, Setting<unknown> | null]>;
+  const read = settings.map(([key, setting]) => [key, setting === null ? null : reader.read(setting)]);
+  const given = Object.fromEntries(read) as InterfaceValues;
+  const unusable = settings.some(([, setting]) => setting !== null && reader.isUnusable(setting));
+  const isSaid = Object.values(given).some((value) => value !== null);
+  if (unusable || !isSaid || given.enabled === false) return null;
+  const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
+  return checkInterface(reader, name, values) ? complete(name, values) : null;
+}
+
+/**
+ * The form of releases before profiles: method, path and field at most, and the card's number goes where it went then (contract,
+ * "Gateway profile"). Only the config file may use it.
+ */
+function isShortForm(reader: SettingReader, name: InterfaceName, given: InterfaceValues): boolean {
+  const settings = INTERFACE_SETTINGS[name];
+  const inFile = Object.entries(settings).filter(
+    ([, setting]) => setting !== null && reader.isInConfigFile(setting),
+  );
+  const isShort = inFile.every(([key]) => key === 'method' || key === 'path' || key === 'field');
+  return inFile.length > 0 && isShort && given.path?.includes('{') === false;
+}
+
+function inFull(name: InterfaceName, short: InterfaceValues): InterfaceValues {
+  const { method, value, field } = short;
+  const { answer } = INTERFACES[name];
+  const inQuery = method === 'GET';
+  const card = { iccid: '{iccid}' };
+  return {
+    ...short,
+    method: method ?? 'POST',
+    query: inQuery ? card : null,
+    body: inQuery ? null : card,
+    value: value ?? (field === null && answer !== null ? `data.${answer.field}` : null),
+  };
+}
+
+function complete(name: InterfaceName, given: InterfaceValues): GatewayInterface {
+  const { method, path, query, headers, body, form, timeoutMs, batch } = given;
+  return {
+    method: method ?? (body === null && form === null ? 'GET' : 'POST'),
+    path: path ?? '',
+    query: query ?? {},
+    headers: headers ?? {},
+    body,
+    form,
+    timeoutMs,
+    reading: readingOf(name, given),
+    batch,
+  };
+}
+
+function readingOf(name: InterfaceName, given: InterfaceValues): Reading | null {
+  const { field, remaining, total, trueValues } = given;
+  const { answer } = INTERFACES[name];
+  const unit = given.unit ?? 'MB';
+  if (answer === null) return null;
+  if (remaining !== null && total !== null) return { kind: 'remainder', remaining, total, unit };
+  const value = field === null ? (given.value ?? '') : `data.${field}`;
+  switch (answer.kind) {
+    case 'verified':
+      return { kind: 'verified', value, trueValues: trueValues ?? [true] };
+    case 'megabytes':
+      return { kind: 'megabytes', value, unit };
+    case 'status':
+      return { kind: 'status', value };
+  }
+}

@@ -1,0 +1,89 @@
+// Reads the profile of a gateway: the name of a shipped one, or a YAML file. A profile is the `gateway` section of the config
+// file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
+// `cardpoll gateway profiles`.
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { messageOf } from '../platform/errors.ts';
+import { type ConfigFile, NO_FILE, parseSettings } from './config-file.ts';
+import { badConfigRights } from './file-rights.ts';
+import DEFAULT from './profiles/default.yaml';
+import { didYouMean } from './suggest.ts';
+
+interface ShippedProfile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export const SHIPPED_PROFILES: readonly ShippedProfile[] = [{ name: 'default', text: DEFAULT }];
+
+const PREFIX = 'gateway.';
+/** The config file names the profile, so a profile cannot. */
+const NOT_IN_A_PROFILE = ['gateway.profile'];
+const MAX_FILE_BYTES = 262_144;
+
+/**
+ * @param name of a shipped profile, or a path: it has a slash, or ends in .yaml or .yml. @param directory that a relative
+ * path starts from. @param knownPaths dotted paths of all settings.
+ * @returns values by the paths that the config file has for them.
+ */
+export async function readProfile(
+  name: string,
+  directory: string,
+  knownPaths: readonly string[],
+): Promise<ConfigFile> {
+  const found = await textOf(name, directory);
+  if ('problem' in found) {
+    return {
+      ...NO_FILE,
+      problems: [{ field: 'gateway.profile', message: `gateway.profile: ${found.problem}` }],
+    };
+  }
+  const known = knownPaths
+    .filter((path) => path.startsWith(PREFIX) && !NOT_IN_A_PROFILE.includes(path))
+    .map((path) => path.slice(PREFIX.length));
+  const { values, problems } = await parseSettings(found.text, found.origin, known);
+  return {
+    values: new Map([...values].map(([path, value]) => [`${PREFIX}${path}`, value])),
+    problems: problems.map(({ field, message }) => ({ field: `${PREFIX}${field}`, message })),
+  };
+}
+
+type Found = { readonly text: string; readonly origin: string } | { readonly problem: string };
+
+async function textOf(name: string, directory: string): Promise<Found> {
+  if (!/\/|\.ya?ml$/.test(name)) {
+    const shipped = SHIPPED_PROFILES.find((profile) => profile.name === name);
+    if (shipped !== undefined) return { text: shipped.text, origin: `profile ${name}` };
+    const names = SHIPPED_PROFILES.map((profile) => profile.name);
+    return {
+      problem: `${name} is no shipped profile${didYouMean(name, names)}; there are ${names.join(', ')}`,
+    };
+  }
+  const path = resolve(directory, name);
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES) return { problem: `${path} is longer than ${MAX_FILE_BYTES} bytes` };
+    const badRights = badConfigRights(path, NO_FILE);
+    if (badRights !== null) return { problem: badRights };
+    return { text: await readFile(path, 'utf8'), origin: path };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+/** The directory that a relative path of a setting starts from: that of the config file, if it has the setting. */
+export function directoryOf(configFile: string | null): string {
+  return configFile === null ? process.cwd() : dirname(resolve(configFile));
+}
+
+/**
+ * The profile under the config file. What the config file says about a key replaces what the profile says; an interface to
+ * which the config file gives a path replaces the interface of the profile as a whole.
+ */
+export function underConfigFile(profile: ConfigFile, { values }: ConfigFile): ConfigFile['values'] {
+  const replaced = [...values.keys()].flatMap(
+    (path) => /^gateway\.interfaces\.\w+\.(?=path$)/.exec(path)?.[0] ?? [],
+  );
+  const kept = [...profile.values].filter(([path]) => !replaced.some((prefix) => path.startsWith(prefix)));
+  return new Map(kept);
+}

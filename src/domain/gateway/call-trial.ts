@@ -1,0 +1,26 @@
+// One call of a trial of a gateway's profile, as `cardpoll gateway try -o json` prints it. No field holds a secret.
+import type { InterfaceName } from '../gateway-interface.ts';
+
+export interface CallTrial {
+  readonly interface: InterfaceName;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: readonly string[];
+    readonly body: string | null;
+  } | null;
+  /** HTTP status; null: no answer. */
+  readonly status: number | null;
+  /** The first 4,000 characters. */
+  readonly answer: string | null;
+  readonly duration_ms: number | null;
+  readonly ok: boolean;
+  /** What was read: a volume in megabytes. */
+  readonly value: boolean | number | string | null;
+  /** Where it was read, and in which unit: `data.used in bytes`; null: nothing is read. */
+  readonly read_from: string | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  /** What to change; null when the profile fits. */
+  readonly hint: string | null;
+}

@@ -1,0 +1,135 @@
+// Makes the requests of one interface from its profile: the template is compiled once, and a call only fills in the card.
+// Used by the client. Knows nothing of credentials (credentials.ts) and answers (answer.ts).
+import type { GatewayInterface } from '../config/daemon-config.ts';
+import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { type Placeholder, partsOf } from '../domain/gateway/placeholders.ts';
+import type { GatewayMethod } from '../domain/gateway-interface.ts';
+import type { CalledCard } from './gateway.ts';
+
+export interface GatewayRequest {
+  readonly method: GatewayMethod;
+  /** As sent: the path of the base URL, then the interface's, with the query. */
+  readonly path: string;
+  /** Name, value, name, value. */
+  readonly headers: string[];
+  /** null without one. */
+  readonly body: string | null;
+}
+
+/** What the placeholders stand for in one call. */
+type Values = Readonly<Record<Exclude<Placeholder, 'iccids'>, string>> & {
+  readonly iccids: readonly string[];
+};
+
+type Fill = (values: Values) => string;
+
+const FIXED_HEADERS = ['accept', 'application/json', 'user-agent', 'cardpoll'];
+
+export class RequestMaker {
+  readonly #path: Fill;
+  readonly #body: Fill | null;
+  readonly #headers: ReadonlyArray<readonly [name: string, fill: Fill]>;
+  readonly #contentType: string | null;
+  readonly #usesDate: boolean;
+
+  /** @param basePath path of the base URL, without a slash at its end. */
+  constructor(
+    private readonly call: GatewayInterface,
+    basePath: string,
+    private readonly calendar: MonthCalendar,
+  ) {
+    const { path, query, headers, body, form } = call;
+    const join = call.batch?.join ?? ',';
+    const pairs = formText(query);
+    const separator = path.includes('?') ? '&' : '?';
+    this.#path = filled(
+      `${basePath}${path}${pairs === '' ? '' : separator + pairs}`,
+      join,
+      encodeURIComponent,
+    );
+    this.#headers = Object.entries(headers).map(([name, text]) => [
+      name.toLowerCase(),
+      filled(text, join, encodeURIComponent),
+    ]);
+    this.#body =
+      body !== null
+        ? jsonBody(body, join)
+        : form !== null
+          ? filled(formText(form), join, encodeURIComponent)
+          : null;
+    this.#contentType = contentTypeOf(call);
+    this.#usesDate = /\{(month|date|yyyymm|yyyymmdd)\}/.test(JSON.stringify(call));
+  }
+
+  /** @param nowMs decides {month} and {date}. */
+  make(cards: readonly [CalledCard, ...CalledCard[]], nowMs: number): GatewayRequest {
+    const [{ iccid, cardId, carrierId }] = cards;
+    const date = this.#usesDate ? this.calendar.dateOf(nowMs) : '';
+    const values = {
+      iccid,
+      card_id: String(cardId),
+      carrier_id: String(carrierId),
+      date,
+      month: date.slice(0, 7),
+      yyyymmdd: date.replaceAll('-', ''),
+      yyyymm: date.slice(0, 7).replace('-', ''),
+      iccids: cards.map((card) => card.iccid),
+    };
+    const headers = [...FIXED_HEADERS];
+    if (this.#contentType !== null) headers.push('content-type', this.#contentType);
+    for (const [name, fill] of this.#headers) headers.push(name, fill(values));
+    return {
+      method: this.call.method,
+      path: this.#path(values),
+      headers,
+      body: this.#body?.(values) ?? null,
+    };
+  }
+}
+
+function contentTypeOf({ method, body, form }: GatewayInterface): string | null {
+  if (form !== null) return 'application/x-www-form-urlencoded';
+  return body !== null || method !== 'GET' ? 'application/json' : null;
+}
+
+/** Names and texts as in a query, with placeholders left as they are. */
+function formText(texts: Readonly<Record<string, string>>): string {
+  return Object.entries(texts)
+    .map(([name, text]) => `${encodeURIComponent(name)}=${keepingPlaceholders(text)}`)
+    .join('&');
+}
+
+function keepingPlaceholders(text: string): string {
+  const { texts, placeholders } = partsOf(text);
+  return texts
+    .map((part, i) => encodeURIComponent(part) + (i < placeholders.length ? `{${placeholders[i]}}` : ''))
+    .join('');
+}
+
+/** @param join between the cards of a batch. @param encode for the values; the rest of the template is sent as it is. */
+function filled(template: string, join: string, encode: (value: string) => string): Fill {
+  const { texts, placeholders } = partsOf(template);
+  return (values) => {
+    let text = texts[0] ?? '';
+    placeholders.forEach((placeholder, i) => {
+      const value = values[placeholder];
+      // What joins a list is no part of a card number, so it stays as it is.
+      text += typeof value === 'string' ? encode(value) : value.map(encode).join(join);
+      text += texts[i + 1];
+    });
+    return text;
+  };
+}
+
+/** A text that is exactly {iccids} becomes the list. */
+function jsonBody(body: Readonly<Record<string, unknown>>, join: string): Fill {
+  const lists = JSON.stringify(body)
+    .split('"{iccids}"')
+    .map((part) => filled(part, join, quoted));
+  return (values) => lists.map((fill) => fill(values)).join(JSON.stringify(values.iccids));
+}
+
+/** As within a JSON text. */
+function quoted(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}

@@ -1,0 +1,77 @@
+// What to change when a call of a trial did not fit the profile. Used by trial.ts. Pure.
+import type { InterfaceName } from '../domain/gateway-interface.ts';
+import type { CallTrace } from './client.ts';
+import type { GatewayError } from './gateway.ts';
+
+const MAX_PLACES = 12;
+const MAX_DEPTH = 6;
+
+export function adviceFor(
+  name: InterfaceName,
+  { failure, message }: GatewayError,
+  trace: CallTrace | null,
+): string {
+  const where = `gateway.interfaces.${name}`;
+  switch (failure) {
+    case 'connect':
+      return message.includes('token')
+        ? 'check gateway.auth.token_url, and whether the token server can be reached from here'
+        : 'check gateway.url: nothing answers there, or no connection to it is allowed from here';
+    case 'auth':
+      return 'check gateway.auth and the credentials; if the code means something else, name it in gateway.errors';
+    case 'timeout':
+      return `the gateway is slow or hangs: try again, or raise ${where}.timeout_ms`;
+    case 'network':
+      return 'the connection broke: check gateway.url (http or https), and try again';
+    case 'backpressure':
+      return 'the gateway refuses calls for now: wait, and set gateway.rate_limits to what it allows';
+    case 'card':
+      return trace?.status === 404
+        ? `the gateway does not know this card, or ${where}.path is wrong`
+        : `the gateway refuses this request: compare ${where} with what it asks for`;
+    case 'business':
+      return 'if this code means success, add it to gateway.success.values; if it means throttling or an unknown card, name it in gateway.errors';
+    case 'not_offered':
+      return `the profile does not offer it: give ${where}.path`;
+    case 'http':
+      return 'the gateway failed; if the path is wrong, some gateways answer so, too';
+    case 'malformed':
+    case 'held':
+    case 'aborted':
+      return placesAdvice(where, trace?.body ?? '');
+  }
+}
+
+function placesAdvice(where: string, body: string): string {
+  const places = placesIn(body);
+  if (places === null)
+    return `the answer is not JSON: compare ${where}.path and its headers with what the gateway offers`;
+  const all = places.slice(0, MAX_PLACES).join(', ');
+  return places.length === 0
+    ? 'the answer has no values'
+    : `name the place and the unit of the value under ${where}; the answer has ${all}${places.length > MAX_PLACES ? ', ...' : ''}`;
+}
+
+/** The places of all values of an answer, as a profile names them; null: it is not JSON. */
+function placesIn(body: string): string[] | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return null;
+  }
+  const places: string[] = [];
+  const visit = (value: unknown, path: string, depth: number): void => {
+    if (places.length > MAX_PLACES || depth > MAX_DEPTH) return;
+    if (Array.isArray(value)) {
+      if (value.length > 0) visit(value[0], `${path}[0]`, depth + 1);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, part] of Object.entries(value))
+        visit(part, path === '' ? key : `${path}.${key}`, depth + 1);
+    } else if (path !== '') {
+      places.push(path);
+    }
+  };
+  visit(parsed, '', 0);
+  return places;
+}

@@ -1,0 +1,378 @@
+// The profile of a gateway: what a file may say, what the config file says over it, and what is refused.
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { GatewayConfig } from '../../../src/config/daemon-config.ts';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { CardpollError } from '../../../src/platform/errors.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const directory = temporaryDirectory('profiles');
+let files = 0;
+
+interface Given {
+  /** The profile file. */
+  readonly profile?: string;
+  /** Below `gateway:` in the config file. */
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const BASIC = { CARDPOLL_GATEWAY_USERNAME: 'fleet', CARDPOLL_GATEWAY_PASSWORD: 'a secret' };
+
+async function load({ profile, config = '', env = {} }: Given): Promise<GatewayConfig> {
+  files += 1;
+  const path = join(directory, `cardpoll-${files}.yaml`);
+  const name = `ours-${files}.yaml`;
+  if (profile !== undefined) writeFileSync(join(directory, name), profile);
+  const named = profile === undefined ? '' : `  profile: ./${name}\n`;
+  writeFileSync(path, `gateway:\n  url: http://gateway:8080\n${named}${config.replace(/^/gm, '  ')}\n`);
+  const variables = { HOME: '/home/sre', ...env };
+  return (await loadDaemonConfig({ flags: { '--config': path }, env: variables })).gateway;
+}
+
+async function refusal(given: Given): Promise<CardpollError> {
+  const error = await load(given).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(CardpollError);
+  expect(error).toMatchObject({ kind: 'config' });
+  return error as CardpollError;
+}
+
+const VENDOR = `
+auth: { kind: basic }
+errors: { path: error.code, message: error.text, throttled: ["1003", 1004], unknown_card: ["2001"] }
+stopped_statuses: [DEACTIVATED, RETIRED]
+interfaces:
+  flow: { path: "/devices/{iccid}/usage", value: "data.used[0]", unit: bytes, timeout_ms: 3s }
+  card_status: { path: "/devices/{iccid}", value: status }
+  stop: { method: PUT, path: "/devices/{iccid}", body: { status: DEACTIVATED } }
+  realname: { enabled: false }
+`;
+
+describe('a profile', () => {
+  it('says everything about the gateway but its address and its secrets', async () => {
+    const gateway = await load({ profile: VENDOR, env: BASIC });
+    expect(gateway).toMatchObject({
+      url: 'http://gateway:8080',
+      username: 'fleet',
+      password: 'a secret',
+      auth: { kind: 'basic' },
+      success: null,
+      errors: {
+        path: 'error.code',
+        message: 'error.text',
+        throttled: ['1003', '1004'],
+        unknownCard: ['2001'],
+      },
+      stoppedStatuses: ['DEACTIVATED', 'RETIRED'],
+    });
+    const { interfaces } = gateway;
+    expect([interfaces.realname, interfaces.start]).toEqual([null, null]);
+    expect(interfaces.flow).toMatchObject({
+      method: 'GET',
+      path: '/devices/{iccid}/usage',
+      body: null,
+      timeoutMs: 3_000,
+      reading: { kind: 'megabytes', value: 'data.used[0]', unit: 'bytes' },
+    });
+    expect(interfaces.stop).toMatchObject({ method: 'PUT', body: { status: 'DEACTIVATED' }, reading: null });
+  });
+
+  it('is under what the config file says: key by key, and an interface as a whole where it has a path', async () => {
+    const gateway = await load({
+      profile: VENDOR,
+      env: BASIC,
+      config: `
+errors: { message: detail }
+interfaces:
+  flow: { unit: KiB }
+  card_status: { path: "/sims/{iccid}", value: state }
+  stop: { method: PUT, path: "/sims/{iccid}/off", headers: { X-Reason: over package } }
+  realname: { path: "/sims/{iccid}/holder", value: verified, true_values: ["1"] }
+stopped_statuses: [off]`,
+    });
+    expect(gateway.errors).toMatchObject({
+      path: 'error.code',
+      message: 'detail',
+      throttled: ['1003', '1004'],
+    });
+    expect(gateway.stoppedStatuses).toEqual(['off']);
+    const { flow, card_status, stop, realname } = gateway.interfaces;
+    expect(flow).toMatchObject({
+      path: '/devices/{iccid}/usage',
+      timeoutMs: 3_000,
+      reading: { unit: 'KiB' },
+    });
+    expect(card_status).toMatchObject({ path: '/sims/{iccid}', reading: { value: 'state' } });
+    expect(stop).toMatchObject({
+      path: '/sims/{iccid}/off',
+      body: null,
+      headers: { 'X-Reason': 'over package' },
+    });
+    expect(realname).toMatchObject({ reading: { kind: 'verified', trueValues: ['1'] } });
+  });
+
+  it('may be left out: the config file alone describes a gateway over the default profile', async () => {
+    const gateway = await load({
+      config: `
+success: {}
+interfaces:
+  flow: { path: "/devices/{iccid}/usage", remaining: volume, total: total_volume, unit: MB }`,
+    });
+    expect(gateway.success).toBeNull();
+    expect(gateway.interfaces.flow).toMatchObject({
+      body: null,
+      reading: { kind: 'remainder', remaining: 'volume', total: 'total_volume', unit: 'MB' },
+    });
+    expect(gateway.interfaces.card_status).toMatchObject({
+      path: '/card/status',
+      body: { iccid: '{iccid}' },
+    });
+  });
+
+  it('is found next to the config file, or by an absolute path in a variable', async () => {
+    const path = join(directory, 'by-variable.yml');
+    writeFileSync(path, VENDOR);
+    expect(await load({ env: { ...BASIC, CARDPOLL_GATEWAY_PROFILE: path } })).toMatchObject({
+      profile: path,
+    });
+  });
+
+  it('yields to variables', async () => {
+    const env = { ...BASIC, CARDPOLL_GATEWAY_STOPPED_STATUSES: 'gone' };
+    expect((await load({ profile: VENDOR, env })).stoppedStatuses).toEqual(['gone']);
+  });
+
+  it('sends a batch as a list', async () => {
+    const { interfaces } = await load({
+      config: `
+interfaces:
+  flow:
+    method: POST
+    path: /usage
+    body: { cards: "{iccids}" }
+    value: used
+    batch: { size: 100, items: data.list, iccid: iccid }`,
+    });
+    expect(interfaces.flow?.batch).toEqual({ size: 100, items: 'data.list', iccid: 'iccid', join: ',' });
+  });
+});
+
+describe('a profile that cannot work is refused, with the place', () => {
+  const flow = (rest: string) => `interfaces: { flow: { ${rest} } }`;
+  it.each([
+    ['no YAML', 'interfaces: [', /ours-\d+\.yaml:1: not valid YAML/],
+    ['a list', '- a', /must hold keys and values/],
+    [
+      'an unknown key',
+      'interfces: {}',
+      /ours-\d+\.yaml:1: unknown key interfces \(did you mean interfaces\?\)/,
+    ],
+    ['an unknown interface', 'interfaces: { usage: { path: /x } }', /unknown key interfaces\.usage/],
+    ['a profile in a profile', 'profile: default', /unknown key profile/],
+    ['a token', 'token: abc', /unknown key token: secrets are never in this file/],
+    [
+      'a client secret',
+      'auth: { kind: oauth2, client_secret: abc }',
+      /unknown key auth\.client_secret: secrets/,
+    ],
+    [
+      'no card anywhere',
+      flow('path: /usage, value: used'),
+      /gateway\.interfaces\.flow: no card is named: put \{iccid\}/,
+    ],
+    ['the short form of a config file', flow('path: /usage'), /no card is named/],
+    ['no path', flow('value: used'), /flow: path is missing \(or write enabled: off/],
+    ['no value', flow('path: "/{iccid}"'), /flow: value is missing \(or remaining and total\)/],
+    ['remaining alone', flow('path: "/{iccid}", remaining: left'), /remaining and total belong together/],
+    [
+      'value and remaining',
+      flow('path: "/{iccid}", value: a, remaining: b, total: c'),
+      /both value and remaining/,
+    ],
+    [
+      'an unknown placeholder',
+      flow('path: "/{imsi}", value: a'),
+      /\{imsi\} is no placeholder; there are \{iccid\}/,
+    ],
+    [
+      'a placeholder in a body that is none',
+      flow('method: POST, path: "/{iccid}", body: { a: ["{x}"] }'),
+      /\{x\} is no placeholder/,
+    ],
+    ['a body with GET', flow('method: GET, path: "/{iccid}", value: a, body: { a: 1 }'), /GET has no body/],
+    [
+      'body and form',
+      flow('method: POST, path: "/{iccid}", value: a, body: { a: 1 }, form: { b: 1 }'),
+      /both body and form/,
+    ],
+    ['a value that is no path', flow('path: "/{iccid}", value: "a..b"'), /"a\.\.b" is no place in an answer/],
+    ['an unknown unit', flow('path: "/{iccid}", value: a, unit: kb'), /"kb" is none of bytes, KB/],
+    [
+      'a unit for a text',
+      'interfaces: { card_status: { path: "/{iccid}", value: a, unit: MB } }',
+      /unknown key interfaces\.card_status\.unit/,
+    ],
+    [
+      'a header of the connection',
+      flow('path: "/{iccid}", value: a, headers: { Host: b }'),
+      /"Host" cannot be used/,
+    ],
+    [
+      'credentials as a header',
+      flow('path: "/{iccid}", value: a, headers: { Authorization: b }'),
+      /"Authorization" cannot be used/,
+    ],
+    [
+      'a header over two lines',
+      flow('path: "/{iccid}", value: a, headers: { x: "b\\r\\nc: d" }'),
+      /x: is not one line/,
+    ],
+    [
+      'a batch without cards',
+      flow('path: "/{iccid}", value: a, batch: { size: 5, iccid: b }'),
+      /batch needs \{iccids\}/,
+    ],
+    ['cards without a batch', flow('path: "/{iccids}", value: a'), /\{iccids\} needs batch/],
+    [
+      'a batch of one',
+      flow('path: "/{iccids}", value: a, batch: { size: 1, iccid: b }'),
+      /size must be a whole number from 2 to 1000/,
+    ],
+    [
+      'a batch without a card number',
+      flow('path: "/{iccids}", value: a, batch: { size: 5 }'),
+      /batch: iccid: undefined is no place/,
+    ],
+    ['success without values', 'success: { path: code }', /success: values: undefined is no text/],
+    [
+      'codes without a path',
+      `errors: { throttled: [1] }\n${flow('path: "/{iccid}", value: a')}`,
+      /gateway\.errors: path is missing/,
+    ],
+    ['nothing to poll', 'stopped_statuses: [off]', /gateway\.interfaces: the profile offers none/],
+    [
+      'statuses that are never stopped',
+      'interfaces: { card_status: { path: "/{iccid}", value: a } }',
+      /gateway\.stopped_statuses: is missing/,
+    ],
+    [
+      'a stop that nothing confirms',
+      'interfaces: { stop: { method: PUT, path: "/{iccid}" } }',
+      /stop: needs card_status/,
+    ],
+  ])('%s', async (_, profile, expected) => {
+    expect((await refusal({ profile })).message).toMatch(expected);
+  });
+
+  it('all problems at once', async () => {
+    const profile =
+      'interfaces: { flow: { path: usage, unit: kb }, stop: { path: /x }, card_status: { value: a } }';
+    expect((await refusal({ profile })).fields.map(({ field }) => field).sort()).toEqual([
+      'gateway.interfaces.card_status',
+      'gateway.interfaces.flow.path',
+      'gateway.interfaces.flow.unit',
+      'gateway.interfaces.stop',
+    ]);
+  });
+
+  it.each([
+    [
+      'a name that is not shipped',
+      'defalt',
+      /defalt is no shipped profile \(did you mean default\?\); there are default/,
+    ],
+    ['a file that is missing', './absent.yaml', /gateway\.profile: ENOENT/],
+    ['a directory', `${directory}/`, /gateway\.profile: EISDIR/],
+  ])('%s', async (_, name, expected) => {
+    expect((await refusal({ config: `profile: ${name}` })).message).toMatch(expected);
+  });
+
+  it('a file that every user can write, or one without an end', async () => {
+    const open = join(directory, 'open.yaml');
+    writeFileSync(open, VENDOR);
+    chmodSync(open, 0o666);
+    expect((await refusal({ config: `profile: ${open}` })).message).toMatch(/every user can write/);
+    const long = join(directory, 'long.yaml');
+    writeFileSync(long, `# ${'x'.repeat(300_000)}`);
+    expect((await refusal({ config: `profile: ${long}` })).message).toMatch(/is longer than 262144 bytes/);
+  });
+});
+
+describe('credentials', () => {
+  const bearer = { CARDPOLL_GATEWAY_TOKEN: 'token-for-gateway' };
+  it.each([
+    ['bearer', 'auth: { kind: bearer }', bearer],
+    ['a token in a header', 'auth: { kind: header, name: X-Api-Key }', bearer],
+    ['a token in the query', 'auth: { kind: query, name: key }', bearer],
+    ['basic', 'auth: { kind: basic }', BASIC],
+    [
+      'oauth2',
+      'auth: { kind: oauth2, token_url: /oauth/token, scope: sims }',
+      { CARDPOLL_GATEWAY_CLIENT_ID: 'a', CARDPOLL_GATEWAY_CLIENT_SECRET: 'b c' },
+    ],
+    ['a signature', 'auth: { kind: hmac }', { CARDPOLL_GATEWAY_HMAC_KEY: 'key' }],
+    ['none', 'auth: { kind: none }', {}],
+  ])('of kind %s are accepted', async (_, config, env) => {
+    await expect(load({ config, env })).resolves.toBeDefined();
+  });
+
+  it.each([
+    [
+      'bearer without a token',
+      'auth: { kind: bearer }',
+      {},
+      /kind bearer needs CARDPOLL_GATEWAY_TOKEN or CARDPOLL_GATEWAY_TOKEN_FILE/,
+    ],
+    [
+      'basic without a password',
+      'auth: { kind: basic }',
+      { CARDPOLL_GATEWAY_USERNAME: 'a' },
+      /kind basic needs CARDPOLL_GATEWAY_PASSWORD/,
+    ],
+    [
+      'a user with a colon',
+      'auth: { kind: basic }',
+      { ...BASIC, CARDPOLL_GATEWAY_USERNAME: 'a:b' },
+      /must not have a colon/,
+    ],
+    ['a header without a name', 'auth: { kind: header }', bearer, /kind header needs gateway\.auth\.name/],
+    [
+      'a header with a bad name',
+      'auth: { kind: header, name: "a b" }',
+      bearer,
+      /"a b" is no name of a header/,
+    ],
+    [
+      'oauth2 without an address',
+      'auth: { kind: oauth2 }',
+      { CARDPOLL_GATEWAY_CLIENT_ID: 'a', CARDPOLL_GATEWAY_CLIENT_SECRET: 'b' },
+      /needs gateway\.auth\.token_url/,
+    ],
+    [
+      'oauth2 at an odd address',
+      'auth: { kind: oauth2, token_url: "ftp://x" }',
+      {},
+      /token_url: must be an http or https URL/,
+    ],
+    [
+      'a token that nothing uses',
+      'auth: { kind: basic }',
+      { ...BASIC, ...bearer },
+      /CARDPOLL_GATEWAY_TOKEN is set, but gateway\.auth\.kind basic does not use it/,
+    ],
+    [
+      'a user without a kind',
+      '',
+      BASIC,
+      /CARDPOLL_GATEWAY_USERNAME is set, but gateway\.auth\.kind none does not use it/,
+    ],
+  ])('%s is refused', async (_, config, env, expected) => {
+    const { message } = await refusal({ config, env });
+    expect(message).toMatch(expected);
+    expect(message).not.toContain('a secret');
+  });
+});
