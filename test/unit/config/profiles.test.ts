@@ -1,4 +1,5 @@
-// The profiles that cardpoll ships: what an operator reads at their head, and what they must not contain.
+// The profiles that cardpoll ships: what an operator reads at their head, what they must not contain, and that the worked
+// examples of docs/gateways.md show them as they are.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -50,5 +51,24 @@ describe.each(VENDORS)('%s', (file) => {
     const used = new Set([...text.slice(head.length).matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
     const known = ['iccid', 'iccids', 'card_id', 'carrier_id', 'month', 'date'];
     expect([...used].filter((name) => !known.includes(name as string))).toEqual([]);
+  });
+});
+
+describe('docs/gateways.md', () => {
+  const page = readFileSync(fileURLToPath(new URL('../../../docs/gateways.md', import.meta.url)), 'utf8');
+  const examples = [...page.matchAll(/^### .*: `([\w-]+)`$([\s\S]*?)(?=^##)/gm)].map(
+    ([, name = '', text = '']) => ({
+      name,
+      lines: text.split('\n').filter((line) => line.startsWith('    ')),
+    }),
+  );
+
+  it('has four worked examples', () => {
+    expect(examples.map(({ name }) => name)).toHaveLength(4);
+  });
+
+  it.each(examples)('shows $name as it is shipped', ({ name, lines }) => {
+    const shipped: unknown = parse(readFileSync(`${FOLDER}${name}.yaml`, 'utf8'));
+    expect(shipped).toMatchObject(parse(lines.map((line) => line.slice(4)).join('\n')) as object);
   });
 });
