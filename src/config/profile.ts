@@ -6,7 +6,13 @@ import { dirname, resolve } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import { type ConfigFile, NO_FILE, parseSettings } from './config-file.ts';
 import { badConfigRights } from './file-rights.ts';
+import ONE_NCE from './profiles/1nce.yaml';
+import CISCO from './profiles/cisco-control-center.yaml';
 import DEFAULT from './profiles/default.yaml';
+import HUAWEI from './profiles/huawei-gsl.yaml';
+import ONELINK from './profiles/onelink.yaml';
+import ONELINK_BATCH from './profiles/onelink-batch.yaml';
+import TELCO_VISION from './profiles/telco-vision-ocs.yaml';
 import { didYouMean } from './suggest.ts';
 
 interface ShippedProfile {
@@ -14,7 +20,15 @@ interface ShippedProfile {
   readonly text: string;
 }
 
-export const SHIPPED_PROFILES: readonly ShippedProfile[] = [{ name: 'default', text: DEFAULT }];
+export const SHIPPED_PROFILES: readonly ShippedProfile[] = [
+  { name: 'default', text: DEFAULT },
+  { name: '1nce', text: ONE_NCE },
+  { name: 'cisco-control-center', text: CISCO },
+  { name: 'huawei-gsl', text: HUAWEI },
+  { name: 'onelink', text: ONELINK },
+  { name: 'onelink-batch', text: ONELINK_BATCH },
+  { name: 'telco-vision-ocs', text: TELCO_VISION },
+];
 
 const PREFIX = 'gateway.';
 /** The config file names the profile, so a profile cannot. */
