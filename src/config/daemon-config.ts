@@ -2,6 +2,7 @@
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { DataUnit } from '../domain/gateway/data-unit.ts';
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
+import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { BatchRule, Code, JsonTemplate, SuccessRule } from './profile-kinds.ts';
 import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
 import type { ACCESS, API } from './settings/api-settings.ts';
@@ -53,6 +54,8 @@ export interface GatewayConfig extends Values<typeof GATEWAY> {
   readonly stoppedStatuses: readonly string[];
   /** null: the gateway does not offer the interface. */
   readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface | null>>;
+  /** What the gateway allows; empty: no limit. */
+  readonly rateLimits: readonly RateLimit[];
 }
 
 /** Codes are texts: a number and its text are the same code. */

@@ -4,6 +4,7 @@ import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-
 import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from './daemon-config.ts';
 import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
 import type { Code } from './profile-kinds.ts';
+import { allRateLimits } from './rate-limits.ts';
 import type { SettingReader } from './reader.ts';
 import { INTERFACE_SETTINGS, type InterfaceValues } from './settings/profile-settings.ts';
 import type { Setting } from './settings/setting.ts';
@@ -22,6 +23,7 @@ export function readGateway(reader: SettingReader): GatewayConfig {
     errors: errorsOf(reader, codeRule?.path ?? null),
     stoppedStatuses: stoppedStatuses ?? [],
     interfaces: perInterface((name) => readInterface(reader, name)),
+    rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
   checkCredentials(reader, config);
   checkProfile(reader, config);

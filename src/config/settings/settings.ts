@@ -12,6 +12,7 @@ import { INSTANCE } from './instance-settings.ts';
 import { LOG_SEARCH } from './log-search-settings.ts';
 import { POLLING } from './polling-settings.ts';
 import { ALL_INTERFACE_SETTINGS, ANSWERS, ANY_INTERFACE, AUTH, ERRORS } from './profile-settings.ts';
+import { RATE_LIMITS } from './rate-limit-settings.ts';
 import { optional, type Setting } from './setting.ts';
 import { STOPS } from './stop-settings.ts';
 import { STORES } from './store-settings.ts';
@@ -33,6 +34,7 @@ export const SETTINGS = {
   auth: AUTH,
   errors: ERRORS,
   answers: ANSWERS,
+  pace: RATE_LIMITS,
   polling: POLLING,
   stops: STOPS,
   usage: USAGE,
@@ -55,6 +57,7 @@ const all = (interfaces: readonly Setting<unknown>[]): readonly Setting<unknown>
   ...Object.values(ANSWERS),
   ...Object.values(ERRORS),
   ...interfaces,
+  ...Object.values(RATE_LIMITS),
   ...Object.values(POLLING),
   ...Object.values(STOPS),
   ...Object.values(USAGE),

@@ -131,6 +131,7 @@ describe('daemon configuration', () => {
         success: { path: 'code', values: [200] },
         errors: { path: 'code', message: 'msg', throttled: [], unknownCard: [], auth: [] },
         interfaces: INTERFACES,
+        rateLimits: [],
       },
       polling: {
         leaseMs: 15_000,

@@ -1,0 +1,165 @@
+// Reads gateway.rate_limits, a list of limits in the config file, with all its problems at once. Used by the settings
+// table and by load-config.ts, which adds the short form.
+import { INTERFACE_NAMES, type InterfaceName } from '../domain/gateway-interface.ts';
+import {
+  type CallRateLimit,
+  defaultBurst,
+  perSecondOf,
+  RATE_UNIT_SECONDS,
+  type RateLimit,
+  type RateUnit,
+  rateLimitId,
+  stricterOf,
+} from '../domain/limits/rate-limit.ts';
+import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
+import { duration, integer, type Kind } from './kinds.ts';
+import type { RATE_LIMITS } from './settings/rate-limit-settings.ts';
+import type { Values } from './settings/setting.ts';
+import { didYouMean } from './suggest.ts';
+
+/** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
+const MAX_PER_SECOND = 100_000;
+const MAX_LIMITS = 16;
+/** A burst of 2 costs nothing where the default is 2. */
+const LEAST_MAX_BURST = 2;
+
+const UNITS = Object.keys(RATE_UNIT_SECONDS) as readonly RateUnit[];
+const CALL_KEYS = [...UNITS.map((unit) => `per_${unit}`), 'burst', 'interfaces'];
+const CARD_KEYS = ['per_card', 'every_seconds', 'interfaces'];
+const KEYS = [...new Set([...CALL_KEYS, ...CARD_KEYS])];
+const POLLED = TASK_TYPES.map((taskType) => TASKS[taskType].interface);
+const EVERY = duration('s', { min: 1, max: 31 * 86_400 });
+
+export const callsPer = (unit: RateUnit): Kind<number> =>
+  integer({ min: 1, max: MAX_PER_SECOND * RATE_UNIT_SECONDS[unit] });
+
+export function rateLimits(): Kind<readonly RateLimit[]> {
+  return {
+    accepts:
+      'list of {per_second, per_minute or per_hour, burst, interfaces} and {per_card, every_seconds, interfaces}',
+    parse: (raw) => {
+      if (!Array.isArray(raw)) return { ok: false, problem: 'is not a list of limits, each with `- `' };
+      if (raw.length > MAX_LIMITS) return { ok: false, problem: `has more than ${MAX_LIMITS} limits` };
+      const problems: string[] = [];
+      const read = raw.map((item, i) =>
+        limitOf(item, (problem) => problems.push(`limit ${i + 1}: ${problem}`)),
+      );
+      const limits = read.filter((limit) => limit !== null);
+      problems.push(...repeated(limits));
+      return problems.length === 0
+        ? { ok: true, value: limits }
+        : { ok: false, problem: problems.join('; ') };
+    },
+  };
+}
+
+/** All limits. The short form and a limit per second for all calls both count: the stricter is in force. */
+export function allRateLimits(pace: Values<typeof RATE_LIMITS>): readonly RateLimit[] {
+  const { rateLimits: listed, rateLimitPerSecond: calls } = pace;
+  if (calls === null) return listed;
+  const short = callLimit(null, calls, 'second');
+  const isSame = (limit: RateLimit) => limit.kind === 'calls' && rateLimitId(limit) === rateLimitId(short);
+  const stricter = listed.map((limit) => (isSame(limit) ? stricterOf(limit as CallRateLimit, short) : limit));
+  return listed.some(isSame) ? stricter : [short, ...listed];
+}
+
+type Report = (problem: string) => void;
+
+/** @returns null when a problem was reported. */
+function limitOf(item: unknown, report: Report): RateLimit | null {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    report(`${JSON.stringify(item)} is not keys and values`);
+    return null;
+  }
+  let isGood = true;
+  const note: Report = (problem) => {
+    isGood = false;
+    report(problem);
+  };
+  const given = item as Readonly<Record<string, unknown>>;
+  const isPerCard = 'per_card' in given || 'every_seconds' in given;
+  const keys = isPerCard ? CARD_KEYS : CALL_KEYS;
+  for (const key of Object.keys(given).filter((key) => !keys.includes(key))) {
+    note(
+      KEYS.includes(key) ? `${key} does not go with per_card` : `unknown key ${key}${didYouMean(key, keys)}`,
+    );
+  }
+  const interfaces = interfacesOf(given.interfaces, isPerCard ? POLLED : INTERFACE_NAMES, note);
+  const limit = isPerCard ? cardLimitOf(given, interfaces, note) : callLimitOf(given, interfaces, note);
+  return isGood ? limit : null;
+}
+
+function cardLimitOf(
+  given: Record<string, unknown>,
+  interfaces: RateLimit['interfaces'],
+  note: Report,
+): RateLimit {
+  if (given.per_card !== true) note('every_seconds needs per_card: true');
+  return {
+    kind: 'card',
+    interfaces,
+    everySeconds: numberOf(EVERY, given.every_seconds, 'every_seconds', note),
+  };
+}
+
+function callLimitOf(
+  given: Record<string, unknown>,
+  interfaces: RateLimit['interfaces'],
+  note: Report,
+): CallRateLimit {
+  const [unit, ...others] = UNITS.filter((one) => `per_${one}` in given);
+  if (unit === undefined || others.length > 0) note('give one of per_second, per_minute and per_hour');
+  if (unit === undefined) return callLimit(interfaces, 1, 'second');
+  const calls = numberOf(callsPer(unit), given[`per_${unit}`], `per_${unit}`, note);
+  const limit = callLimit(interfaces, calls, unit);
+  if (!('burst' in given)) return limit;
+  const burst = numberOf(integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), given.burst, 'burst', note);
+  const most = Math.max(LEAST_MAX_BURST, calls);
+  if (calls > 0 && burst > most)
+    note(`burst ${burst} is more than the ${calls} of per_${unit}: ${most} at most`);
+  return { ...limit, burst };
+}
+
+function callLimit(interfaces: RateLimit['interfaces'], calls: number, unit: RateUnit): CallRateLimit {
+  return { kind: 'calls', interfaces, calls, unit, burst: defaultBurst(perSecondOf({ calls, unit })) };
+}
+
+/** @returns 0 when the value was refused. */
+function numberOf(kind: Kind<number>, raw: unknown, key: string, note: Report): number {
+  if (raw === undefined || raw === null) {
+    note(`${key} is missing`);
+    return 0;
+  }
+  const parsed = kind.parse(raw);
+  if (parsed.ok) return parsed.value;
+  note(`${key}: ${parsed.problem}`);
+  return 0;
+}
+
+function interfacesOf(
+  raw: unknown,
+  known: readonly InterfaceName[],
+  note: Report,
+): readonly InterfaceName[] | null {
+  if (raw === undefined) return null;
+  if (!Array.isArray(raw) || raw.length === 0) {
+    note('interfaces is not a list of names');
+    return null;
+  }
+  for (const name of raw.filter((one) => !known.includes(one))) {
+    const isOther = INTERFACE_NAMES.includes(name);
+    note(
+      isOther ? `no poll begins with ${name}` : `unknown interface ${name}${didYouMean(String(name), known)}`,
+    );
+  }
+  return known.filter((name) => raw.includes(name));
+}
+
+/** Two limits that count the same calls in the same unit: one of them is a mistake. */
+function repeated(limits: readonly RateLimit[]): string[] {
+  const names = limits.map((limit) =>
+    limit.kind === 'calls' ? rateLimitId(limit) : `${limit.interfaces?.join('+') ?? 'all'}/card`,
+  );
+  const twice = names.filter((name, i) => names.indexOf(name) < i);
+  return twice.map((name) => `two limits for ${name.replace('/', ' calls per ')}: keep one`);
+}

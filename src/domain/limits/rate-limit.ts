@@ -1,0 +1,86 @@
+// The rate limits of a gateway (gateway.rate_limits): how many calls it allows in a time, and how often for one card.
+// The configuration makes them; the live store grants calls by them (store/ports/live/pace.ts). Pure.
+import type { InterfaceName } from '../gateway-interface.ts';
+
+export const RATE_UNIT_SECONDS = { second: 1, minute: 60, hour: 3_600 } as const;
+export type RateUnit = keyof typeof RATE_UNIT_SECONDS;
+
+/** The gateway counts at most `calls * time / unit + burst` calls in any time, from all instances together. */
+export interface CallRateLimit {
+  readonly kind: 'calls';
+  /** The interfaces that the limit counts together, in the order of their table; null: all. */
+  readonly interfaces: readonly InterfaceName[] | null;
+  readonly calls: number;
+  readonly unit: RateUnit;
+  readonly burst: number;
+}
+
+/** One card is polled through these interfaces at most once in this time. */
+export interface CardRateLimit {
+  readonly kind: 'card';
+  /** null: all interfaces that polls begin with. */
+  readonly interfaces: readonly InterfaceName[] | null;
+  readonly everySeconds: number;
+}
+
+export type RateLimit = CallRateLimit | CardRateLimit;
+
+/** Below one call in five seconds, a default burst of 1 costs less than a twentieth of the rate (bucketOf). */
+const SLOW_PER_SECOND = 0.2;
+const BURST_SECONDS = 0.2;
+
+/** A fifth of a second of the rate, at least 2; 1 for a limit of one call in five seconds or fewer. */
+export function defaultBurst(perSecond: number): number {
+  return perSecond <= SLOW_PER_SECOND ? 1 : Math.max(2, Math.ceil(perSecond * BURST_SECONDS));
+}
+
+export function perSecondOf({ calls, unit }: Pick<CallRateLimit, 'calls' | 'unit'>): number {
+  return calls / RATE_UNIT_SECONDS[unit];
+}
+
+export function limitsInterface({ interfaces }: RateLimit, name: InterfaceName): boolean {
+  return interfaces === null || interfaces.includes(name);
+}
+
+/** Names what a limit counts and its unit, `all/second` or `flow+stop/minute`; two limits with one name are one limit. */
+export function rateLimitId({ interfaces, unit }: Pick<CallRateLimit, 'interfaces' | 'unit'>): string {
+  return `${interfaces?.join('+') ?? 'all'}/${unit}`;
+}
+
+/** Two limits with one name as one: the stricter rate and the stricter burst. */
+export function stricterOf(a: CallRateLimit, b: CallRateLimit): CallRateLimit {
+  return { ...a, calls: Math.min(a.calls, b.calls), burst: Math.min(a.burst, b.burst) };
+}
+
+/** `50 calls a second (flow), burst 10`. */
+export function rateLimitWords(limit: RateLimit): string {
+  const which = limit.interfaces === null ? '' : ` (${limit.interfaces.join(', ')})`;
+  if (limit.kind === 'card') return `one poll of a card${which} every ${limit.everySeconds} s`;
+  const { calls, unit, burst } = limit;
+  return `${calls} ${calls === 1 ? 'call' : 'calls'} ${unit === 'hour' ? 'an' : 'a'} ${unit}${which}, burst ${burst}`;
+}
+
+/** How the live store grants the calls of one limit. */
+export interface PaceBucket {
+  /** Grants that become due in a millisecond. */
+  readonly perMs: number;
+  /** Most grants that can be due at once. */
+  readonly capacity: number;
+  /** A grant is used within this time or not at all, milliseconds. */
+  readonly lifeMs: number;
+}
+
+const LIFE_MS = { min: 100, max: 250 } as const;
+
+/**
+ * Divides the burst that the gateway allows: `capacity` grants may be due at once, and the rest is for grants that are
+ * used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. Where the burst is
+ * too small for that, grants become due a little later. So the gateway counts at most rate x time + burst, for any
+ * times of use: docs/decisions/0036-pace.md. pace-prelude.lua has the same arithmetic.
+ */
+export function bucketOf({ perSecond, burst }: { perSecond: number; burst: number }): PaceBucket {
+  const rate = perSecond / 1_000;
+  const lifeMs = Math.min(LIFE_MS.max, Math.max(LIFE_MS.min, burst / (2 * rate)));
+  const capacity = Math.max(1, Math.floor(burst - rate * lifeMs));
+  return { perMs: Math.min(rate, (1 + burst - capacity) / (1 / rate + lifeMs)), capacity, lifeMs };
+}
