@@ -13,8 +13,6 @@ import {
 } from '../domain/limits/rate-limit.ts';
 import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import { duration, integer, type Kind } from './kinds.ts';
-import type { RATE_LIMITS } from './settings/rate-limit-settings.ts';
-import type { Values } from './settings/setting.ts';
 import { didYouMean } from './suggest.ts';
 
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
@@ -54,7 +52,10 @@ export function rateLimits(): Kind<readonly RateLimit[]> {
 }
 
 /** All limits. The short form and a limit per second for all calls both count: the stricter is in force. */
-export function allRateLimits(pace: Values<typeof RATE_LIMITS>): readonly RateLimit[] {
+export function allRateLimits(pace: {
+  readonly rateLimits: readonly RateLimit[];
+  readonly rateLimitPerSecond: number | null;
+}): readonly RateLimit[] {
   const { rateLimits: listed, rateLimitPerSecond: calls } = pace;
   if (calls === null) return listed;
   const short = callLimit(null, calls, 'second');

@@ -16,7 +16,7 @@ export interface CallRateLimit {
 }
 
 /** One card is polled through these interfaces at most once in this time. */
-export interface CardRateLimit {
+interface CardRateLimit {
   readonly kind: 'card';
   /** null: all interfaces that polls begin with. */
   readonly interfaces: readonly InterfaceName[] | null;
@@ -36,10 +36,6 @@ export function defaultBurst(perSecond: number): number {
 
 export function perSecondOf({ calls, unit }: Pick<CallRateLimit, 'calls' | 'unit'>): number {
   return calls / RATE_UNIT_SECONDS[unit];
-}
-
-export function limitsInterface({ interfaces }: RateLimit, name: InterfaceName): boolean {
-  return interfaces === null || interfaces.includes(name);
 }
 
 /** Names what a limit counts and its unit, `all/second` or `flow+stop/minute`; two limits with one name are one limit. */
@@ -76,7 +72,7 @@ const LIFE_MS = { min: 100, max: 250 } as const;
  * Divides the burst that the gateway allows: `capacity` grants may be due at once, and the rest is for grants that are
  * used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. Where the burst is
  * too small for that, grants become due a little later. So the gateway counts at most rate x time + burst, for any
- * times of use: docs/decisions/0036-pace.md. pace-prelude.lua has the same arithmetic.
+ * times of use: docs/decisions/0036-pace.md. pace-take.lua has the same arithmetic.
  */
 export function bucketOf({ perSecond, burst }: { perSecond: number; burst: number }): PaceBucket {
   const rate = perSecond / 1_000;

@@ -5,6 +5,7 @@ import type { LiveStore } from '../ports/live/live-store.ts';
 import { EmbeddedCardCache } from './cards/card-cache.ts';
 import { EmbeddedCoordination } from './instances/coordination.ts';
 import { EmbeddedRequestClaims } from './instances/request-claims.ts';
+import { EmbeddedPace } from './limits/pace.ts';
 import { EmbeddedRings } from './schedule/rings.ts';
 import { EmbeddedHealthLog } from './stats/health-log.ts';
 import { EmbeddedHistoryLog } from './stats/history-log.ts';
@@ -30,6 +31,7 @@ export function openEmbeddedLiveStore(options: { clock: Clock }): LiveStore {
     failures: new EmbeddedFailureLog(clock, (taskType) => work.stateOf(taskType).failures),
     history: new EmbeddedHistoryLog(),
     health: new EmbeddedHealthLog(clock),
+    pace: new EmbeddedPace(clock),
     coordination: new EmbeddedCoordination(clock, forgetBookkeeping),
     cards: new EmbeddedCardCache(clock),
     requests: new EmbeddedRequestClaims(clock),

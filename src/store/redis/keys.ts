@@ -17,6 +17,8 @@ export class Keys {
   readonly health = 'polling:health';
   /** Hash: the state of the comparison of rings and cards (packed-reconciliation.ts). */
   readonly reconciliation = 'polling:reconciliation';
+  /** Hash: id of a rate limit -> its state as JSON (pace-take.lua). */
+  readonly pace = 'polling:pace';
   /** Hash: worker id -> "<expiry ms> <details as JSON>". */
   readonly workers = 'polling:workers';
 

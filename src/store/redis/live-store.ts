@@ -8,6 +8,7 @@ import { RedisCoordination } from './instances/coordination.ts';
 import { identityOf } from './instances/identity.ts';
 import { RedisRequestClaims } from './instances/request-claims.ts';
 import { Keys } from './keys.ts';
+import { RedisPace } from './limits/pace.ts';
 import { RedisRings } from './schedule/rings.ts';
 import { RedisHealthLog } from './stats/health-log.ts';
 import { RedisHistoryLog } from './stats/history-log.ts';
@@ -38,6 +39,7 @@ export async function openRedisLiveStore({
     failures: new RedisFailureLog(client, keys),
     history: new RedisHistoryLog(client, keys),
     health: new RedisHealthLog(client, keys),
+    pace: new RedisPace(client, keys),
     coordination: new RedisCoordination(client, keys),
     cards: new RedisCardCache(client, keys),
     requests: new RedisRequestClaims(client, keys),

@@ -9,6 +9,7 @@ import requestComplete from './instances/request-complete.lua';
 import workersHeartbeat from './instances/workers-heartbeat.lua';
 import workersList from './instances/workers-list.lua';
 import workersRemoveDead from './instances/workers-remove-dead.lua';
+import paceTake from './limits/pace-take.lua';
 import workPause from './limits/work-pause.lua';
 import workPauses from './limits/work-pauses.lua';
 import workResume from './limits/work-resume.lua';
@@ -48,6 +49,7 @@ const SOURCES = {
   healthNote,
   leaseResign,
   leaseTake,
+  paceTake,
   requestAbandon,
   requestClaim,
   requestComplete,

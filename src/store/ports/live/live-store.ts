@@ -16,6 +16,7 @@ import type { FailureLog } from './failure-log.ts';
 import type { HealthLog } from './health-log.ts';
 import type { HistoryLog } from './history-log.ts';
 import type { ManualList } from './manual-list.ts';
+import type { Pace } from './pace.ts';
 import type { PollStats } from './poll-stats.ts';
 import type { RequestClaims } from './request-claims.ts';
 import type { Rings } from './rings.ts';
@@ -29,6 +30,7 @@ export interface LiveStore {
   readonly failures: FailureLog;
   readonly history: HistoryLog;
   readonly health: HealthLog;
+  readonly pace: Pace;
   readonly coordination: Coordination;
   readonly cards: CardCache;
   readonly requests: RequestClaims;
