@@ -14,6 +14,7 @@ import { AuditDigest } from './engine/audit-digest.ts';
 import { Engine } from './engine/engine.ts';
 import type { EngineDeps } from './engine/engine-settings.ts';
 import { ErrorReporter } from './engine/error-reporter.ts';
+import { callPaceOf } from './engine/limits/call-pace.ts';
 import { GatewayClient } from './gateway/client.ts';
 import { FlowControlledGateway } from './gateway/flow-control.ts';
 import { startSimulator } from './gateway/simulator.ts';
@@ -199,8 +200,17 @@ function buildEngine(
   const calendar = new MonthCalendar(config.timeZone);
   const client = new GatewayClient(config.gateway, { log: logs.worker, clock: systemClock, calendar });
   teardown.add(() => client.close());
+  const pace = callPaceOf(config.gateway.rateLimits, {
+    pace: parts.live.pace,
+    clock: systemClock,
+    log: logs.worker,
+    onError: new ErrorReporter(logs.worker, systemClock).for('call-pace'),
+  });
+  void pace?.start();
+  teardown.add(() => pace?.stop());
   const gateway = new FlowControlledGateway({
     gateway: client,
+    pace,
     meter: parts.meter,
     clock: systemClock,
     random: Math.random,
@@ -218,6 +228,7 @@ function buildEngine(
     {
       ...parts,
       gateway,
+      pace,
       probeAddress,
       guard,
       clock: systemClock,

@@ -10,6 +10,7 @@ import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { AuditTrail } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditDigest } from './audit-digest.ts';
+import type { CallPace } from './limits/call-pace.ts';
 
 type Sections = Pick<
   DaemonConfig,
@@ -28,6 +29,8 @@ export interface EngineDeps {
   readonly live: LiveStore;
   readonly records: RecordStore;
   readonly gateway: Gateway & FlowControl;
+  /** Absent without a rate limit. */
+  readonly pace?: CallPace | null;
   /** host:port where this instance answers probes; null while it does not listen. */
   readonly probeAddress: () => string | null;
   readonly meter: Meter;

@@ -284,6 +284,7 @@ export class Engine implements Service {
           writer: this.#writer,
           stats: this.#stats,
           flow: gateway,
+          pace: this.deps.pace ?? null,
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
           clock,

@@ -11,6 +11,7 @@ import {
 import type { BreakerReport } from '../domain/limits/breaker.ts';
 import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
+import { messageOf } from '../platform/errors.ts';
 import type { Meter } from '../platform/meter.ts';
 import {
   type CalledCard,
@@ -35,9 +36,17 @@ const SUCCEEDS_WITHIN_MS = 2_000;
 const MAKE_ROOM_EVERY_MS = 50;
 const LONGEST_HOLD_MS = 1_000;
 
+/** The pace of calls that follow a poll. */
+export interface FollowUpPace {
+  /** @returns false when no call was granted within the time. */
+  followUp(interfaceName: InterfaceName, withinMs: number): Promise<boolean>;
+}
+
 interface FlowControlDeps {
   readonly gateway: UpstreamGateway;
   readonly meter: Pick<Meter, 'gatewayCall'>;
+  /** Absent without a rate limit. */
+  readonly pace?: FollowUpPace | null;
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -71,9 +80,16 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     }));
   }
 
-  async call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer> {
+  async call(
+    interfaceName: InterfaceName,
+    card: CalledCard,
+    timeoutMs: number,
+    startWithinMs?: number,
+  ): Promise<GatewayAnswer> {
     const { gateway, meter, clock } = this.deps;
     const calls = this.#calls[interfaceName];
+    const askedAt = clock.monotonic();
+    if (startWithinMs !== undefined) await this.#awaitPace(interfaceName, startWithinMs);
     if (!POLLED.has(interfaceName) && calls.throttle.permit(calls.inFlight).calls < 1) {
       throw new GatewayError('held', `calls to ${interfaceName} are held back: it fails at the gateway`, {
         interfaceName,
@@ -82,7 +98,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     calls.inFlight += 1;
     const startedAt = clock.monotonic();
     try {
-      const answer = await gateway.call(interfaceName, card, timeoutMs);
+      const answer = await gateway.call(interfaceName, card, timeoutMs - (startedAt - askedAt));
       this.#noteSuccess(calls, startedAt);
       meter.gatewayCall(interfaceName, 'succeeded', calls.succeededAt - startedAt);
       return answer;
@@ -136,6 +152,22 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     });
     if (open === undefined || !isDown) return [closed(WHOLE_GATEWAY), ...reports];
     return [{ ...open, interface: WHOLE_GATEWAY }, ...INTERFACE_NAMES.map(closed)];
+  }
+
+  /** Without an answer of the store the call is not made either: it was certainly not sent. */
+  async #awaitPace(interfaceName: InterfaceName, withinMs: number): Promise<void> {
+    const { pace = null } = this.deps;
+    if (pace === null) return;
+    const details = { interfaceName };
+    const granted = await pace.followUp(interfaceName, withinMs).catch((cause: unknown) => {
+      throw new GatewayError('held', `no call to ${interfaceName} was granted: ${messageOf(cause)}`, {
+        ...details,
+        cause,
+      });
+    });
+    if (granted) return;
+    const within = `within ${Math.max(0, Math.round(withinMs))} ms`;
+    throw new GatewayError('held', `the rate limits allowed no call to ${interfaceName} ${within}`, details);
   }
 
   #noteSuccess(calls: Calls, startedAt: number): void {

@@ -20,7 +20,7 @@ export type GatewayFailure =
   | 'malformed' // not JSON, wrong types, body too large
   | 'card' // 4xx, or a code for an unknown card: this card's problem
   | 'business' // another code than that of success: this card's problem
-  | 'held' // not sent: the interface is dead, and only a trickle passes
+  | 'held' // not sent: the interface is dead and only a trickle passes, or the rate limits allowed no call in time
   | 'not_offered' // not sent: the profile says that the gateway does not offer the interface
   | 'aborted'; // the client was closed
 
@@ -73,9 +73,16 @@ export interface Gateway {
   /**
    * Calls one interface for one card and logs the call (contract, "Logs").
    * @param timeoutMs deadline of this call; the configured timeout applies too.
+   * @param startWithinMs for a call that follows a poll: it waits so long for the rate limits at most, and fails as `held`
+   *   after that. Absent for the call that a poll begins with, which was granted before the claim.
    * @throws GatewayError.
    */
-  call(interfaceName: InterfaceName, card: CalledCard, timeoutMs: number): Promise<GatewayAnswer>;
+  call(
+    interfaceName: InterfaceName,
+    card: CalledCard,
+    timeoutMs: number,
+    startWithinMs?: number,
+  ): Promise<GatewayAnswer>;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }

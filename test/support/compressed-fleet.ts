@@ -5,10 +5,12 @@ import { pino } from 'pino';
 import type { Card } from '../../src/domain/cards/card.ts';
 import { MonthCalendar, type UsageMonth } from '../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../src/domain/gateway-interface.ts';
+import type { RateLimit } from '../../src/domain/limits/rate-limit.ts';
 import type { PollOutcome } from '../../src/domain/results/poll-outcome.ts';
 import { mix32 } from '../../src/domain/schedule/phase.ts';
 import { ConfigMatcher, type PollingConfig } from '../../src/domain/schedule/polling-config.ts';
 import type { TaskType } from '../../src/domain/task-type.ts';
+import { callPaceOf } from '../../src/engine/limits/call-pace.ts';
 import { ConcurrencyController } from '../../src/engine/limits/concurrency-controller.ts';
 import { ResultWriter } from '../../src/engine/results/result-writer.ts';
 import { ringOf, Scheduler } from '../../src/engine/schedule/scheduler.ts';
@@ -46,6 +48,7 @@ export interface CompressedFleetOptions {
   readonly ceiling?: number;
   /** Instances that poll; 1 when absent. */
   readonly instances?: number;
+  readonly rateLimits?: readonly RateLimit[];
 }
 
 export const HEALTHY: Behaviour = () => ({});
@@ -72,6 +75,7 @@ export class CompressedFleet {
     return this.#drawn / 2 ** 32;
   };
   #writer: ResultWriter | null = null;
+  #rateLimits: readonly RateLimit[] = [];
   #join: (instanceId: string) => Promise<void> = async () => {};
 
   static async start(options: CompressedFleetOptions): Promise<CompressedFleet> {
@@ -91,6 +95,7 @@ export class CompressedFleet {
   async #start(options: CompressedFleetOptions): Promise<void> {
     const { taskTypes, cards, intervalSeconds, limit, queueCap = 200_000, buckets = 64 } = options;
     const { live, time } = this;
+    this.#rateLimits = options.rateLimits ?? [];
     const configs = taskTypes.map(
       (taskType, i): PollingConfig => ({
         id: i + 1,
@@ -177,8 +182,15 @@ export class CompressedFleet {
     const { live, time } = this;
     const writer = this.#writer as ResultWriter;
     const log = pino({ enabled: false });
+    const onError = raise;
+    const pace = callPaceOf(this.#rateLimits, { pace: live.pace, clock: time, log, onError });
+    if (pace !== null) {
+      void pace.start();
+      this.#services.push(pace);
+    }
     const gateway = new FlowControlledGateway({
       gateway: this.#gateway,
+      pace,
       meter: { gatewayCall: () => {} },
       clock: time,
       random: this.#random,
@@ -206,6 +218,7 @@ export class CompressedFleet {
           writer,
           stats,
           flow: gateway,
+          pace,
           matcher: () => matcher,
           fleetClock: { timeOf: (claimedAtMs) => claimedAtMs },
           clock: time,

@@ -11,6 +11,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { FailedResume, ResumeRecords } from '../../store/ports/records/resume-records.ts';
 import type { Deadline } from '../work/deadline.ts';
+import { followUpCall } from './follow-up-call.ts';
 
 export interface ResumeCallDeps {
   readonly gateway: Gateway;
@@ -83,7 +84,7 @@ export class ResumeCall {
   async #call(resume: ClaimedResume, deadline: Deadline): Promise<void> {
     const { card, runId, attempt } = resume;
     try {
-      await this.deps.gateway.call('start', card, deadline.remainingMs());
+      await followUpCall(this.deps.gateway, 'start', card, deadline);
     } catch (error) {
       // Only a refusal proves that the call had no effect. After any other error the claim ends by itself.
       if (error instanceof GatewayError && error.isRefusal) {
@@ -101,7 +102,7 @@ export class ResumeCall {
   async #showsEffect(resume: ClaimedResume, deadline: Deadline): Promise<boolean> {
     const { gateway } = this.deps;
     try {
-      const { value } = await gateway.call('card_status', resume.card, deadline.remainingMs());
+      const { value } = await followUpCall(gateway, 'card_status', resume.card, deadline);
       return !gateway.isStoppedStatus(String(value));
     } catch (error) {
       await this.#noteUnconfirmed(resume);

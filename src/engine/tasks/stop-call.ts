@@ -14,6 +14,7 @@ import type { AuditTrail } from '../../store/ports/records/audit-trail.ts';
 import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 import type { CardReader } from '../work/card-reader.ts';
 import type { Deadline } from '../work/deadline.ts';
+import { followUpCall } from './follow-up-call.ts';
 
 /**
  * A claim is judged by the mode of its moment. The call is made within this time or not at all, so that mode observe is in
@@ -49,7 +50,7 @@ export class StopCall {
     // The card was stopped when it was cached, and runs now: the claim has recorded that.
     if (card.stopped) await this.deps.reader.forget([card.cardId]);
     await this.#requireTime(stop, leftMs, deadline);
-    await this.#call(stop, deadline);
+    await this.#call(stop, CLAIM_GOOD_FOR_MS - (leftMs - deadline.remainingMs()), deadline);
     if (await this.#showsEffect(stop, deadline)) return this.record(card, month);
     await this.#noteUnconfirmed(stop);
     throw unconfirmedStop(card);
@@ -91,9 +92,13 @@ export class StopCall {
     );
   }
 
-  async #call({ card, month, attempt }: ClaimedStop, deadline: Deadline): Promise<void> {
+  async #call(
+    { card, month, attempt }: ClaimedStop,
+    startWithinMs: number,
+    deadline: Deadline,
+  ): Promise<void> {
     try {
-      await this.deps.gateway.call('stop', card, deadline.remainingMs());
+      await this.deps.gateway.call('stop', card, deadline.remainingMs(), startWithinMs);
     } catch (error) {
       // Only a refusal proves that the call had no effect. After any other error the claim ends and the status is
       // asked.
@@ -110,7 +115,7 @@ export class StopCall {
   async #showsEffect(stop: ClaimedStop, deadline: Deadline): Promise<boolean> {
     const { gateway } = this.deps;
     try {
-      const { value } = await gateway.call('card_status', stop.card, deadline.remainingMs());
+      const { value } = await followUpCall(gateway, 'card_status', stop.card, deadline);
       return gateway.isStoppedStatus(String(value));
     } catch (error) {
       await this.#noteUnconfirmed(stop);

@@ -2,7 +2,7 @@
 // throttled: throttle.test.ts.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway-interface.ts';
-import { FlowControlledGateway } from '../../../src/gateway/flow-control.ts';
+import { FlowControlledGateway, type FollowUpPace } from '../../../src/gateway/flow-control.ts';
 import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -19,14 +19,17 @@ let gateway: FlowControlledGateway;
 let answers: Partial<Record<InterfaceName, GatewayFailure>>;
 let tookMs: number;
 let asked: number;
+let pace: FollowUpPace;
 
 beforeEach(() => {
   clock = new FakeClock();
   clock.advance(1_000_000);
   [changes, metered, endedSlow, answers] = [[], [], [], {}];
   [tookMs, asked] = [0, 0];
+  pace = { followUp: async () => true };
   gateway = new FlowControlledGateway({
     clock,
+    pace: { followUp: (...wait) => pace.followUp(...wait) },
     random: () => 0,
     meter: { gatewayCall: (...call) => metered.push(call.join(' ')) },
     onChange: (name, state) => changes.push(`${name} ${state}`),
@@ -123,6 +126,36 @@ it('lets one stop a second pass while stops fail, and reports the others as cert
   await call('stop', 12);
   expect(gateway.breakers().find((breaker) => breaker.interface === 'stop')).toMatchObject({
     state: 'closed',
+  });
+});
+
+describe('a call that follows a poll', () => {
+  const refusal = (startWithinMs?: number) =>
+    gateway.call('stop', CARD, 1_000, startWithinMs).then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  it('waits for the rate limits as long as it is told, and is otherwise certainly not made', async () => {
+    const waits: unknown[] = [];
+    pace.followUp = async (...wait) => {
+      waits.push(wait);
+      return false;
+    };
+    expect(await refusal(400)).toMatchObject({ failure: 'held', isRefusal: true, isGatewayFault: false });
+    expect(waits).toEqual([['stop', 400]]);
+    expect([asked, open()]).toEqual([0, []]);
+  });
+
+  it('is not made either when the live store does not answer', async () => {
+    pace.followUp = () => Promise.reject(new Error('no answer'));
+    expect(await refusal(400)).toMatchObject({ failure: 'held', isRefusal: true });
+    expect(asked).toBe(0);
+  });
+
+  it('asks for nothing when it is the call that a poll begins with', async () => {
+    pace.followUp = () => Promise.reject(new Error('not needed'));
+    expect(await refusal()).toBeNull();
   });
 });
 

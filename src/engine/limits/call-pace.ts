@@ -1,0 +1,143 @@
+// The pace of this instance's gateway calls: asks the live store for grants by the rate limits of the configuration. Used by
+// the workers (work/poll-pace.ts) and, for calls that follow a poll, by flow control. Exists only with a rate limit.
+//
+// A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
+// stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
+import type { InterfaceName } from '../../domain/gateway-interface.ts';
+import { perSecondOf, type RateLimit, rateLimitId, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import type { TaskType } from '../../domain/task-type.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
+import type { Pace, PaceGrant, PaceLimit, PaceParticipant } from '../../store/ports/live/pace.ts';
+
+/** A bucket for which no one asks is taken for one that lost its state; a limit may count stops only, which are rare. */
+const TOUCH_EVERY_MS = 1_000;
+/** Longest rest of a follow-up call between two questions. */
+const MAX_REST_MS = 250;
+
+/** Calls that may be made until a time. */
+export interface CallGrant {
+  readonly calls: number;
+  /** Milliseconds until another call is likely to be granted; 0 when all were granted. */
+  readonly waitMs: number;
+  /** Monotonic clock. */
+  readonly expiresAt: number;
+  giveBack(calls: number): void;
+}
+
+interface CallPaceDeps {
+  readonly limits: readonly PaceLimit[];
+  readonly pace: Pick<Pace, 'take' | 'giveBack' | 'states'>;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  readonly onError: LoopErrorHandler;
+}
+
+/** @returns the limits that count calls, as the live store takes them. */
+function paceLimitsOf(limits: readonly RateLimit[]): readonly PaceLimit[] {
+  return limits.flatMap((limit) =>
+    limit.kind === 'calls'
+      ? {
+          id: rateLimitId(limit),
+          interfaces: limit.interfaces,
+          perSecond: perSecondOf(limit),
+          burst: limit.burst,
+        }
+      : [],
+  );
+}
+
+/** @returns null without a limit that counts calls: then nothing is asked. */
+export function callPaceOf(
+  limits: readonly RateLimit[],
+  deps: Omit<CallPaceDeps, 'limits'>,
+): CallPace | null {
+  const counted = paceLimitsOf(limits);
+  if (counted.length === 0) return null;
+  deps.log.info({ rate_limits: limits.map(rateLimitWords) }, 'gateway calls are paced');
+  return new CallPace({ ...deps, limits: counted });
+}
+
+export class CallPace extends LoopService {
+  /** What was last logged about limits of other instances. */
+  #stricter = '';
+  /** The follow-up calls of this instance ask one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly deps: CallPaceDeps) {
+    super('call-pace', deps);
+  }
+
+  /** Keeps the buckets alive, and compares the limits in force with the configured ones. */
+  async runOnce(): Promise<number> {
+    const { limits, pace, log } = this.deps;
+    await pace.take({ participant: 'follow_up', interfaceName: 'stop', calls: 0, limits });
+    const inForce = await pace.states();
+    const stricter = inForce.filter(({ id, perSecond, burst }) => {
+      const own = limits.find((limit) => limit.id === id);
+      return own === undefined || perSecond < own.perSecond || burst < own.burst;
+    });
+    const words = stricter
+      .map(({ id, perSecond, burst }) => `${id}: ${perSecond} a second, burst ${burst}`)
+      .join('; ');
+    if (words === this.#stricter) return TOUCH_EVERY_MS;
+    this.#stricter = words;
+    if (words === '') log.info('rate limits as configured here');
+    else log.warn({ in_force: words }, 'another instance has stricter rate limits: they are in force');
+    return TOUCH_EVERY_MS;
+  }
+
+  /** True when a limit counts calls to this interface. */
+  counts(interfaceName: InterfaceName): boolean {
+    return this.deps.limits.some(({ interfaces }) => interfaces?.includes(interfaceName) !== false);
+  }
+
+  /** Asks for calls that polls begin with. */
+  forPolls(taskType: TaskType, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
+    return this.#take(taskType, interfaceName, calls);
+  }
+
+  /**
+   * Waits until a call that follows a poll may be made: at once, within the next milliseconds.
+   * @returns false when none was granted within the time.
+   */
+  followUp(interfaceName: InterfaceName, withinMs: number): Promise<boolean> {
+    if (!this.counts(interfaceName)) return Promise.resolve(true);
+    const until = this.deps.clock.monotonic() + withinMs;
+    const granted = this.#turn.then(() => this.#await(interfaceName, until));
+    this.#turn = granted.catch(() => {});
+    return granted;
+  }
+
+  async #await(interfaceName: InterfaceName, until: number): Promise<boolean> {
+    const { clock } = this.deps;
+    while (clock.monotonic() < until) {
+      const grant = await this.#take('follow_up', interfaceName, 1);
+      const now = clock.monotonic();
+      if (grant.calls > 0 && now <= Math.min(grant.expiresAt, until)) return true;
+      grant.giveBack(grant.calls);
+      if (now + grant.waitMs > until) return false;
+      await clock.sleep(Math.min(grant.waitMs, MAX_REST_MS));
+    }
+    return false;
+  }
+
+  async #take(participant: PaceParticipant, interfaceName: InterfaceName, calls: number): Promise<CallGrant> {
+    const { limits, pace, clock } = this.deps;
+    const askedAt = clock.monotonic();
+    const grant = await pace.take({ participant, interfaceName, calls, limits });
+    return {
+      calls: grant.calls,
+      waitMs: grant.waitMs,
+      expiresAt: askedAt + grant.lifeMs,
+      giveBack: (unused) => this.#giveBack(participant, grant, unused),
+    };
+  }
+
+  /** A grant that cannot be given back is lost, which harms no one. */
+  #giveBack(participant: PaceParticipant, grant: PaceGrant, calls: number): void {
+    if (calls === 0) return;
+    this.deps.pace.giveBack({ participant }, grant, calls).catch((error) => this.deps.onError(error, 0));
+  }
+}

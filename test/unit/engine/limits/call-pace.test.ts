@@ -1,0 +1,179 @@
+// What becomes of grants: late ones are not used, follow-up calls wait in turn, stricter limits of others are logged once. The
+// live store is the real one of this process, on a clock that the test moves.
+import { beforeEach, expect, it } from 'vitest';
+import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
+import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
+import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
+import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
+import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
+import type { Pace } from '../../../../src/store/ports/live/pace.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const LIMIT: RateLimit = { kind: 'calls', interfaces: null, calls: 10, unit: 'second', burst: 10 };
+const ONLY_STOPS: RateLimit = { ...LIMIT, interfaces: ['stop'] };
+
+let clock: FakeClock;
+let live: LiveStore;
+let logged: string[];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  live = openEmbeddedLiveStore({ clock });
+  logged = [];
+});
+
+function paceOf(limits: readonly RateLimit[], store: Partial<Pace> = {}): CallPace {
+  const { pace } = live;
+  const made = callPaceOf(limits, {
+    pace: {
+      take: (request) => pace.take(request),
+      giveBack: (request, grant, calls) => pace.giveBack(request, grant, calls),
+      states: () => pace.states(),
+      ...store,
+    },
+    clock,
+    log: {
+      info: (_: unknown, text?: string) => logged.push(text ?? String(_)),
+      warn: (fields: unknown, text?: string) => logged.push(`${text} ${JSON.stringify(fields)}`),
+    } as never,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  if (made === null) throw new Error('no limit counts calls');
+  return made;
+}
+
+/** Makes the bucket full. */
+async function fill(pace: CallPace): Promise<void> {
+  for (let i = 0; i < 4; i += 1) {
+    await pace.runOnce();
+    clock.advance(1_000);
+  }
+}
+
+const granted = async () => (await live.pace.states())[0]?.granted;
+
+it('exists only with a limit that counts calls', () => {
+  const limits: RateLimit[] = [{ kind: 'card', interfaces: null, everySeconds: 900 }];
+  const deps = { pace: live.pace, clock, log: {} as never, onError: () => {} };
+  expect(callPaceOf(limits, deps)).toBeNull();
+});
+
+it('asks for one call to look for work, and for more when it was used', async () => {
+  const pace = paceOf([LIMIT]);
+  await fill(pace);
+  const polls = new PollPace('realname', 'realname', pace, clock);
+  const look = await polls.ask(50);
+  expect(look.calls).toBe(1);
+  polls.note(look, 1);
+  const more = await polls.ask(50);
+  expect(more.calls).toBeGreaterThan(3);
+  polls.note(more, 0);
+  expect((await polls.ask(50)).calls, 'looks again').toBe(0);
+  expect(polls.restMs, 'calls were short').toBeGreaterThan(0);
+});
+
+it('gives back what a claim did not need', async () => {
+  const pace = paceOf([LIMIT]);
+  await fill(pace);
+  const polls = new PollPace('realname', 'realname', pace, clock);
+  const before = (
+    await live.pace.take({ participant: 'package', interfaceName: 'stop', calls: 99, limits: [] })
+  ).calls;
+  await fill(pace);
+  const look = await polls.ask(50);
+  polls.note(look, 0);
+  const after = await live.pace.take({
+    participant: 'package',
+    interfaceName: 'stop',
+    calls: 99,
+    limits: [],
+  });
+  expect(after.calls).toBe(before);
+});
+
+it('does not ask again before a call is likely to be granted', async () => {
+  let asked = 0;
+  const pace = paceOf([LIMIT], {
+    take: (request) => {
+      asked += 1;
+      return live.pace.take(request);
+    },
+  });
+  const polls = new PollPace('realname', 'realname', pace, clock);
+  expect((await polls.ask(5)).calls).toBe(0);
+  const { restMs } = polls;
+  expect(restMs).toBeGreaterThan(50);
+  await polls.ask(5);
+  expect(asked).toBe(1);
+  clock.advance(restMs);
+  expect((await polls.ask(5)).calls).toBe(1);
+  expect(asked).toBe(2);
+});
+
+it('uses no grant that is late, and gives it back', async () => {
+  const pace = paceOf([LIMIT], {
+    take: async (request) => {
+      const grant = await live.pace.take(request);
+      if (request.calls > 0) clock.advance(251);
+      return grant;
+    },
+  });
+  await fill(pace);
+  const polls = new PollPace('realname', 'realname', pace, clock);
+  expect((await polls.ask(1)).calls).toBe(0);
+  const late = pace.followUp('stop', 1_000);
+  await clock.run(5_000);
+  expect(await late).toBe(false);
+});
+
+it('a grant that expires while cards are read is asked for again', async () => {
+  const pace = paceOf([LIMIT]);
+  await fill(pace);
+  const polls = new PollPace('realname', 'realname', pace, clock);
+  const grant = await polls.ask(1);
+  clock.advance(10_000);
+  expect(grant.spend(), 'after a stop of the process').toBe(false);
+  await fill(pace);
+  const anew = await polls.renew(1);
+  expect(anew.spend()).toBe(true);
+  expect(anew.spend(), 'one call').toBe(false);
+});
+
+it('a follow-up call waits for its turn, and gives up at its time', async () => {
+  const pace = paceOf([{ ...LIMIT, calls: 1, burst: 1 }]);
+  const first = pace.followUp('stop', 5_000);
+  const second = pace.followUp('card_status', 5_000);
+  const late = pace.followUp('stop', 1_500);
+  await clock.run(10_000);
+  expect(await Promise.all([first, second, late])).toEqual([true, true, false]);
+  expect(await granted()).toBe(2);
+});
+
+it('does not ask for calls that no limit counts', async () => {
+  const pace = paceOf([ONLY_STOPS]);
+  expect(pace.counts('stop')).toBe(true);
+  expect(pace.counts('realname')).toBe(false);
+  expect(await pace.followUp('card_status', 0)).toBe(true);
+  expect(await live.pace.states()).toEqual([]);
+});
+
+it('keeps the bucket of a rare call full', async () => {
+  const pace = paceOf([ONLY_STOPS]);
+  await fill(pace);
+  await fill(pace);
+  expect(await pace.followUp('stop', 10)).toBe(true);
+});
+
+it('logs stricter limits of another instance once, and their end', async () => {
+  const pace = paceOf([LIMIT]);
+  const other = paceOf([{ ...LIMIT, calls: 5, burst: 5 }]);
+  logged = [];
+  await other.runOnce();
+  await pace.runOnce();
+  await pace.runOnce();
+  expect(logged).toEqual([expect.stringContaining('stricter rate limits')]);
+  expect(logged[0]).toContain('all/second: 5 a second');
+  clock.advance(10_001);
+  await pace.runOnce();
+  expect(logged[1]).toBe('rate limits as configured here');
+});
