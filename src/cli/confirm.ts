@@ -18,17 +18,20 @@ export const CONFIRM_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /**
- * @param plan what will happen, one fact per line.
+ * @param plan what will happen, one fact per line. @param changes what the command talks to.
  * @returns whether to go ahead. Throws CardpollError kind `usage` without a terminal.
  */
 export async function confirm(
   context: CommandContext,
   plan: readonly string[],
   { yes, dryRun }: ConfirmOptions,
+  changes: 'daemon' | 'gateway' = 'daemon',
 ): Promise<boolean> {
   const { io } = context;
   const show = async () =>
-    [...(await target(context)), ...plan].map((line) => `${plainText(line)}\n`).join('');
+    [...(changes === 'daemon' ? await target(context) : []), ...plan]
+      .map((line) => `${plainText(line)}\n`)
+      .join('');
   if (dryRun === true) {
     io.stdout.write(await show());
     return false;

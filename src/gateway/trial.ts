@@ -8,6 +8,7 @@ import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { type CallTrace, GatewayClient } from './client.ts';
 import { type CalledCard, GatewayError } from './gateway.ts';
+import type { GatewayRequest } from './request.ts';
 import { adviceFor } from './trial-advice.ts';
 
 /** Longest answer that is shown. */
@@ -49,17 +50,12 @@ function trialOf(
   outcome: unknown,
   trace: CallTrace | null,
 ): CallTrial {
-  const shown = shownBy(profile, trace);
+  const mask = maskFor(profile, trace);
   const called = {
     interface: name,
-    request: trace && {
-      method: trace.request.method,
-      url: shown(new URL(profile.url).origin + trace.request.path),
-      headers: pairs(trace.request.headers).map(([header, value]) => `${header}: ${shown(value)}`),
-      body: trace.request.body === null ? null : shown(trace.request.body),
-    },
+    request: trace && shownRequest(profile, trace.request, mask),
     status: trace === null || trace.status === 0 ? null : trace.status,
-    answer: trace === null ? null : shown(trace.body).slice(0, MAX_ANSWER_CHARS),
+    answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
     read_from: placeOf(profile.interfaces[name]?.reading ?? null),
   };
   if (!(outcome instanceof Error)) {
@@ -73,7 +69,7 @@ function trialOf(
     ok: false,
     value: null,
     error: error.failure,
-    reason: shown(error.message),
+    reason: mask(error.message),
     hint: adviceFor(name, error, trace),
   };
 }
@@ -81,9 +77,9 @@ function trialOf(
 function placeOf(reading: Reading | null): string | null {
   switch (reading?.kind) {
     case 'megabytes':
-      return `${reading.value} in ${reading.unit}`;
+      return `${reading.value} (${reading.unit})`;
     case 'remainder':
-      return `${reading.total} less ${reading.remaining}, in ${reading.unit}`;
+      return `${reading.total} less ${reading.remaining} (${reading.unit})`;
     case 'verified':
       return `${reading.value}, verified if ${reading.trueValues.map((value) => JSON.stringify(value)).join(' or ')}`;
     case 'status':
@@ -93,21 +89,43 @@ function placeOf(reading: Reading | null): string | null {
   }
 }
 
-/** @returns a function that replaces every secret of the profile, and the token that a call carried. */
-function shownBy(
-  { token, password, clientSecret, hmacKey, username }: GatewayConfig,
-  trace: CallTrace | null,
-): (text: string) => string {
-  const sent = pairs(trace?.request.headers ?? []).filter(([name]) =>
-    /^(authorization|x-cardpoll-signature)$/.test(name),
+/** Headers whose value is a credential, besides that of gateway.auth.name. */
+const SECRET_HEADERS = ['authorization', 'x-cardpoll-signature'];
+/** A secret of fewer characters is found in places that have nothing to do with it. */
+const LEAST_SECRET_CHARS = 6;
+
+/** @returns a function that replaces every secret of the profile, and the token that a call carried, wherever they are. */
+function maskFor(profile: GatewayConfig, trace: CallTrace | null): (text: string) => string {
+  const { token, password, clientSecret, hmacKey } = profile;
+  const carried = pairs(trace?.request.headers ?? [])
+    .filter(([name]) => SECRET_HEADERS.includes(name))
+    .map(([, value]) => value.replace(/^\w+ /, ''));
+  const secrets = [token, password, clientSecret, hmacKey, ...carried].flatMap((secret) =>
+    secret === null || secret.length < LEAST_SECRET_CHARS ? [] : [secret, encodeURIComponent(secret)],
   );
-  const secrets = [
-    ...sent.flatMap(([, value]) => [value, value.replace(/^\w+ /, '')]),
-    ...[token, password, clientSecret, hmacKey, username].flatMap((secret) =>
-      secret === null ? [] : [secret, encodeURIComponent(secret)],
-    ),
-  ].sort((a, b) => b.length - a.length);
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+}
+
+/** Masks the places where credentials go, however short they are. */
+function shownRequest(
+  profile: GatewayConfig,
+  { method, path, headers, body }: GatewayRequest,
+  mask: (text: string) => string,
+): CallTrial['request'] {
+  const { kind, name } = profile.auth;
+  const url = new URL(profile.url).origin + path;
+  const inQuery = kind === 'query' && name !== null ? `${encodeURIComponent(name)}=` : null;
+  const cut = inQuery === null ? -1 : url.lastIndexOf(inQuery);
+  const secretHeaders =
+    kind === 'header' && name !== null ? [...SECRET_HEADERS, name.toLowerCase()] : SECRET_HEADERS;
+  return {
+    method,
+    url: mask(cut === -1 || inQuery === null ? url : `${url.slice(0, cut)}${inQuery}${MASK}`),
+    headers: pairs(headers).map(
+      ([header, value]) => `${header}: ${secretHeaders.includes(header) ? MASK : mask(value)}`,
+    ),
+    body: body === null ? null : mask(body),
+  };
 }
 
 function pairs(headers: readonly string[]): Array<[string, string]> {

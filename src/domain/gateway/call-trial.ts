@@ -17,7 +17,7 @@ export interface CallTrial {
   readonly ok: boolean;
   /** What was read: a volume in megabytes. */
   readonly value: boolean | number | string | null;
-  /** Where it was read, and in which unit: `data.used in bytes`; null: nothing is read. */
+  /** Where it was read, and in which unit: `data.used (bytes)`; null: nothing is read. */
   readonly read_from: string | null;
   readonly error: string | null;
   readonly reason: string | null;

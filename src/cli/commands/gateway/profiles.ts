@@ -73,9 +73,10 @@ const show = defineCommand<[string], unknown>({
   },
 });
 
-/** The first comment line. */
+/** The first sentence of the comment at its head. */
 function summaryOf(profile: string): string {
-  return /^# (.*)$/m.exec(profile)?.[1] ?? '';
+  const head = /^(#.*\n)+/.exec(profile)?.[0].replaceAll(/^# ?/gm, '').replaceAll('\n', ' ') ?? '';
+  return /^.*?\.(?= )/.exec(head)?.[0] ?? head;
 }
 
 export const profiles: CommandSpec = {

@@ -5,18 +5,17 @@ import { loadGatewayConfig } from '../../../config/load-config.ts';
 import { SETTINGS } from '../../../config/settings/settings.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../../../domain/gateway-interface.ts';
 import { defineCommand } from '../../command.ts';
-import { confirm, declined } from '../../confirm.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_NEGATIVE, EXIT_OK } from '../../exit-codes.ts';
 import { printAnswer } from '../../output/print.ts';
 import { trialText } from '../../output/reports/gateway-trial.ts';
 
-interface TryOptions {
+interface TryOptions extends ConfirmOptions {
   readonly iccid: string;
   readonly interface?: InterfaceName;
   readonly profile?: string;
   readonly cardId: number;
   readonly carrierId: number;
-  readonly yes?: boolean;
 }
 
 const id = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -52,7 +51,7 @@ export const tryProfile = defineCommand<[], TryOptions>({
     },
     { flags: '--card-id <n>', doc: 'what {card_id} stands for', kind: id, default: 0 },
     { flags: '--carrier-id <n>', doc: 'what {carrier_id} stands for', kind: id, default: 0 },
-    { flags: '--yes', doc: 'do not ask before a card is stopped or resumed' },
+    ...CONFIRM_OPTIONS,
   ],
   settings: [SETTINGS.gateway.url],
   run: async (context, { options }) => {
@@ -65,7 +64,7 @@ export const tryProfile = defineCommand<[], TryOptions>({
     const config = await loadGatewayConfig({ ...configInputs, flags });
     if (only !== null && INTERFACES[only].answer === null) {
       const plan = [`${only === 'stop' ? 'Stops' : 'Resumes'} card ${iccid} at ${config.gateway.url}.`];
-      if (!(await confirm(context, plan, options))) return declined(options);
+      if (!(await confirm(context, plan, options, 'gateway'))) return declined(options);
     }
     const items = await launchers.tryGateway(config, { iccid, cardId, carrierId }, only);
     const body = { items };
