@@ -23,6 +23,8 @@ import { OAuthTokens } from './oauth-tokens.ts';
 import { type GatewayRequest, RequestMaker } from './request.ts';
 
 const GATEWAY_CALL = '网关调用';
+/** Room in the answer to a batch for each of its cards. */
+const BYTES_PER_ITEM = 1_024;
 
 interface GatewayClientDeps {
   /** Gets one line per call and card, with the fields of contract, "Logs". */
@@ -49,6 +51,8 @@ interface Route {
   readonly requests: RequestMaker;
   readonly answers: AnswerReader;
   readonly isBatch: boolean;
+  /** Of an answer. */
+  readonly maxBytes: number;
   readonly timeoutMs: number;
   /** Carries `path` and `interface`, so that they are serialised once. `path` is the profile's, without the base. */
   readonly log: Logger;
@@ -109,6 +113,35 @@ export class GatewayClient implements UpstreamGateway {
     }
   }
 
+  async callBatch(
+    interfaceName: InterfaceName,
+    cards: readonly CalledCard[],
+    timeoutMs: number,
+  ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>> {
+    const route = this.#offered(interfaceName);
+    // A card may be wanted twice at a time, by its schedule and by hand.
+    const different = [...new Map(cards.map((card) => [card.iccid, card])).values()] as unknown as Cards;
+    const ended = await this.#perform(route, different, timeoutMs);
+    try {
+      if (ended.error !== null) throw ended.error;
+      const valueOf = route.answers.readBatch(ended.body);
+      return cards.map((card) => {
+        try {
+          return this.#succeeded(route, card, ended, valueOf(card.iccid));
+        } catch (error) {
+          return this.#failed(route, card, ended, error);
+        }
+      });
+    } catch (error) {
+      const failures = cards.map((card) => this.#failed(route, card, ended, error));
+      throw failures[0] ?? error;
+    }
+  }
+
+  cardsPerCall(interfaceName: InterfaceName): number {
+    return this.profile.interfaces[interfaceName]?.batch?.size ?? 1;
+  }
+
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
     this.#sweep.endSlow(interfaceName, olderThanMs);
   }
@@ -132,6 +165,7 @@ export class GatewayClient implements UpstreamGateway {
       requests: new RequestMaker(call, base, this.deps.calendar),
       answers: new AnswerReader({ ...this.profile, ...call }),
       isBatch: call.batch !== null,
+      maxBytes: Math.max(this.profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
       timeoutMs: call.timeoutMs ?? this.profile.timeoutMs,
       log: this.deps.log.child({ interface: name, path: call.path }),
     };
@@ -157,7 +191,7 @@ export class GatewayClient implements UpstreamGateway {
       const proof = this.#credentials.proof() ?? (await this.#credentials.prove());
       if (clock.monotonic() >= deadlineAt) throw new GatewayError('connect', 'no token within the deadline');
       const request = this.#request(route, cards, proof);
-      const exchange = await this.#exchange(route.name, request, startedAt, deadlineAt);
+      const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       body = exchange.body;
       error = this.#statusError(route, exchange) ?? exchange.error;
@@ -179,21 +213,20 @@ export class GatewayClient implements UpstreamGateway {
 
   /** @returns the exchange when it has ended, however it did. */
   #exchange(
-    name: InterfaceName,
+    { name, maxBytes }: Route,
     request: GatewayRequest,
     startedAt: number,
     deadlineAt: number,
   ): Promise<Exchange> {
-    const { maxResponseBytes, maxConnections } = this.profile;
     const monotonic = () => this.deps.clock.monotonic();
-    const mayQueue = this.#sweep.inFlight >= maxConnections;
+    const mayQueue = this.#sweep.inFlight >= this.profile.maxConnections;
     return new Promise((resolve) => {
       const exchange: Exchange = new Exchange(
         name,
         startedAt,
         deadlineAt,
         monotonic,
-        maxResponseBytes,
+        maxBytes,
         mayQueue,
         () => {
           this.#sweep.delete(exchange);

@@ -13,6 +13,7 @@ import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Meter } from '../platform/meter.ts';
+import { CardBatch } from './card-batch.ts';
 import {
   type CalledCard,
   type FlowControl,
@@ -62,6 +63,8 @@ interface Calls {
   typicalMs: number | null;
   succeededAt: number;
   madeRoomAt: number;
+  /** null: each call is for one card. */
+  readonly batch: CardBatch | null;
 }
 
 export class FlowControlledGateway implements Gateway, FlowControl {
@@ -77,7 +80,12 @@ export class FlowControlledGateway implements Gateway, FlowControl {
       typicalMs: null,
       succeededAt: Number.NEGATIVE_INFINITY,
       madeRoomAt: Number.NEGATIVE_INFINITY,
+      batch: this.#batchOf(name),
     }));
+  }
+
+  cardsPerCall(interfaceName: InterfaceName): number {
+    return this.deps.gateway.cardsPerCall(interfaceName);
   }
 
   async call(
@@ -86,7 +94,21 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     timeoutMs: number,
     startWithinMs?: number,
   ): Promise<GatewayAnswer> {
-    const { gateway, meter, clock } = this.deps;
+    const { batch } = this.#calls[interfaceName];
+    if (batch !== null) return batch.call(card, timeoutMs, startWithinMs);
+    const { gateway } = this.deps;
+    const send = (leftMs: number) => gateway.call(interfaceName, card, leftMs);
+    return this.#make(interfaceName, send, timeoutMs, startWithinMs);
+  }
+
+  /** Makes one call, for one card or for a batch. */
+  async #make<T>(
+    interfaceName: InterfaceName,
+    send: (timeoutMs: number) => Promise<T>,
+    timeoutMs: number,
+    startWithinMs?: number,
+  ): Promise<T> {
+    const { meter, clock } = this.deps;
     const calls = this.#calls[interfaceName];
     const askedAt = clock.monotonic();
     if (startWithinMs !== undefined) await this.#awaitPace(interfaceName, startWithinMs);
@@ -98,7 +120,7 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     calls.inFlight += 1;
     const startedAt = clock.monotonic();
     try {
-      const answer = await gateway.call(interfaceName, card, timeoutMs - (startedAt - askedAt));
+      const answer = await send(timeoutMs - (startedAt - askedAt));
       this.#noteSuccess(calls, startedAt);
       meter.gatewayCall(interfaceName, 'succeeded', calls.succeededAt - startedAt);
       return answer;
@@ -111,6 +133,16 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     } finally {
       calls.inFlight -= 1;
     }
+  }
+
+  #batchOf(interfaceName: InterfaceName): CardBatch | null {
+    const { gateway, clock } = this.deps;
+    const size = gateway.cardsPerCall(interfaceName);
+    if (size === 1) return null;
+    return new CardBatch(size, clock, (cards, timeoutMs, startWithinMs) => {
+      const send = (leftMs: number) => gateway.callBatch(interfaceName, cards, leftMs);
+      return this.#make(interfaceName, send, timeoutMs, startWithinMs);
+    });
   }
 
   permit(interfaceName: InterfaceName, inFlight: number): Permit {

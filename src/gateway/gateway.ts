@@ -90,6 +90,17 @@ export interface Gateway {
 /** The gateway itself, without flow control. */
 export interface UpstreamGateway extends Gateway {
   /**
+   * Makes one call for several cards, and logs it for each of them. @returns the answer for each card, in the order of
+   * `cards`: a card may fail alone. @throws GatewayError when the call failed as a whole.
+   */
+  callBatch(
+    interfaceName: InterfaceName,
+    cards: readonly CalledCard[],
+    timeoutMs: number,
+  ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>>;
+  /** Most cards that one call to the interface is for. */
+  cardsPerCall(interfaceName: InterfaceName): number;
+  /**
    * Ends calls of an interface that were sent more than `olderThanMs` ago, the oldest first, until at most a quarter of
    * the interface's calls in flight are as old. They fail as timeouts.
    */
@@ -106,6 +117,8 @@ export interface Permit {
 
 /** How much the gateway can take at present, for workers. */
 export interface FlowControl {
+  /** Most cards that one call to the interface is for: calls are granted and limited, cards are claimed. */
+  cardsPerCall(interfaceName: InterfaceName): number;
   /** @param inFlight this instance's polls in flight that begin with this interface */
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
   /** True while only a trickle passes because the gateway answers every call with 429 or 503. */

@@ -25,6 +25,7 @@ import type { LiveStore } from '../../src/store/ports/live/live-store.ts';
 import type { RecordStore } from '../../src/store/ports/records/record-store.ts';
 import { FakeClock } from './fake-clock.ts';
 import { HEALTHY_VALUES } from './healthy-answers.ts';
+import { ONE_CARD_A_CALL } from './one-card-calls.ts';
 import { UNLIMITED } from './stop-rules.ts';
 
 export interface Answer {
@@ -233,6 +234,7 @@ export class CompressedFleet {
   #makeGateway(): UpstreamGateway {
     const calls = new Set<{ name: InterfaceName; startedAt: number; end: () => void }>();
     return {
+      ...ONE_CARD_A_CALL,
       isStoppedStatus: () => false,
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);

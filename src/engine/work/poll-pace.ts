@@ -14,20 +14,20 @@ const MAX_REST_MS = 1_000;
 export class ClaimGrant {
   #left: number;
 
-  /** @param expiresAt monotonic clock. */
+  /** @param cards that the granted calls are for. @param expiresAt monotonic clock. */
   constructor(
-    readonly calls: number,
+    readonly cards: number,
     private readonly expiresAt: number,
     private readonly clock: Pick<Clock, 'monotonic'>,
   ) {
-    this.#left = calls;
+    this.#left = cards;
   }
 
   get isExpired(): boolean {
     return this.clock.monotonic() > this.expiresAt;
   }
 
-  /** Takes one call, to be sent now. @returns false when none is left, or when it is too late. */
+  /** Takes the call of one card, or its share of one, to be sent now. @returns false when none is left, or when it is too late. */
   spend(): boolean {
     if (this.#left < 1 || this.isExpired) return false;
     this.#left -= 1;
@@ -43,12 +43,13 @@ export class PollPace {
   #usedAll = false;
   #last: { readonly grant: ClaimGrant; readonly source: CallGrant } | null = null;
 
-  /** @param pace null without a limit that counts calls to this interface. */
+  /** @param pace null without a limit that counts calls to this interface. @param cardsPerCall most cards of one call. */
   constructor(
     private readonly taskType: TaskType,
     private readonly interfaceName: InterfaceName,
     private readonly pace: Pick<CallPace, 'forPolls'> | null,
     private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly cardsPerCall = 1,
   ) {
     const always = Number.POSITIVE_INFINITY;
     this.unlimited = pace === null ? new ClaimGrant(always, always, clock) : null;
@@ -59,10 +60,10 @@ export class PollPace {
     return Math.max(0, this.#askAt - this.clock.monotonic());
   }
 
-  /** @returns at most `calls` calls; 0 while calls are short. */
-  async ask(calls: number): Promise<ClaimGrant> {
+  /** @returns calls for at most `cards` cards; for none while calls are short. */
+  async ask(cards: number): Promise<ClaimGrant> {
     if (this.restMs > 0) return this.#grantOf(0);
-    const source = await this.#request(this.#usedAll ? calls : 1);
+    const source = await this.#request(this.#usedAll ? this.#callsFor(cards) : 1);
     const restMs = Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, source.waitMs));
     if (source.waitMs > 0) this.#askAt = this.clock.monotonic() + restMs;
     const grant = this.#grantOf(source.calls, source.expiresAt);
@@ -75,8 +76,8 @@ export class PollPace {
   }
 
   /** Asks again when a grant expired while cards were read; otherwise slow reads would keep cards from being polled. */
-  async renew(calls: number): Promise<ClaimGrant> {
-    const source = await this.#request(calls);
+  async renew(cards: number): Promise<ClaimGrant> {
+    const source = await this.#request(this.#callsFor(cards));
     return this.#grantOf(source.calls, source.expiresAt);
   }
 
@@ -85,8 +86,12 @@ export class PollPace {
     if (this.#last?.grant !== grant) return;
     const { source } = this.#last;
     this.#last = null;
-    this.#usedAll = claimed >= grant.calls;
-    source.giveBack(Math.max(0, grant.calls - claimed));
+    this.#usedAll = claimed >= grant.cards;
+    source.giveBack(Math.max(0, source.calls - this.#callsFor(claimed)));
+  }
+
+  #callsFor(cards: number): number {
+    return Math.ceil(cards / this.cardsPerCall);
   }
 
   #request(calls: number): Promise<CallGrant> {
@@ -96,6 +101,6 @@ export class PollPace {
   }
 
   #grantOf(calls: number, expiresAt = Number.POSITIVE_INFINITY): ClaimGrant {
-    return new ClaimGrant(calls, expiresAt, this.clock);
+    return new ClaimGrant(calls * this.cardsPerCall, expiresAt, this.clock);
   }
 }

@@ -88,10 +88,10 @@ export class Worker extends LoopService {
     super(`worker-${deps.task.taskType}`, deps);
     this.#lastTurnAt = deps.clock.monotonic();
     this.#poller = new CardPoller(deps);
-    const { task, pace = null, clock } = deps;
+    const { task, flow, pace = null, clock } = deps;
     const { interface: interfaceName } = TASKS[task.taskType];
     const counted = pace?.counts(interfaceName) ? pace : null;
-    this.#pace = new PollPace(task.taskType, interfaceName, counted, clock);
+    this.#pace = new PollPace(task.taskType, interfaceName, counted, clock, flow.cardsPerCall(interfaceName));
   }
 
   get taskType(): TaskType {
@@ -136,7 +136,7 @@ export class Worker extends LoopService {
     const allowed = Math.min(this.deps.claimBatch, writer.room, calls);
     if (allowed < 1) return this.#hold(released);
     const grant = this.#pace.unlimited ?? (await this.#pace.ask(allowed));
-    const max = Math.min(allowed, grant.calls);
+    const max = Math.min(allowed, grant.cards);
     if (max < 1) return this.#hold(released, this.#pace.restMs);
     // A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets
     // what the first attempt took. Its lease counts from the first attempt.

@@ -135,7 +135,13 @@ async function make(name: string): Promise<LoopService> {
 
 function unwatched() {
   const permit = () => ({ calls: 10, trickle: false });
-  const flow = { permit, refusesAll: () => false, makeRoom: () => {}, breakers: () => [] };
+  const flow = {
+    cardsPerCall: () => 1,
+    permit,
+    refusesAll: () => false,
+    makeRoom: () => {},
+    breakers: () => [],
+  };
   return { meter: { poll: () => {}, webhookAttempt: () => {} }, flow };
 }
 

@@ -5,6 +5,7 @@ import { INTERFACE_NAMES, type InterfaceName } from '../../../src/domain/gateway
 import { FlowControlledGateway, type FollowUpPace } from '../../../src/gateway/flow-control.ts';
 import { GatewayError, type GatewayFailure } from '../../../src/gateway/gateway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
 
 const CARD = { cardId: 1, iccid: '1', carrierId: 0 };
 /** Enough to find an interface dead that has not succeeded for ten seconds. */
@@ -41,6 +42,7 @@ beforeEach(() => {
         if (failure !== undefined) throw new GatewayError(failure, 'as the test says');
         return { value: null, durationMs: tookMs };
       },
+      ...ONE_CARD_A_CALL,
       isStoppedStatus: (status) => status === 'stopped',
       endSlowCalls: (...slow) => endedSlow.push(slow),
     },

@@ -10,6 +10,7 @@ import { FlowControlledGateway } from '../../../../src/gateway/flow-control.ts';
 import { type ApiUnderTest, startApi } from '../../../support/api-under-test.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { ONE_CARD_A_CALL } from '../../../support/one-card-calls.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -229,6 +230,7 @@ describe('what this instance counts and times', () => {
     instruments.webhookAttempt('retried');
     const gateway = new FlowControlledGateway({
       gateway: {
+        ...ONE_CARD_A_CALL,
         call: () => Promise.reject(new Error('refused')),
         isStoppedStatus: () => false,
         endSlowCalls: () => {},

@@ -46,6 +46,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     }),
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
     flow: {
+      cardsPerCall: () => 1,
       permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
       refusesAll: () => false,
       makeRoom: () => {},

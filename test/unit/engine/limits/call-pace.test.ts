@@ -63,12 +63,12 @@ it('asks for one call to look for work, and for more when it was used', async ()
   await fill(pace);
   const polls = new PollPace('realname', 'realname', pace, clock);
   const look = await polls.ask(50);
-  expect(look.calls).toBe(1);
+  expect(look.cards).toBe(1);
   polls.note(look, 1);
   const more = await polls.ask(50);
-  expect(more.calls).toBeGreaterThan(3);
+  expect(more.cards).toBeGreaterThan(3);
   polls.note(more, 0);
-  expect((await polls.ask(50)).calls, 'looks again').toBe(0);
+  expect((await polls.ask(50)).cards, 'looks again').toBe(0);
   expect(polls.restMs, 'calls were short').toBeGreaterThan(0);
 });
 
@@ -100,13 +100,13 @@ it('does not ask again before a call is likely to be granted', async () => {
     },
   });
   const polls = new PollPace('realname', 'realname', pace, clock);
-  expect((await polls.ask(5)).calls).toBe(0);
+  expect((await polls.ask(5)).cards).toBe(0);
   const { restMs } = polls;
   expect(restMs).toBeGreaterThan(50);
   await polls.ask(5);
   expect(asked).toBe(1);
   clock.advance(restMs);
-  expect((await polls.ask(5)).calls).toBe(1);
+  expect((await polls.ask(5)).cards).toBe(1);
   expect(asked).toBe(2);
 });
 
@@ -120,7 +120,7 @@ it('uses no grant that is late, and gives it back', async () => {
   });
   await fill(pace);
   const polls = new PollPace('realname', 'realname', pace, clock);
-  expect((await polls.ask(1)).calls).toBe(0);
+  expect((await polls.ask(1)).cards).toBe(0);
   const late = pace.followUp('stop', 1_000);
   await clock.run(5_000);
   expect(await late).toBe(false);

@@ -408,6 +408,7 @@ function permitting(calls: number, trickle = false) {
   const asked: unknown[] = [];
   const madeRoom: unknown[] = [];
   const flow: Deps['flow'] = {
+    cardsPerCall: () => 1,
     permit: (...args) => {
       asked.push(args);
       return { calls, trickle };

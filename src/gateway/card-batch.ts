@@ -1,0 +1,130 @@
+// Gathers the calls of cards into calls for many: one for each interface that the profile calls in batches. Used by
+// flow-control.ts, which makes the call. A batch that is not full waits a few milliseconds for more cards.
+//
+// A call that fails as a whole may have failed for one of its cards: it is then split in half, and again, until that card is
+// alone. Such a card is called alone from then on, until that succeeds, so that it does not spoil a batch at every turn.
+import type { Clock } from '../platform/clock.ts';
+import { type CalledCard, type GatewayAnswer, GatewayError } from './gateway.ts';
+
+/** Cards of one claim come together; this is for the next claim, and for calls that follow from polls. */
+const WAIT_MS = 15;
+/** After a success within this time, a failing call is not taken for a gateway that fails. */
+const WORKS_WITHIN_MS = 10_000;
+/** Share of the time left that half of a batch may wait for the rate limits. */
+const SHARE_FOR_PACE = 0.5;
+/** No call is made with less time left than this. */
+const LEAST_TIME_MS = 20;
+/** Most cards that are called alone; beyond that the first ones are forgotten, and found again. */
+const MAX_ALONE = 10_000;
+
+/** The answer for a card: each has its own. */
+export type CardAnswer = GatewayAnswer | GatewayError;
+
+/** @param startWithinMs the call draws from the rate limits itself, and waits for at most so long; absent: it is granted. */
+export type SendBatch = (
+  cards: readonly CalledCard[],
+  timeoutMs: number,
+  startWithinMs?: number,
+) => Promise<readonly CardAnswer[]>;
+
+interface Waiting {
+  readonly card: CalledCard;
+  readonly endsAt: number;
+  /** null: the call of this card is granted. */
+  readonly startBy: number | null;
+  readonly resolve: (answer: GatewayAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class CardBatch {
+  #waiting: Waiting[] = [];
+  readonly #alone = new Set<number>();
+  #succeededAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly size: number,
+    private readonly clock: Clock,
+    private readonly send: SendBatch,
+  ) {}
+
+  call(card: CalledCard, timeoutMs: number, startWithinMs?: number): Promise<GatewayAnswer> {
+    const now = this.clock.monotonic();
+    return new Promise((resolve, reject) => {
+      const startBy = startWithinMs === undefined ? null : now + startWithinMs;
+      const waiting = { card, endsAt: now + timeoutMs, startBy, resolve, reject };
+      if (this.#alone.has(card.cardId)) void this.#callAgain([waiting], null);
+      else this.#gather(waiting);
+    });
+  }
+
+  #gather(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (this.#waiting.length >= this.size) this.#flush();
+    else if (this.#waiting.length === 1) {
+      const group = this.#waiting;
+      void this.clock.sleep(WAIT_MS).then(() => {
+        if (this.#waiting === group) this.#flush();
+      });
+    }
+  }
+
+  #flush(): void {
+    const group = this.#waiting;
+    this.#waiting = [];
+    // A call that one of the cards is granted takes the others along.
+    const isGranted = group.some(({ startBy }) => startBy === null);
+    const startBy = Math.min(...group.map((waiting) => waiting.startBy ?? Number.POSITIVE_INFINITY));
+    void this.#make(group, isGranted ? undefined : startBy - this.clock.monotonic());
+  }
+
+  async #make(group: readonly Waiting[], startWithinMs?: number): Promise<void> {
+    try {
+      const cards = group.map(({ card }) => card);
+      const answers = await this.send(cards, this.#leftMs(group), startWithinMs);
+      this.#succeededAt = this.clock.monotonic();
+      group.forEach((waiting, i) => this.#end(waiting, answers[i]));
+    } catch (error) {
+      if (group.length > 1 && this.#mayBeOneCard(error)) {
+        const middle = group.length >> 1;
+        await this.#callAgain(group.slice(0, middle), error);
+        await this.#callAgain(group.slice(middle), error);
+        return;
+      }
+      const [only] = group;
+      if (group.length === 1 && only !== undefined && this.#mayBeOneCard(error)) this.#noteAlone(only.card);
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  /** Half of a batch, or a card that is called alone: a call that no claim was granted. @param because fails the cards when there is no time left. */
+  async #callAgain(group: readonly Waiting[], because: unknown): Promise<void> {
+    const leftMs = this.#leftMs(group);
+    if (leftMs >= LEAST_TIME_MS) return this.#make(group, SHARE_FOR_PACE * leftMs);
+    for (const { reject } of group)
+      reject(because ?? new GatewayError('held', 'no time is left for the call'));
+  }
+
+  #leftMs(group: readonly Waiting[]): number {
+    return Math.min(...group.map(({ endsAt }) => endsAt)) - this.clock.monotonic();
+  }
+
+  #end({ card, resolve, reject }: Waiting, answer: CardAnswer | undefined): void {
+    if (answer === undefined || answer instanceof Error) return reject(answer);
+    this.#alone.delete(card.cardId);
+    resolve(answer);
+  }
+
+  /** Overload, credentials and the network are no matter of one card. */
+  #mayBeOneCard(error: unknown): boolean {
+    if (!(error instanceof GatewayError)) return false;
+    if (error.isCardFault) return true;
+    const works = this.clock.monotonic() - this.#succeededAt < WORKS_WITHIN_MS;
+    return works && (error.failure === 'http' || error.failure === 'malformed');
+  }
+
+  #noteAlone({ cardId }: CalledCard): void {
+    this.#alone.add(cardId);
+    const [oldest] = this.#alone;
+    if (this.#alone.size > MAX_ALONE && oldest !== undefined) this.#alone.delete(oldest);
+  }
+}

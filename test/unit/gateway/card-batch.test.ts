@@ -1,0 +1,134 @@
+// Calls for many cards: how they are gathered, and what one bad card does to the others.
+import { expect, it } from 'vitest';
+import { CardBatch, type SendBatch } from '../../../src/gateway/card-batch.ts';
+import { type CalledCard, GatewayError } from '../../../src/gateway/gateway.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const cardOf = (cardId: number): CalledCard => ({ cardId, iccid: `8986${cardId}`, carrierId: 0 });
+
+function batchOf(size: number, answer: (card: CalledCard, all: readonly CalledCard[]) => number | Error) {
+  const clock = new FakeClock();
+  const sent: { ids: number[]; startWithinMs: number | undefined }[] = [];
+  const send: SendBatch = async (cards, _timeoutMs, startWithinMs) => {
+    sent.push({ ids: cards.map(({ cardId }) => cardId), startWithinMs });
+    await clock.sleep(10);
+    return cards.map((card) => {
+      const value = answer(card, cards);
+      if (value instanceof GatewayError && value.message === 'alone') return value;
+      if (value instanceof Error) throw value;
+      return { value, durationMs: 10 };
+    });
+  };
+  const batch = new CardBatch(size, clock, send);
+  const call = (id: number, timeoutMs = 5_000, startWithinMs?: number) =>
+    batch.call(cardOf(id), timeoutMs, startWithinMs).then(
+      ({ value }) => value,
+      (error: unknown) => (error as GatewayError).failure,
+    );
+  const all = async (ids: readonly number[], timeoutMs?: number) => {
+    const calls = Promise.all(ids.map((id) => call(id, timeoutMs)));
+    await clock.run(10_000);
+    return calls;
+  };
+  return { clock, sent, call, all };
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+
+it('sends full batches at once, and the rest after a few milliseconds', async () => {
+  const { sent, all } = batchOf(3, ({ cardId }) => 10 * cardId);
+  expect(await all(upTo(7))).toEqual([10, 20, 30, 40, 50, 60, 70]);
+  expect(sent.map(({ ids }) => ids)).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  expect(sent.map(({ startWithinMs }) => startWithinMs)).toEqual([undefined, undefined, undefined]);
+});
+
+it('takes cards of the next claim along', async () => {
+  const { clock, sent, call } = batchOf(10, ({ cardId }) => cardId);
+  const first = call(1);
+  await clock.run(10);
+  const second = call(2);
+  await clock.run(1_000);
+  expect([await first, await second, sent.length]).toEqual([1, 2, 1]);
+});
+
+it('fails a card alone that the answer fails alone', async () => {
+  const { all, sent } = batchOf(4, ({ cardId }) =>
+    cardId === 2 ? new GatewayError('card', 'alone') : cardId,
+  );
+  expect(await all(upTo(4))).toEqual([1, 'card', 3, 4]);
+  expect(sent).toHaveLength(1);
+});
+
+it('finds the card that spoils a batch, and calls it alone from then on', async () => {
+  let healed = false;
+  const { all, sent } = batchOf(100, ({ cardId }) =>
+    cardId === 37 && !healed ? new GatewayError('card', 'spoiled') : cardId,
+  );
+  const expected = upTo(100).map((id) => (id === 37 ? 'card' : id));
+  expect(await all(upTo(100))).toEqual(expected);
+  // Two for each time that it is split, after the first.
+  expect(sent.length).toBeLessThanOrEqual(15);
+  expect(sent.slice(1).every(({ startWithinMs }) => startWithinMs !== undefined)).toBe(true);
+  const before = sent.length;
+  expect(await all(upTo(100))).toEqual(expected);
+  expect(sent.slice(before).map(({ ids }) => ids.length)).toEqual([1, 99]);
+  healed = true;
+  await all([37]);
+  const after = sent.length;
+  expect(await all(upTo(100))).toEqual(upTo(100));
+  expect(sent.length - after).toBe(1);
+});
+
+it.each(['backpressure', 'auth', 'timeout', 'connect', 'network'] as const)(
+  'splits nothing when the gateway fails with %s',
+  async (failure) => {
+    const { all, sent } = batchOf(10, () => new GatewayError(failure, 'as the test says'));
+    expect(await all(upTo(10))).toEqual(upTo(10).map(() => failure));
+    expect(sent).toHaveLength(1);
+  },
+);
+
+it('splits a batch that the gateway fails to serve only while it serves others', async () => {
+  const { all, sent, clock } = batchOf(4, ({ cardId }) =>
+    cardId === 3 ? new GatewayError('http', 'HTTP 500') : cardId,
+  );
+  expect(await all(upTo(4))).toEqual(['http', 'http', 'http', 'http']);
+  expect(sent).toHaveLength(1);
+  await all([9]);
+  expect(clock.monotonic()).toBeGreaterThan(0);
+});
+
+it('splits it right after a success', async () => {
+  const { call, sent, clock } = batchOf(4, ({ cardId }) =>
+    cardId === 3 ? new GatewayError('http', 'HTTP 500') : cardId,
+  );
+  const good = call(9);
+  await clock.run(100);
+  await good;
+  const calls = Promise.all(upTo(4).map((id) => call(id)));
+  await clock.run(1_000);
+  expect(await calls).toEqual([1, 2, 'http', 4]);
+  expect(sent.map(({ ids }) => ids.length)).toEqual([1, 4, 2, 2, 1, 1]);
+});
+
+it('goes on splitting only while there is time', async () => {
+  const { all, sent } = batchOf(64, ({ cardId }) =>
+    cardId === 64 ? new GatewayError('card', 'spoiled') : cardId,
+  );
+  const ends = await all(upTo(64), 60);
+  expect(ends.filter((end) => end === 'card').length).toBeGreaterThan(1);
+  expect(ends.slice(0, 32)).toEqual(upTo(32));
+  expect(sent.length).toBeLessThan(13);
+});
+
+it('draws from the rate limits for calls that follow from polls, unless they ride along', async () => {
+  const { clock, sent, call } = batchOf(10, ({ cardId }) => cardId);
+  const follow = call(1, 5_000, 800);
+  await clock.run(100);
+  await follow;
+  const mixed = Promise.all([call(2, 5_000, 800), call(3)]);
+  await clock.run(100);
+  await mixed;
+  expect(sent[0]?.startWithinMs).toBeGreaterThan(700);
+  expect(sent[1]?.startWithinMs).toBeUndefined();
+});
