@@ -18,8 +18,8 @@ import { didYouMean } from './suggest.ts';
 /** A gateway that takes more is not limited by a rate; the same bound holds for a minute and for an hour of it. */
 const MAX_PER_SECOND = 100_000;
 const MAX_LIMITS = 16;
-/** A burst of 2 costs nothing where the default is 2. */
-const LEAST_MAX_BURST = 2;
+/** As large as the least default of a limit per second. */
+const LEAST_MAX_BURST = 4;
 
 const UNITS = Object.keys(RATE_UNIT_SECONDS) as readonly RateUnit[];
 const CALL_KEYS = [...UNITS.map((unit) => `per_${unit}`), 'burst', 'interfaces'];

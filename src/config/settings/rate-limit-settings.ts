@@ -11,7 +11,7 @@ export const RATE_LIMITS = {
     env: 'CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND',
     yaml: 'gateway.rate_limit_per_second',
     kind: callsPer('second'),
-    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is a fifth of it, at least 2. If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
+    doc: 'Calls per second that the gateway allows, from all instances together; set the same on every instance. The burst is two fifths of it, at least 4. If gateway.rate_limits also has a limit per second for all calls, the stricter is in force.',
     scopes: daemon,
   }),
   rateLimits: withDefault<readonly RateLimit[]>({

@@ -25,13 +25,16 @@ interface CardRateLimit {
 
 export type RateLimit = CallRateLimit | CardRateLimit;
 
-/** Below one call in five seconds, a default burst of 1 costs less than a twentieth of the rate (bucketOf). */
-const SLOW_PER_SECOND = 0.2;
-const BURST_SECONDS = 0.2;
+/** Below this rate a burst of 1 costs less than a twentieth of it (bucketOf). */
+const SLOW_PER_SECOND = 0.1;
+/** From this rate on grants must wait for a moment where they are not taken in time. */
+const QUICK_PER_SECOND = 1;
+const BURST_SECONDS = 0.4;
 
-/** A fifth of a second of the rate, at least 2; 1 for a limit of one call in five seconds or fewer. */
+/** Two fifths of a second of the rate, at least 4; 2 up to one call a second, 1 up to one in ten seconds. */
 export function defaultBurst(perSecond: number): number {
-  return perSecond <= SLOW_PER_SECOND ? 1 : Math.max(2, Math.ceil(perSecond * BURST_SECONDS));
+  if (perSecond <= SLOW_PER_SECOND) return 1;
+  return perSecond <= QUICK_PER_SECOND ? 2 : Math.max(4, Math.ceil(perSecond * BURST_SECONDS));
 }
 
 export function perSecondOf({ calls, unit }: Pick<CallRateLimit, 'calls' | 'unit'>): number {
@@ -66,17 +69,19 @@ export interface PaceBucket {
   readonly lifeMs: number;
 }
 
-const LIFE_MS = { min: 100, max: 250 } as const;
+const LIFE_MS = { min: 100, max: 500 } as const;
+const CAPACITY_SHARE = 1 / 3;
 
 /**
- * Divides the burst that the gateway allows: `capacity` grants may be due at once, and the rest is for grants that are
- * used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. Where the burst is
- * too small for that, grants become due a little later. So the gateway counts at most rate x time + burst, for any
- * times of use: docs/decisions/0036-pace.md. pace-take.lua has the same arithmetic.
+ * Divides the burst that the gateway allows. A third is the capacity: grants that may be due at once. The rest is for grants
+ * that are used up to `lifeMs` late, so that the gateway sees them closer together than they were granted. Where the
+ * burst is too small for that, grants become due a little later. So the gateway counts at most rate x time + burst,
+ * whenever the grants are used: docs/decisions/0036-pace.md. pace-take.lua has the same arithmetic.
  */
 export function bucketOf({ perSecond, burst }: { perSecond: number; burst: number }): PaceBucket {
   const rate = perSecond / 1_000;
-  const lifeMs = Math.min(LIFE_MS.max, Math.max(LIFE_MS.min, burst / (2 * rate)));
-  const capacity = Math.max(1, Math.floor(burst - rate * lifeMs));
+  const share = Math.ceil(burst * CAPACITY_SHARE);
+  const lifeMs = Math.min(LIFE_MS.max, Math.max(LIFE_MS.min, (burst - share) / rate));
+  const capacity = Math.max(1, Math.floor(burst - rate * lifeMs + 1e-9));
   return { perMs: Math.min(rate, (1 + burst - capacity) / (1 / rate + lifeMs)), capacity, lifeMs };
 }

@@ -1,106 +1,131 @@
-// How many polls one worker may claim by the rate limits. Used by worker.ts. The worker asks for one call to look whether there
-// is work, and for more once a claim used all that was granted: a grant that is held for nothing slows the others down.
+// Lets the polls of one worker begin at the pace of the rate limits. Used by worker.ts. Cards are claimed and read first, a few
+// ahead, and a call is asked for when it can be sent at once: a grant that waits for a claim and for a card is often too
+// late. No type that has nothing to poll asks for calls.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { CallGrant, CallPace } from '../limits/call-pace.ts';
+import type { LoopErrorHandler } from '../../platform/loop.ts';
+import type { WorkItem } from '../../store/ports/live/work-queue.ts';
+import type { CallPace } from '../limits/call-pace.ts';
+import type { Deadline } from './deadline.ts';
 
-/** Shortest rest when calls are short: at high rates several calls are granted after it. */
+/** Shortest rest while calls are short: at high rates several calls are granted after it. */
 const MIN_REST_MS = 10;
-/** Longest rest when calls are short. Grants that another worker gives back are noticed within this time. */
-const MAX_REST_MS = 1_000;
+const MAX_REST_MS = 250;
+/** A claimed card waits for its call for this long at most, and for this share of its time; then it is returned. */
+const MAX_WAIT_MS = 1_000;
+const WAIT_SHARE = 0.25;
+/** Cards claimed ahead at most: all of them are returned when calls become short. */
+const MAX_AHEAD = 1_000;
 
-/** The calls that the polls of one claim may begin with. */
-export class ClaimGrant {
-  #left: number;
+interface Waiting {
+  readonly item: WorkItem;
+  /** Monotonic clock. */
+  readonly until: number;
+  readonly end: (mayCall: boolean) => void;
+}
 
-  /** @param cards that the granted calls are for. @param expiresAt monotonic clock. */
-  constructor(
-    readonly cards: number,
-    private readonly expiresAt: number,
-    private readonly clock: Pick<Clock, 'monotonic'>,
-  ) {
-    this.#left = cards;
-  }
-
-  get isExpired(): boolean {
-    return this.clock.monotonic() > this.expiresAt;
-  }
-
-  /** Takes the call of one card, or its share of one, to be sent now. @returns false when none is left, or when it is too late. */
-  spend(): boolean {
-    if (this.#left < 1 || this.isExpired) return false;
-    this.#left -= 1;
-    return true;
-  }
+interface PollPaceDeps {
+  readonly taskType: TaskType;
+  readonly interfaceName: InterfaceName;
+  readonly pace: Pick<CallPace, 'forPolls'>;
+  readonly clock: Clock;
+  /** Called when calls were granted: the worker may claim again. */
+  readonly onGranted: () => void;
+  readonly onError: LoopErrorHandler;
 }
 
 export class PollPace {
-  /** Without a limit the worker asks for nothing. */
-  readonly unlimited: ClaimGrant | null;
-  /** When to ask again, by the monotonic clock. */
-  #askAt = Number.NEGATIVE_INFINITY;
-  #usedAll = false;
-  #last: { readonly grant: ClaimGrant; readonly source: CallGrant } | null = null;
+  /** Claimed cards whose call was not made yet. */
+  readonly #claimed = new Set<WorkItem>();
+  #waiting: Waiting[] = [];
+  /** How many cards to claim ahead: twice as many as were granted at a time. */
+  #ahead = 1;
+  #isAsking = false;
 
-  /** @param pace null without a limit that counts calls to this interface. @param cardsPerCall most cards of one call. */
-  constructor(
-    private readonly taskType: TaskType,
-    private readonly interfaceName: InterfaceName,
-    private readonly pace: Pick<CallPace, 'forPolls'> | null,
-    private readonly clock: Pick<Clock, 'monotonic'>,
-    private readonly cardsPerCall = 1,
-  ) {
-    const always = Number.POSITIVE_INFINITY;
-    this.unlimited = pace === null ? new ClaimGrant(always, always, clock) : null;
+  constructor(private readonly deps: PollPaceDeps) {}
+
+  /** Number of cards that may be claimed now. */
+  get room(): number {
+    return this.#ahead - this.#claimed.size;
   }
 
-  /** Milliseconds until another call is likely to be granted; 0 when calls are not short. */
-  get restMs(): number {
-    return Math.max(0, this.#askAt - this.clock.monotonic());
+  /** True while cards wait for a call. */
+  get isShort(): boolean {
+    return this.#waiting.length > 0;
   }
 
-  /** @returns calls for at most `cards` cards; for none while calls are short. */
-  async ask(cards: number): Promise<ClaimGrant> {
-    if (this.restMs > 0) return this.#grantOf(0);
-    const source = await this.#request(this.#usedAll ? this.#callsFor(cards) : 1);
-    const restMs = Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, source.waitMs));
-    if (source.waitMs > 0) this.#askAt = this.clock.monotonic() + restMs;
-    const grant = this.#grantOf(source.calls, source.expiresAt);
-    if (grant.isExpired) {
-      source.giveBack(source.calls);
-      return this.#grantOf(0);
+  claimed(items: readonly WorkItem[]): void {
+    for (const item of items) this.#claimed.add(item);
+  }
+
+  /** The item needs no call any more. */
+  ended(item: WorkItem): void {
+    this.#claimed.delete(item);
+  }
+
+  /** Waits until the call of this item may be sent: at once. @returns false when it is to be returned instead. */
+  async turn(item: WorkItem, deadline: Deadline): Promise<boolean> {
+    const withinMs = Math.min(MAX_WAIT_MS, WAIT_SHARE * deadline.remainingMs());
+    const until = this.deps.clock.monotonic() + withinMs;
+    const mayCall = new Promise<boolean>((end) => this.#waiting.push({ item, until, end }));
+    if (!this.#isAsking) void this.#ask();
+    return mayCall;
+  }
+
+  /** Lets all cards that wait be returned. */
+  stop(): void {
+    for (const { item, end } of this.#waiting.splice(0)) {
+      this.#claimed.delete(item);
+      end(false);
     }
-    this.#last = { grant, source };
-    return grant;
   }
 
-  /** Asks again when a grant expired while cards were read; otherwise slow reads would keep cards from being polled. */
-  async renew(cards: number): Promise<ClaimGrant> {
-    const source = await this.#request(this.#callsFor(cards));
-    return this.#grantOf(source.calls, source.expiresAt);
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    // The cards of one claim come in the same turn.
+    await Promise.resolve();
+    try {
+      while (this.#waiting.length > 0) {
+        const restMs = await this.#askOnce();
+        if (this.#waiting.length > 0 && restMs > 0) await this.deps.clock.sleep(restMs);
+        this.#giveUpLate();
+      }
+    } catch (error) {
+      this.deps.onError(error, 0);
+      this.stop();
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
-  /** Gives back the calls that a claim does not need. */
-  note(grant: ClaimGrant, claimed: number): void {
-    if (this.#last?.grant !== grant) return;
-    const { source } = this.#last;
-    this.#last = null;
-    this.#usedAll = claimed >= grant.cards;
-    source.giveBack(Math.max(0, source.calls - this.#callsFor(claimed)));
+  /** @returns milliseconds until it is worth to ask again. */
+  async #askOnce(): Promise<number> {
+    const { taskType, interfaceName, pace, clock } = this.deps;
+    const grant = await pace.forPolls(taskType, interfaceName, this.#waiting.length);
+    // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.
+    const calls = clock.monotonic() > grant.expiresAt ? 0 : grant.calls;
+    const granted = this.#waiting.splice(0, calls);
+    grant.giveBack(grant.calls - granted.length);
+    const isEnough = this.#waiting.length === 0;
+    const ahead = 2 * (isEnough ? this.#ahead : granted.length);
+    this.#ahead = Math.max(1, Math.min(MAX_AHEAD, ahead));
+    for (const { item, end } of granted) {
+      this.#claimed.delete(item);
+      end(true);
+    }
+    if (granted.length > 0) this.deps.onGranted();
+    return grant.waitMs === 0 ? 0 : Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, grant.waitMs));
   }
 
-  #callsFor(cards: number): number {
-    return Math.ceil(cards / this.cardsPerCall);
-  }
-
-  #request(calls: number): Promise<CallGrant> {
-    const { pace } = this;
-    if (pace === null) throw new Error('a worker without a limit asked for calls');
-    return pace.forPolls(this.taskType, this.interfaceName, calls);
-  }
-
-  #grantOf(calls: number, expiresAt = Number.POSITIVE_INFINITY): ClaimGrant {
-    return new ClaimGrant(calls * this.cardsPerCall, expiresAt, this.clock);
+  #giveUpLate(): void {
+    const now = this.deps.clock.monotonic();
+    const late = this.#waiting.filter(({ until }) => until <= now);
+    if (late.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ until }) => until > now);
+    for (const { item, end } of late) {
+      this.#claimed.delete(item);
+      end(false);
+    }
   }
 }

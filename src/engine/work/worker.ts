@@ -3,8 +3,8 @@
 //
 // A turn sends the slots that became free since the last turn and claims again, in one round trip. Items run on their
 // own; a turn never waits for them. Between two turns the worker rests: until one of its own calls ends (limit
-// reached), for a few tens of milliseconds (other instances hold the slots), until the rate limits allow another call, or
-// longer and longer until the store signals work (nothing is due).
+// reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
+// signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -21,7 +21,7 @@ import { CardPoller } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
 import { failureNoteOf, NO_RETRY, type Retry, retryOf } from './failed-poll.ts';
-import { type ClaimGrant, PollPace } from './poll-pace.ts';
+import { PollPace } from './poll-pace.ts';
 import type { Task } from './task.ts';
 
 /** First rest when nothing is due. It doubles each time until the store signals work. */
@@ -32,7 +32,7 @@ const MAX_IDLE_REST_MS = 1_000;
 const FULL_REST_MS = 25;
 /** Calls that end within this time give their slots back, and are replaced, in one round trip. */
 const GATHER_MS = 2;
-/** Rest while flow control or the writer holds work back. */
+/** Rest while flow control, the pace or the writer holds work back. */
 const HELD_REST_MS = 50;
 /** Rest while the task type is paused fleet-wide. */
 const PAUSED_REST_MS = 250;
@@ -68,7 +68,8 @@ interface WorkerDeps {
 export class Worker extends LoopService {
   readonly #running = new Set<Promise<void>>();
   readonly #poller: CardPoller;
-  readonly #pace: PollPace;
+  /** null without a rate limit. */
+  readonly #pace: PollPace | null;
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Number of claims that were answered so far. */
@@ -88,10 +89,7 @@ export class Worker extends LoopService {
     super(`worker-${deps.task.taskType}`, deps);
     this.#lastTurnAt = deps.clock.monotonic();
     this.#poller = new CardPoller(deps);
-    const { task, flow, pace = null, clock } = deps;
-    const { interface: interfaceName } = TASKS[task.taskType];
-    const counted = pace?.counts(interfaceName) ? pace : null;
-    this.#pace = new PollPace(task.taskType, interfaceName, counted, clock, flow.cardsPerCall(interfaceName));
+    this.#pace = this.#makePace();
   }
 
   get taskType(): TaskType {
@@ -127,17 +125,13 @@ export class Worker extends LoopService {
     const { work, task, writer, flow, clock } = this.deps;
     this.#workSignalled = false;
     const released = this.#releaseFreed();
-    // Awaited below; it may fail while the pace is asked.
-    released.catch(() => {});
     const isHeld = clock.monotonic() < this.#heldUntil || this.deps.reader.holdsClaims;
-    if (isHeld || writer.room < 1) return this.#hold(released);
+    const room = Math.min(writer.room, this.#pace?.room ?? writer.room);
+    if (isHeld || room < 1) return this.#hold(released);
     const interfaceName = TASKS[task.taskType].interface;
     const { calls, trickle } = flow.permit(interfaceName, this.#inFlight);
-    const allowed = Math.min(this.deps.claimBatch, writer.room, calls);
-    if (allowed < 1) return this.#hold(released);
-    const grant = this.#pace.unlimited ?? (await this.#pace.ask(allowed));
-    const max = Math.min(allowed, grant.cards);
-    if (max < 1) return this.#hold(released, this.#pace.restMs);
+    const max = Math.min(this.deps.claimBatch, room, calls);
+    if (max < 1) return this.#hold(released);
     // A claim without an answer may still be carried out. It is repeated with the same number, so that this worker gets
     // what the first attempt took. Its lease counts from the first attempt.
     this.#claimSentAt ??= clock.monotonic();
@@ -158,17 +152,17 @@ export class Worker extends LoopService {
     this.#lastTurnAt = clock.monotonic();
     const { items, claimedAtMs, freeSlots, pausedMs } = claim.value;
     this.#pausedUntil = clock.monotonic() + pausedMs;
-    this.#pace.note(grant, items.length);
     if (claimedAtMs !== null) {
       const atMs = this.deps.fleetClock.timeOf(claimedAtMs, claimedAt);
-      this.#begin(items, grant, new Deadline(clock, claimedAt, leaseMs, atMs));
+      this.#begin(items, new Deadline(clock, claimedAt, leaseMs, atMs));
     }
-    if (freeSlots === 0 && pausedMs === 0) {
+    // Slots of cards that wait for the rate limits say nothing about the limit of the task type.
+    if (freeSlots === 0 && pausedMs === 0 && this.#pace?.isShort !== true) {
       this.deps.stats.note(task.taskType, 'limitReached');
       flow.makeRoom(interfaceName);
     }
     if (release.status === 'rejected') throw release.reason;
-    if (items.length === max && !trickle) return this.#pace.restMs;
+    if (items.length === max && !trickle) return 0;
     if (this.#freed.length > 0) return GATHER_MS;
     if (pausedMs > 0) return Math.min(pausedMs, PAUSED_REST_MS);
     if (freeSlots === 0) return FULL_REST_MS;
@@ -178,17 +172,26 @@ export class Worker extends LoopService {
   /** Stops claiming, waits for the calls in flight, and gives their slots back. */
   override async stop(): Promise<void> {
     this.#draining = true;
+    this.#pace?.stop();
     this.#stopListening();
     await super.stop();
     await Promise.all(this.#running);
     await this.#releaseFreed();
   }
 
+  #makePace(): PollPace | null {
+    const { task, pace = null, clock, onError } = this.deps;
+    const { taskType } = task;
+    const { interface: interfaceName } = TASKS[taskType];
+    if (pace?.counts(interfaceName) !== true) return null;
+    return new PollPace({ taskType, interfaceName, pace, clock, onGranted: () => this.wake(), onError });
+  }
+
   /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */
-  async #hold(released: Promise<void>, restMs = HELD_REST_MS): Promise<number> {
+  async #hold(released: Promise<void>): Promise<number> {
     await released;
     this.#lastTurnAt = this.deps.clock.monotonic();
-    return restMs;
+    return HELD_REST_MS;
   }
 
   /** Work that was signalled during the turn may have come after its claim, so the next turn follows at once. */
@@ -212,31 +215,29 @@ export class Worker extends LoopService {
     }
   }
 
-  #begin(items: readonly WorkItem[], grant: ClaimGrant, deadline: Deadline): void {
+  #begin(items: readonly WorkItem[], deadline: Deadline): void {
     this.#inFlight += items.length;
     this.deps.writer.reserve(items.length);
-    const run = this.#runBatch(items, grant, deadline);
+    this.#pace?.claimed(items);
+    const run = this.#runBatch(items, deadline);
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
   }
 
-  async #runBatch(items: readonly WorkItem[], grant: ClaimGrant, deadline: Deadline): Promise<void> {
+  async #runBatch(items: readonly WorkItem[], deadline: Deadline): Promise<void> {
     let cards: Map<number, Card>;
-    let current = grant;
     try {
       cards = await this.deps.reader.read(items.map((item) => item.cardId));
-      if (grant.isExpired) current = await this.#pace.renew(items.length);
     } catch (error) {
       this.#heldUntil = this.deps.clock.monotonic() + READ_FAILURE_REST_MS;
       this.deps.onError(error, READ_FAILURE_REST_MS);
       for (const item of items) this.#end(item, 'returned');
       return;
     }
-    const polls = items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, current, deadline));
-    await Promise.all(polls);
+    await Promise.all(items.map((item) => this.#run(item, cards.get(item.cardId) ?? null, deadline)));
   }
 
-  async #run(item: WorkItem, card: Card | null, grant: ClaimGrant, deadline: Deadline): Promise<void> {
+  async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
     const manual = item.lane === 'manual';
     // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done');
@@ -245,8 +246,7 @@ export class Worker extends LoopService {
     // A disabled config stops at once, including its cards in the queue. Manual polls and orders are explicitly asked for.
     if (!manual && !isOrdered && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
-    // Too late, or more cards than calls: a call now would come on top of those that were granted since.
-    if (!grant.spend()) return this.#end(item, 'returned');
+    if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     const poll = await this.#poller.poll(card, deadline);
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : (config?.intervalSeconds ?? 0) * 1_000;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
@@ -263,6 +263,7 @@ export class Worker extends LoopService {
     { outcome = null, failure = null, retry = NO_RETRY }: Ending = {},
   ): void {
     this.#inFlight -= 1;
+    this.#pace?.ended(item);
     this.#freed.push(item);
     this.deps.writer.finish({
       taskType: this.deps.task.taskType,

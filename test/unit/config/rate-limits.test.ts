@@ -32,14 +32,14 @@ it('reads limits of calls and of cards', async () => {
   );
   expect(limits).toEqual([
     { kind: 'calls', interfaces: null, calls: 200, unit: 'second', burst: 50 },
-    { kind: 'calls', interfaces: ['flow', 'stop'], calls: 6_000, unit: 'minute', burst: 20 },
+    { kind: 'calls', interfaces: ['flow', 'stop'], calls: 6_000, unit: 'minute', burst: 40 },
     { kind: 'calls', interfaces: null, calls: 1, unit: 'hour', burst: 1 },
     { kind: 'card', interfaces: ['flow'], everySeconds: 900 },
   ]);
 });
 
 it('the short form is a limit per second for all calls', async () => {
-  const limit = { kind: 'calls', interfaces: null, calls: 50, unit: 'second', burst: 10 };
+  const limit = { kind: 'calls', interfaces: null, calls: 50, unit: 'second', burst: 20 };
   expect(await limitsOf('  rate_limit_per_second: 50\n')).toEqual([limit]);
   expect(await limitsOf('', { CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND: '50' })).toEqual([limit]);
 });
@@ -51,12 +51,12 @@ it('of the short form and the list, the stricter is in force', async () => {
     return limits.map((limit) => limit.kind === 'calls' && [limit.calls, limit.burst]);
   };
   expect(await perSecond('50')).toEqual([
-    [50, 10],
-    [20, 4],
+    [50, 20],
+    [20, 8],
   ]);
   expect(await perSecond('100')).toEqual([
-    [80, 20],
-    [20, 4],
+    [80, 30],
+    [20, 8],
   ]);
 });
 

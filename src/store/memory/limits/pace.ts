@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Pace, PaceGrant, PaceRequest, PaceState } from '../../ports/live/pace.ts';
 import { EmbeddedPaceLimit } from './pace-limit.ts';
 
-const MOST_LIFE_MS = 250;
+const MOST_LIFE_MS = 500;
 
 export class EmbeddedPace implements Pace {
   readonly #limits = new Map<string, EmbeddedPaceLimit>();

@@ -13,7 +13,7 @@
 -- many calls it waits for, and until when it counts as waiting. `virtual` is the tag of the last grant: a participant
 -- that did not wait starts there and cannot claim what it did not want before.
 local LIMIT_KEPT_MS, SILENT_MS, CLOCK_STEP_MS = 10000, 3000, 1000
-local LIFE_LEAST_MS, LIFE_MOST_MS = 100, 250
+local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
 -- Who waits asks again at least once a second; a late one keeps its turn for half a second.
 local ASKS_EVERY_MS, TURN_KEPT_MS = 1000, 500
 local RETURNS_KNOWN = 16
@@ -55,8 +55,9 @@ for id, limit in pairs(limits) do
     gone[#gone + 1] = id
   else
     local rate = limit.rate / 1000
-    limit.life = math.min(LIFE_MOST_MS, math.max(LIFE_LEAST_MS, limit.burst / (2 * rate)))
-    limit.capacity = math.max(1, math.floor(limit.burst - rate * limit.life))
+    local share = math.ceil(limit.burst * CAPACITY_SHARE)
+    limit.life = math.min(LIFE_MOST_MS, math.max(LIFE_LEAST_MS, (limit.burst - share) / rate))
+    limit.capacity = math.max(1, math.floor(limit.burst - rate * limit.life + 1e-9))
     limit.per_ms = math.min(rate, (1 + limit.burst - limit.capacity) / (1 / rate + limit.life))
     local passed = now - limit.at
     if passed > SILENT_MS or passed < -CLOCK_STEP_MS then

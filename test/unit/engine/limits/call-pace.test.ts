@@ -3,7 +3,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
-import { PollPace } from '../../../../src/engine/work/poll-pace.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { Pace } from '../../../../src/store/ports/live/pace.ts';
@@ -58,85 +57,18 @@ it('exists only with a limit that counts calls', () => {
   expect(callPaceOf(limits, deps)).toBeNull();
 });
 
-it('asks for one call to look for work, and for more when it was used', async () => {
-  const pace = paceOf([LIMIT]);
-  await fill(pace);
-  const polls = new PollPace('realname', 'realname', pace, clock);
-  const look = await polls.ask(50);
-  expect(look.cards).toBe(1);
-  polls.note(look, 1);
-  const more = await polls.ask(50);
-  expect(more.cards).toBeGreaterThan(3);
-  polls.note(more, 0);
-  expect((await polls.ask(50)).cards, 'looks again').toBe(0);
-  expect(polls.restMs, 'calls were short').toBeGreaterThan(0);
-});
-
-it('gives back what a claim did not need', async () => {
-  const pace = paceOf([LIMIT]);
-  await fill(pace);
-  const polls = new PollPace('realname', 'realname', pace, clock);
-  const before = (
-    await live.pace.take({ participant: 'package', interfaceName: 'stop', calls: 99, limits: [] })
-  ).calls;
-  await fill(pace);
-  const look = await polls.ask(50);
-  polls.note(look, 0);
-  const after = await live.pace.take({
-    participant: 'package',
-    interfaceName: 'stop',
-    calls: 99,
-    limits: [],
-  });
-  expect(after.calls).toBe(before);
-});
-
-it('does not ask again before a call is likely to be granted', async () => {
-  let asked = 0;
-  const pace = paceOf([LIMIT], {
-    take: (request) => {
-      asked += 1;
-      return live.pace.take(request);
-    },
-  });
-  const polls = new PollPace('realname', 'realname', pace, clock);
-  expect((await polls.ask(5)).cards).toBe(0);
-  const { restMs } = polls;
-  expect(restMs).toBeGreaterThan(50);
-  await polls.ask(5);
-  expect(asked).toBe(1);
-  clock.advance(restMs);
-  expect((await polls.ask(5)).cards).toBe(1);
-  expect(asked).toBe(2);
-});
-
-it('uses no grant that is late, and gives it back', async () => {
+it('a follow-up call uses no grant that is late', async () => {
   const pace = paceOf([LIMIT], {
     take: async (request) => {
       const grant = await live.pace.take(request);
-      if (request.calls > 0) clock.advance(251);
+      if (request.calls > 0) clock.advance(501);
       return grant;
     },
   });
   await fill(pace);
-  const polls = new PollPace('realname', 'realname', pace, clock);
-  expect((await polls.ask(1)).cards).toBe(0);
   const late = pace.followUp('stop', 1_000);
   await clock.run(5_000);
   expect(await late).toBe(false);
-});
-
-it('a grant that expires while cards are read is asked for again', async () => {
-  const pace = paceOf([LIMIT]);
-  await fill(pace);
-  const polls = new PollPace('realname', 'realname', pace, clock);
-  const grant = await polls.ask(1);
-  clock.advance(10_000);
-  expect(grant.spend(), 'after a stop of the process').toBe(false);
-  await fill(pace);
-  const anew = await polls.renew(1);
-  expect(anew.spend()).toBe(true);
-  expect(anew.spend(), 'one call').toBe(false);
 });
 
 it('a follow-up call waits for its turn, and gives up at its time', async () => {
