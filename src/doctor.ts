@@ -70,6 +70,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     timeZone: config.timeZone,
     version: VERSION,
     stops: config.stops,
+    rateLimits: config.gateway.rateLimits,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: silentLogger(),
@@ -82,6 +83,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     settle: () => systemClock.sleep(SETTLE_MS),
     upkeep: { cleanupSchedule: config.cleanup.schedule },
     stops: config.stops,
+    rateLimits: config.gateway.rateLimits,
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }

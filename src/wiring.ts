@@ -161,6 +161,7 @@ function buildOperations(
     timeZone: config.timeZone,
     version: VERSION,
     stops: config.stops,
+    rateLimits: config.gateway.rateLimits,
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {

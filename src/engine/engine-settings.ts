@@ -18,7 +18,8 @@ type Sections = Pick<
 >;
 
 export interface EngineSettings extends Sections {
-  readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'>;
+  readonly gateway: Pick<DaemonConfig['gateway'], 'maxConcurrency'> &
+    Partial<Pick<DaemonConfig['gateway'], 'rateLimits'>>;
   readonly instanceId: string;
   readonly hostname: string;
   readonly pid: number;

@@ -270,21 +270,20 @@ export class Engine implements Service {
     const work = this.#counts.counted(live.work);
     const { stops, resumes } = records;
     const stopRules = () => this.#stopRules.rules;
-    const reader = this.#reader;
-    const { maxMbitPerSecond } = usage;
-    const readings = { calendar, maxMbitPerSecond, meter };
-    const taskDeps = { gateway, stops, resumes, audit, reader, stopRules, ...readings, ...polling, log };
+    const readings = { calendar, maxMbitPerSecond: usage.maxMbitPerSecond, meter, reader: this.#reader };
+    const taskDeps = { gateway, stops, resumes, audit, stopRules, ...readings, ...polling, log };
     return TASK_TYPES.map(
       (taskType) =>
         new Worker({
           task: makeTask(taskType, taskDeps),
           instanceId: this.settings.instanceId,
           work,
-          reader,
+          reader: this.#reader,
           writer: this.#writer,
           stats: this.#stats,
           flow: gateway,
           pace: this.deps.pace ?? null,
+          rateLimits: this.settings.gateway.rateLimits ?? [],
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
           clock,

@@ -1,6 +1,7 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -69,6 +70,8 @@ interface OperationsOptions {
   readonly timeZone: string;
   readonly version: string;
   readonly stops: StopSettings;
+  /** What the gateway allows; absent: no limit. */
+  readonly rateLimits?: readonly RateLimit[];
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
@@ -88,6 +91,7 @@ export function openOperations({
   timeZone,
   version,
   stops,
+  rateLimits = [],
   guard,
   tester,
   auditLog,
@@ -119,7 +123,7 @@ export function openOperations({
     history: new HistoryOperations(live, clock),
     failures: new FailureOperations(live),
     pauses,
-    configs: new ConfigOperations(records, live, clock, audit),
+    configs: new ConfigOperations(records, live, clock, audit, rateLimits),
     init: new InitOperations(live, clock, audit),
     triggers: new TriggerOperations(live, records, audit, limits.maxOpenTriggers),
     alerts: new AlertOperations(records.alerts, {

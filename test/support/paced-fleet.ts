@@ -1,19 +1,21 @@
 // Three daemons that have more to poll than the gateway allows, and a gateway that notes when each call arrives. Used by the
 // e2e and the long test of the pace.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { perInterface } from '../../src/domain/gateway-interface.ts';
-import { defaultBurst } from '../../src/domain/limits/rate-limit.ts';
+import type { PaceBucket } from '../../src/domain/limits/rate-limit.ts';
 import { Fleet } from './fleet.ts';
 import { GrantRecord } from './grant-record.ts';
 import { waitFor } from './processes.ts';
 import { healthy, type ScriptedGateway, startScriptedGateway } from './scripted-gateway.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
-export const CALLS_PER_SECOND = 50;
-/** As the gateway counts: calls per millisecond, and the burst. */
-export const ALLOWED = {
-  perMs: CALLS_PER_SECOND / 1_000,
-  capacity: defaultBurst(CALLS_PER_SECOND),
-  lifeMs: 0,
-};
+/** What the gateway allows. */
+export interface AllowedCalls {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
 const CARDS = 600;
 const INTERVAL_SECONDS = 5;
 const DAEMONS = 3;
@@ -26,9 +28,10 @@ export class PacedFleet {
     readonly fleet: Fleet,
     readonly gateway: ScriptedGateway,
     private readonly pulse: NodeJS.Timeout,
+    private readonly calls: AllowedCalls,
   ) {}
 
-  static async start(): Promise<PacedFleet> {
+  static async start(allowed: AllowedCalls): Promise<PacedFleet> {
     // A call that is noticed after a stall of this process may have arrived at any time since the loop was last alive.
     let aliveAt = performance.now();
     const pulse = setInterval(() => {
@@ -39,17 +42,26 @@ export class PacedFleet {
       arrived(call.interfaceName, aliveAt, performance.now());
       return { ...healthy(call), delayMs: 20 };
     });
+    const config = join(temporaryDirectory('paced'), 'cardpoll.yaml');
+    const { perSecond, burst } = allowed;
+    const yaml = `gateway:\n  rate_limits:\n    - { per_second: ${perSecond}, burst: ${burst} }\n`;
+    writeFileSync(config, yaml, { mode: 0o600 });
     const fleet = await Fleet.start({
       gatewayUrl: gateway.url,
-      env: { CARDPOLL_GATEWAY_RATE_LIMIT_PER_SECOND: String(CALLS_PER_SECOND) },
+      env: { CARDPOLL_CONFIG: config },
     });
-    const paced = new PacedFleet(fleet, gateway, pulse);
+    const paced = new PacedFleet(fleet, gateway, pulse, allowed);
     arrived = (name, from, to) => paced.record.add(name, 1, from, to);
     for (let i = 0; i < DAEMONS; i += 1) await fleet.startDaemon();
     await fleet.setIntervals(INTERVAL_SECONDS);
     await fleet.importCards(CARDS);
     await paced.polling();
     return paced;
+  }
+
+  /** As the gateway counts. */
+  get allowed(): PaceBucket {
+    return { perMs: this.calls.perSecond / 1_000, capacity: this.calls.burst, lifeMs: 0 };
   }
 
   forget(): void {
@@ -63,7 +75,7 @@ export class PacedFleet {
     await waitFor(
       () => {
         const { realname, flow, card_status } = since();
-        return Math.min(realname, flow, card_status) > CALLS_PER_SECOND / 3;
+        return Math.min(realname, flow, card_status) > this.calls.perSecond / 3;
       },
       { what: 'cards to be polled for every type' },
     );

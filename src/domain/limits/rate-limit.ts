@@ -46,6 +46,23 @@ export function rateLimitId({ interfaces, unit }: Pick<CallRateLimit, 'interface
   return `${interfaces?.join('+') ?? 'all'}/${unit}`;
 }
 
+/** The limits that count calls, as the live store takes them. */
+export function callLimitsOf(limits: readonly RateLimit[]) {
+  return limits.flatMap((limit) => {
+    if (limit.kind !== 'calls') return [];
+    const { interfaces, burst } = limit;
+    return { id: rateLimitId(limit), interfaces, perSecond: perSecondOf(limit), burst };
+  });
+}
+
+/** @returns the shortest interval that the gateway allows for polls that begin with this interface; 0 without a limit. */
+export function leastIntervalSeconds(limits: readonly RateLimit[], name: InterfaceName): number {
+  const counted = limits.flatMap((limit) =>
+    limit.kind === 'card' && limit.interfaces?.includes(name) !== false ? limit.everySeconds : [],
+  );
+  return Math.max(0, ...counted);
+}
+
 /** Two limits with one name as one: the stricter rate and the stricter burst. */
 export function stricterOf(a: CallRateLimit, b: CallRateLimit): CallRateLimit {
   return { ...a, calls: Math.min(a.calls, b.calls), burst: Math.min(a.burst, b.burst) };

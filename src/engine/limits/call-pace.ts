@@ -4,7 +4,7 @@
 // A grant ages from the moment it was asked for, by the monotonic clock: a process that was stopped, or whose event loop
 // stalled, finds it expired and sends nothing. What is granted and not used is given back or lost, never used later.
 import type { InterfaceName } from '../../domain/gateway-interface.ts';
-import { perSecondOf, type RateLimit, rateLimitId, rateLimitWords } from '../../domain/limits/rate-limit.ts';
+import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -34,26 +34,12 @@ interface CallPaceDeps {
   readonly onError: LoopErrorHandler;
 }
 
-/** @returns the limits that count calls, as the live store takes them. */
-function paceLimitsOf(limits: readonly RateLimit[]): readonly PaceLimit[] {
-  return limits.flatMap((limit) =>
-    limit.kind === 'calls'
-      ? {
-          id: rateLimitId(limit),
-          interfaces: limit.interfaces,
-          perSecond: perSecondOf(limit),
-          burst: limit.burst,
-        }
-      : [],
-  );
-}
-
 /** @returns null without a limit that counts calls: then nothing is asked. */
 export function callPaceOf(
   limits: readonly RateLimit[],
   deps: Omit<CallPaceDeps, 'limits'>,
 ): CallPace | null {
-  const counted = paceLimitsOf(limits);
+  const counted = callLimitsOf(limits);
   if (counted.length === 0) return null;
   deps.log.info({ rate_limits: limits.map(rateLimitWords) }, 'gateway calls are paced');
   return new CallPace({ ...deps, limits: counted });

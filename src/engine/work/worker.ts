@@ -6,6 +6,7 @@
 // reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
 // signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
+import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
@@ -56,6 +57,8 @@ interface WorkerDeps {
   readonly flow: FlowControl;
   /** Absent without a rate limit. */
   readonly pace?: Pick<CallPace, 'counts' | 'forPolls'> | null;
+  /** Absent without one. */
+  readonly rateLimits?: readonly RateLimit[];
   readonly matcher: () => ConfigMatcher;
   readonly fleetClock: Pick<FleetClock, 'timeOf'>;
   readonly clock: Clock;
@@ -70,6 +73,8 @@ export class Worker extends LoopService {
   readonly #poller: CardPoller;
   /** null without a rate limit. */
   readonly #pace: PollPace | null;
+  /** The gateway limits the polls of one card, so a card that failed is left to its ring. */
+  readonly #isCardLimited: boolean;
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Number of claims that were answered so far. */
@@ -90,6 +95,8 @@ export class Worker extends LoopService {
     this.#lastTurnAt = deps.clock.monotonic();
     this.#poller = new CardPoller(deps);
     this.#pace = this.#makePace();
+    const { interface: interfaceName } = TASKS[deps.task.taskType];
+    this.#isCardLimited = leastIntervalSeconds(deps.rateLimits ?? [], interfaceName) > 0;
   }
 
   get taskType(): TaskType {
@@ -248,7 +255,8 @@ export class Worker extends LoopService {
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
     const poll = await this.#poller.poll(card, deadline);
-    const intervalMs = isOrdered ? ORDER_RETRIED_MS : (config?.intervalSeconds ?? 0) * 1_000;
+    const retriesMs = this.#isCardLimited ? 0 : (config?.intervalSeconds ?? 0) * 1_000;
+    const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
       return this.#end(item, 'done', { outcome: poll.outcome, retry: retryOf(null, intervalMs) });

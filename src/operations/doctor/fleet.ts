@@ -1,5 +1,6 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
+import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
@@ -8,6 +9,7 @@ import { databaseOutagesOf } from '../health/database-outages.ts';
 import type { Overview } from '../stats/stats-report.ts';
 import { answered } from './finding.ts';
 import { instanceFindings } from './instances.ts';
+import { rateLimitFindings } from './rate-limits.ts';
 import { ringSampleFindings } from './ring-sample.ts';
 import { runningCountFindings } from './running-counts.ts';
 import { stopModeFindings } from './stop-mode.ts';
@@ -22,12 +24,13 @@ interface FleetFacts {
   readonly settle: () => Promise<void>;
   readonly upkeep: UpkeepSettings;
   readonly stops: StopSettings;
+  readonly rateLimits: readonly RateLimit[];
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, upkeep, stops } = facts;
+  const { live, records, clock, random, settle, upkeep, stops, rateLimits } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = databaseOutagesOf(instances)?.leaderless !== true;
@@ -36,6 +39,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
+    answered('rate limits', () => rateLimitFindings(records, rateLimits)),
     answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

@@ -9,6 +9,7 @@ import { carrierWords, type FailingCarrier } from '../../domain/results/failing-
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
+import { type PaceNeed, paceShortText } from '../limits/pace-share.ts';
 import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
 import { type DatabaseOutages, outageWords } from './database-outages.ts';
@@ -39,13 +40,14 @@ type HealthCode =
   | 'interval_missed'
   | 'limit_reduced'
   | 'overloaded'
+  | 'pace_short'
   | StopCode
   | 'no_worker'
   | 'database_outage'
   | 'init_stuck'
   | 'clocks_differ';
 
-export interface TaskHealthInputs extends HealthInputs {
+export interface TaskHealthInputs extends HealthInputs, PaceNeed {
   readonly taskType: TaskType;
   readonly due: number;
   readonly inFlight: number;
@@ -55,8 +57,6 @@ export interface TaskHealthInputs extends HealthInputs {
   readonly effectiveConcurrency: number;
   /** Why the limit in force is below the configured one, with figures; null: it is not, or the reason is unknown. */
   readonly limitReason: string | null;
-  /** Configured interval of the ring that is furthest behind; null without an enabled ring. */
-  readonly intervalSeconds: number | null;
   readonly achievedIntervalSeconds: number | null;
   /** null: not known, or a task type that stops no cards. */
   readonly stops: StopFigures | null;
@@ -267,7 +267,10 @@ function limitReasons(inputs: TaskHealthInputs): Cause[] {
       command: 'cardpoll concurrency advise',
     });
   }
-  if (remedy !== null) {
+  const text = paceShortText(inputs);
+  if (text !== null) {
+    reasons.push({ code: 'pace_short', severity: 'warning', text, command: 'cardpoll configs' });
+  } else if (remedy !== null) {
     const { raiseTo } = remedy;
     reasons.push({
       code: 'overloaded',

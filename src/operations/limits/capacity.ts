@@ -2,7 +2,8 @@
 // numbers for API, command line and doctor. Used by stats.ts and health-reasons.ts. Pure.
 //
 // Capacity follows Little's law: a limit of n calls of d seconds each allows n / d polls a second. It is computed from
-// the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more.
+// the limit in force, so it falls when the fleet lowers that limit for a gateway that cannot take more. The rate limits of
+// the gateway (pace-share.ts) can allow less.
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { rounded } from '../../domain/rounded.ts';
 import type { TaskType } from '../../domain/task-type.ts';
@@ -19,6 +20,8 @@ export interface CapacityInputs {
   readonly effectiveConcurrency: number;
   /** Mean of the last five minutes; null without a poll in them. */
   readonly avgDurationMs: number | null;
+  /** Polls a second that the rate limits allow; null without a limit. */
+  readonly allowedPerSecond: number | null;
 }
 
 export interface Capacity extends CapacityReport {
@@ -51,7 +54,8 @@ export function capacityOf(inputs: CapacityInputs): Capacity {
       remedy: null,
     };
   }
-  const capacity = perSecond(inputs.effectiveConcurrency, avgDurationMs);
+  const allowed = inputs.allowedPerSecond ?? Number.POSITIVE_INFINITY;
+  const capacity = Math.min(perSecond(inputs.effectiveConcurrency, avgDurationMs), allowed);
   const drains = capacity > demand || owedCards === 0;
   return {
     demandPerSecond: demand,
@@ -99,10 +103,11 @@ function drainSecondsOf(owedCards: number, demand: number, capacity: number): nu
 }
 
 function remedyFor(inputs: CapacityInputs, avgDurationMs: number, capacity: number): Remedy {
-  const { taskType, demandPerSecond, maxConcurrency, effectiveConcurrency } = inputs;
+  const { taskType, demandPerSecond, maxConcurrency, effectiveConcurrency, allowedPerSecond } = inputs;
   const wanted = demandPerSecond + (demandPerSecond * SPARE_PERCENT) / 100;
   const needed = Math.ceil((wanted * avgDurationMs) / 1000);
-  const allowed = effectiveConcurrency === maxConcurrency && needed <= MAX_CONCURRENCY_BOUNDS.max;
+  const isPaced = allowedPerSecond !== null && wanted > allowedPerSecond;
+  const allowed = !isPaced && effectiveConcurrency === maxConcurrency && needed <= MAX_CONCURRENCY_BOUNDS.max;
   return {
     taskType,
     raiseTo: allowed ? needed : null,

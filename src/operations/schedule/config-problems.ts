@@ -1,6 +1,8 @@
 // Problems of a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing: configs may be
 // created step by step, and with plain SQL.
+import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../bounds.ts';
 
 /** @param members number of members of the config's ring; null if not known (yet) */
@@ -9,6 +11,7 @@ export function problemsOf(
   all: readonly PollingConfig[],
   members: number | null,
   intervalSecondsBounds: Bounds,
+  rateLimits: readonly RateLimit[] = [],
 ): string[] {
   const problems: string[] = [];
   const covering = coveringConfigs(config, all);
@@ -19,10 +22,24 @@ export function problemsOf(
   if (intervalSeconds < intervalSecondsBounds.min || intervalSeconds > intervalSecondsBounds.max) {
     problems.push(`interval_seconds ${wholeNumberWithin(intervalSecondsBounds)}`);
   }
+  const frequent = tooFrequent(config.taskType, intervalSeconds, rateLimits);
+  if (frequent !== null) problems.push(`interval_seconds ${frequent}`);
   if (!all.some((other) => other.taskType === config.taskType && other.status === 1)) {
     problems.push(`no enabled config polls ${config.taskType}`);
   }
   return problems;
+}
+
+/** @returns why the gateway does not allow this interval; null when it does. */
+export function tooFrequent(
+  taskType: TaskType,
+  intervalSeconds: number,
+  rateLimits: readonly RateLimit[],
+): string | null {
+  const { interface: interfaceName } = TASKS[taskType];
+  const least = leastIntervalSeconds(rateLimits, interfaceName);
+  if (intervalSeconds >= least) return null;
+  return `must be at least ${least}: gateway.rate_limits allows one poll of a card by ${interfaceName} every ${least} s`;
 }
 
 /** @returns configs that win over this one and together take all its cards; none when some cards are left for it. */

@@ -4,6 +4,7 @@
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
+import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
   INTERVAL_SECONDS_BOUNDS,
@@ -20,7 +21,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { type Bounds, isWithin, wholeNumberWithin } from '../bounds.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
-import { problemsOf } from './config-problems.ts';
+import { problemsOf, tooFrequent } from './config-problems.ts';
 import type { ConfigReport } from './schedule-report.ts';
 
 export const CONFIG_NAME_LENGTH = 200;
@@ -36,6 +37,7 @@ export class ConfigOperations {
     private readonly live: LiveStore,
     private readonly clock: Clock,
     private readonly audit: Audit,
+    private readonly rateLimits: readonly RateLimit[] = [],
   ) {}
 
   /** @returns the configs in order of id. */
@@ -55,6 +57,7 @@ export class ConfigOperations {
   /** @throws CardpollError `invalid`, which names each field out of bounds. */
   async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
     requireSensible(config);
+    this.#requireAllowed(config);
     const created = await this.audit.change(actor, async ({ configs }, note) => {
       const after = await configs.create(config);
       note({ action: 'config.create', object: objectOf(after.id), before: null, after });
@@ -77,6 +80,10 @@ export class ConfigOperations {
       const before = (await configs.list()).find((config) => config.id === id);
       if (before === undefined) throw unknown(id);
       requireVersion(configVersion(before), expected);
+      // A config that was too frequent before may still be renamed or disabled.
+      if (patch.intervalSeconds !== undefined || patch.taskType !== undefined) {
+        this.#requireAllowed({ ...before, ...patch });
+      }
       const after = await configs.update(id, patch);
       if (after === null) throw unknown(id);
       note({ action: 'config.update', object: objectOf(id), before, after });
@@ -94,6 +101,12 @@ export class ConfigOperations {
       return before;
     });
     return this.#reportOf(removed);
+  }
+
+  /** The gateway limits how often one card may be polled. */
+  #requireAllowed({ taskType, intervalSeconds }: NewConfig): void {
+    const problem = tooFrequent(taskType, intervalSeconds, this.rateLimits);
+    if (problem !== null) refuse([{ field: 'intervalSeconds', message: problem }]);
   }
 
   async #reportOf(config: PollingConfig): Promise<ConfigReport> {
@@ -115,7 +128,7 @@ export class ConfigOperations {
       members,
       achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
       skippedRevolutions: rings === null ? null : (ring?.skippedRevolutions ?? 0),
-      problems: problemsOf(config, all, isLoaded ? members : null, INTERVAL_SECONDS_BOUNDS),
+      problems: problemsOf(config, all, isLoaded ? members : null, INTERVAL_SECONDS_BOUNDS, this.rateLimits),
     };
   }
 
@@ -152,9 +165,11 @@ function requireSensible(fields: ConfigPatch): void {
   if (taskType !== undefined && !TASK_TYPES.includes(taskType)) {
     problems.push({ field: 'taskType', message: `must be one of ${TASK_TYPES.join(', ')}` });
   }
-  if (problems.length > 0) {
-    throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields: problems });
-  }
+  if (problems.length > 0) refuse(problems);
+}
+
+function refuse(fields: readonly FieldProblem[]): never {
+  throw new CardpollError('invalid', 'invalid_field', 'a value is out of bounds', { fields });
 }
 
 function objectOf(id: number): string {

@@ -17,6 +17,7 @@ import { type StopFigures, stopNumbersOf } from '../health/stop-figures.ts';
 import { adviceOf, fleetCapacityOf, roundedCapacity } from '../limits/capacity.ts';
 import type { ConcurrencyOperations } from '../limits/concurrency.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
+import { paceShareOf } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init-report.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
@@ -83,13 +84,17 @@ export class StatsOperations {
   }
 
   async #tasks({ gateway, pauses, stops, since }: Surroundings): Promise<MeasuredTask[]> {
-    const { work } = this.deps.live;
+    const { live } = this.deps;
     const nowMs = this.deps.clock.now();
     const readings = await this.#read();
     const isReduced = ({ effectiveConcurrency, concurrency }: QueueStats) =>
       effectiveConcurrency < concurrency.max;
+    const rateLimits = await live.pace.states();
+    const demand = perTaskType(
+      (taskType) => readings.find(({ queue }) => queue.taskType === taskType)?.queue.demandPerSecond ?? 0,
+    );
     const limits = await Promise.all(
-      readings.map(({ queue }) => (isReduced(queue) ? work.limitRecord(queue.taskType) : null)),
+      readings.map(({ queue }) => (isReduced(queue) ? live.work.limitRecord(queue.taskType) : null)),
     );
     return readings.map(({ queue, reading }, i) =>
       taskStatsOf(queue, reading, {
@@ -99,6 +104,7 @@ export class StatsOperations {
         breakers: breakersOf(queue.taskType, gateway),
         stops: queue.taskType === 'package' ? stops : null,
         limitReason: limits[i]?.reason ?? null,
+        paceShare: paceShareOf(queue.taskType, rateLimits, demand),
         since,
       }),
     );

@@ -18,7 +18,10 @@ export interface MeasuredTask extends TaskStats {
 }
 
 /** Facts about a task type in addition to its own numbers. */
-type TaskSurroundings = Pick<TaskHealthInputs, 'pauses' | 'breakers' | 'stops' | 'limitReason' | 'since'>;
+type TaskSurroundings = Pick<
+  TaskHealthInputs,
+  'pauses' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
+>;
 
 export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
@@ -54,6 +57,7 @@ export function taskStatsOf(
     maxConcurrency: concurrency.max,
     effectiveConcurrency,
     avgDurationMs,
+    allowedPerSecond: surroundings.paceShare?.perSecond ?? null,
   });
   // Judged before rounding, so that 89.999 % does not count as 90 %.
   const healthReasons = taskReasons({

@@ -45,6 +45,7 @@ async function look(over: Partial<Facts> = {}) {
     settle: async () => {},
     upkeep: { cleanupSchedule: '0 3 * * *' },
     stops: DEFAULT_STOPS,
+    rateLimits: [],
     overview: () => stores.operations().stats.overview(),
     ...over,
   });

@@ -22,6 +22,8 @@ const FINE: TaskHealthInputs = {
   maxConcurrency: 100,
   effectiveConcurrency: 100,
   limitReason: null,
+  demandPerSecond: 10,
+  paceShare: null,
   intervalSeconds: 60,
   achievedIntervalSeconds: 60,
   stops: CALM_STOPS,
@@ -35,6 +37,19 @@ const FINE: TaskHealthInputs = {
 };
 const PAUSE = { source: 'operator', by: 'operator/0', reason: 'maintenance', secondsLeft: 59.5 };
 const BREAKER = { name: 'realname', isOpen: true, reason: '20 calls in a row failed', instances: 2 };
+
+it('rate limits that allow less than the schedule needs are the reason, not the limit of calls', () => {
+  const remedy = { taskType: 'realname', raiseTo: null, intervalFactor: 6 } as const;
+  const paceShare = { perSecond: 2, ofPerSecond: 2 };
+  expect(taskReasons({ ...FINE, paceShare, remedy })).toMatchObject([
+    {
+      code: 'pace_short',
+      severity: 'warning',
+      text: 'the rate limits are short: 2 calls a second allow 600 cards every 5 min; configured: 60 s',
+    },
+  ]);
+  expect(taskReasons({ ...FINE, paceShare: { perSecond: 10, ofPerSecond: 50 } })).toEqual([]);
+});
 
 describe('reasons of a task type', () => {
   it('are none when all is well', () => {

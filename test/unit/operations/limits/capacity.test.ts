@@ -13,6 +13,7 @@ const IDLE: CapacityInputs = {
   maxConcurrency: 100,
   effectiveConcurrency: 100,
   avgDurationMs: 100,
+  allowedPerSecond: null,
 };
 
 describe('capacity of a task type', () => {

@@ -131,6 +131,7 @@ const FREE = {
   breakers: [],
   stops: null,
   limitReason: null,
+  paceShare: null,
   since: new Map<string, number>(),
 };
 

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
+import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
+import type { TaskType } from '../../../../src/domain/task-type.ts';
+import { rateLimitFindings } from '../../../../src/operations/doctor/rate-limits.ts';
+import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+
+const LIMIT: RateLimit = { kind: 'calls', interfaces: null, calls: 200, unit: 'second', burst: 80 };
+const PER_CARD: RateLimit = { kind: 'card', interfaces: ['flow'], everySeconds: 900 };
+
+const config = (id: number, taskType: TaskType, intervalSeconds: number, status: 0 | 1 = 1) =>
+  ({ id, taskType, intervalSeconds, status }) as PollingConfig;
+const find = (limits: readonly RateLimit[], cards: number, ...configs: PollingConfig[]) => {
+  const records = { configs: { list: async () => configs }, cards: { estimate: async () => cards } };
+  return rateLimitFindings(records as unknown as RecordStore, limits);
+};
+
+it('says nothing without a limit, and names limits that are enough', async () => {
+  expect(await find([], 1e7, config(1, 'realname', 60))).toEqual([]);
+  expect(await find([LIMIT, PER_CARD], 1_000, config(1, 'carddata', 900))).toMatchObject([
+    { status: 'ok', detail: '200 calls a second, burst 80; one poll of a card (flow) every 900 s' },
+  ]);
+});
+
+it('says what the limits allow where the configs need more', async () => {
+  const configs = [config(1, 'realname', 1_800), config(2, 'carddata', 1, 0)];
+  expect(await find([LIMIT], 10_000_000, ...configs)).toMatchObject([
+    {
+      status: 'warning',
+      detail: 'realname: 200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min',
+    },
+  ]);
+});
+
+it('names a config that polls a card more often than allowed', async () => {
+  expect(await find([PER_CARD], 10, config(1, 'realname', 60), config(2, 'carddata', 300))).toMatchObject([
+    {
+      status: 'warning',
+      detail: expect.stringContaining('config 2: interval_seconds is 300, and must be at least 900'),
+      command: 'cardpoll configs set 2 --interval-seconds SECONDS',
+    },
+  ]);
+});
