@@ -201,10 +201,11 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: 
     }
     case 'remainder': {
       const { unit } = reading;
-      const remaining = checked(reading.remaining, VOLUME(unit), (raw) => volumeOf(raw, (volume) => volume));
       const total = checked(reading.total, VOLUME(unit), (raw) => volumeOf(raw, (volume) => volume));
+      // A card that used more than its total has less than nothing left.
+      const remaining = checked(reading.remaining, `a number of ${unit}`, signedVolumeOf);
       return (body) => {
-        const used = Number(total(body)) - Number(remaining(body));
+        const used = total(body) - remaining(body);
         if (used >= 0 && used <= MAX_USED_MB) return megabytes(used, unit);
         throw new GatewayError('malformed', `${reading.remaining} is more than ${reading.total}`);
       };
@@ -234,6 +235,13 @@ function volumeOf(raw: unknown, convert: (volume: number) => number): number | n
   if (typeof value !== 'number' || !(value >= 0)) return null;
   const volume = convert(value);
   return volume <= MAX_USED_MB ? volume : null;
+}
+
+function signedVolumeOf(raw: unknown): number | null {
+  const isNegative = typeof raw === 'number' ? raw < 0 : typeof raw === 'string' && raw.startsWith('-');
+  if (!isNegative) return volumeOf(raw, (volume) => volume);
+  const volume = volumeOf(typeof raw === 'number' ? -raw : String(raw).slice(1), (positive) => positive);
+  return volume === null ? null : -volume;
 }
 
 function statusOf(raw: unknown, mayBeNumber: boolean): string | null {

@@ -18,7 +18,7 @@ const LEAST_TIME_MS = 20;
 const MAX_ALONE = 10_000;
 
 /** The answer for a card: each has its own. */
-export type CardAnswer = GatewayAnswer | GatewayError;
+type CardAnswer = GatewayAnswer | GatewayError;
 
 /** @param startWithinMs the call draws from the rate limits itself, and waits for at most so long; absent: it is granted. */
 export type SendBatch = (
@@ -82,7 +82,7 @@ export class CardBatch {
       const cards = group.map(({ card }) => card);
       const answers = await this.send(cards, this.#leftMs(group), startWithinMs);
       this.#succeededAt = this.clock.monotonic();
-      group.forEach((waiting, i) => this.#end(waiting, answers[i]));
+      for (const [i, waiting] of group.entries()) this.#end(waiting, answers[i]);
     } catch (error) {
       if (group.length > 1 && this.#mayBeOneCard(error)) {
         const middle = group.length >> 1;
@@ -109,9 +109,12 @@ export class CardBatch {
   }
 
   #end({ card, resolve, reject }: Waiting, answer: CardAnswer | undefined): void {
-    if (answer === undefined || answer instanceof Error) return reject(answer);
-    this.#alone.delete(card.cardId);
-    resolve(answer);
+    if (answer === undefined || answer instanceof Error) {
+      reject(answer);
+    } else {
+      this.#alone.delete(card.cardId);
+      resolve(answer);
+    }
   }
 
   /** Overload, credentials and the network are no matter of one card. */

@@ -124,10 +124,10 @@ export class GatewayClient implements UpstreamGateway {
     const ended = await this.#perform(route, different, timeoutMs);
     try {
       if (ended.error !== null) throw ended.error;
-      const valueOf = route.answers.readBatch(ended.body);
+      const readCard = route.answers.readBatch(ended.body);
       return cards.map((card) => {
         try {
-          return this.#succeeded(route, card, ended, valueOf(card.iccid));
+          return this.#succeeded(route, card, ended, readCard(card.iccid));
         } catch (error) {
           return this.#failed(route, card, ended, error);
         }

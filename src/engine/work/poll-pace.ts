@@ -29,6 +29,8 @@ interface PollPaceDeps {
   readonly taskType: TaskType;
   readonly interfaceName: InterfaceName;
   readonly pace: Pick<CallPace, 'forPolls'>;
+  /** Most cards that one call is for. */
+  readonly cardsPerCall: number;
   readonly clock: Clock;
   /** Called when calls were granted: the worker may claim again. */
   readonly onGranted: () => void;
@@ -40,10 +42,12 @@ export class PollPace {
   readonly #claimed = new Set<WorkItem>();
   #waiting: Waiting[] = [];
   /** How many cards to claim ahead: twice as many as were granted at a time. */
-  #ahead = 1;
+  #ahead: number;
   #isAsking = false;
 
-  constructor(private readonly deps: PollPaceDeps) {}
+  constructor(private readonly deps: PollPaceDeps) {
+    this.#ahead = deps.cardsPerCall;
+  }
 
   /** Number of cards that may be claimed now. */
   get room(): number {
@@ -101,15 +105,16 @@ export class PollPace {
 
   /** @returns milliseconds until it is worth to ask again. */
   async #askOnce(): Promise<number> {
-    const { taskType, interfaceName, pace, clock } = this.deps;
-    const grant = await pace.forPolls(taskType, interfaceName, this.#waiting.length);
+    const { taskType, interfaceName, pace, cardsPerCall, clock } = this.deps;
+    const callsFor = (cards: number) => Math.ceil(cards / cardsPerCall);
+    const grant = await pace.forPolls(taskType, interfaceName, callsFor(this.#waiting.length));
     // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.
     const calls = clock.monotonic() > grant.expiresAt ? 0 : grant.calls;
-    const granted = this.#waiting.splice(0, calls);
-    grant.giveBack(grant.calls - granted.length);
+    const granted = this.#waiting.splice(0, calls * cardsPerCall);
+    grant.giveBack(grant.calls - callsFor(granted.length));
     const isEnough = this.#waiting.length === 0;
     const ahead = 2 * (isEnough ? this.#ahead : granted.length);
-    this.#ahead = Math.max(1, Math.min(MAX_AHEAD, ahead));
+    this.#ahead = Math.max(cardsPerCall, Math.min(MAX_AHEAD, ahead));
     for (const { item, end } of granted) {
       this.#claimed.delete(item);
       end(true);

@@ -187,11 +187,13 @@ export class Worker extends LoopService {
   }
 
   #makePace(): PollPace | null {
-    const { task, pace = null, clock, onError } = this.deps;
+    const { task, flow, pace = null, clock, onError } = this.deps;
     const { taskType } = task;
     const { interface: interfaceName } = TASKS[taskType];
     if (pace?.counts(interfaceName) !== true) return null;
-    return new PollPace({ taskType, interfaceName, pace, clock, onGranted: () => this.wake(), onError });
+    const cardsPerCall = flow.cardsPerCall(interfaceName);
+    const onGranted = () => this.wake();
+    return new PollPace({ taskType, interfaceName, pace, cardsPerCall, clock, onGranted, onError });
   }
 
   /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */

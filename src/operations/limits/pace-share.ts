@@ -6,7 +6,7 @@ import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { PaceLimit } from '../../store/ports/live/pace.ts';
 import { countWords, spanWords } from '../span-words.ts';
 
-export interface PaceShare {
+interface PaceShare {
   /** Polls a second at most. */
   readonly perSecond: number;
   /** What the limit allows in a second for everything that it counts. */

@@ -80,14 +80,17 @@ describe('a remainder', () => {
     expect(left.read('{"left":500,"total":500}')).toBe(0);
   });
 
+  it('may be less than nothing, for a card that is over its total', () => {
+    expect(left.read('{"left":-12,"total":"500"}')).toBe(536.870912);
+    expect(left.read('{"left":"-12.5","total":500}')).toBe(537.3952);
+  });
+
   it('is refused where it cannot be', () => {
     expect(failure(() => left.read('{"left":501,"total":500}'))).toEqual([
       'malformed',
       'left is more than total',
     ]);
-    expect(failure(() => left.read('{"left":null,"total":500}'))[1]).toBe(
-      'left is not a number of MiB, 0 or more',
-    );
+    expect(failure(() => left.read('{"left":null,"total":500}'))[1]).toBe('left is not a number of MiB');
     expect(failure(() => left.read('{"left":1}'))[1]).toBe('total is missing');
   });
 });

@@ -20,7 +20,12 @@ let errors: unknown[];
 beforeEach(() => {
   clock = new FakeClock();
   [grants, asked, errors, givenBack, claims] = [[], [], [], 0, 0];
-  pace = new PollPace({
+  pace = paceOf(1);
+});
+
+function paceOf(cardsPerCall: number): PollPace {
+  return new PollPace({
+    cardsPerCall,
     taskType: 'realname',
     interfaceName: 'realname',
     pace: {
@@ -42,7 +47,7 @@ beforeEach(() => {
     },
     onError: (error) => errors.push(error),
   });
-});
+}
 
 const items = (count: number) =>
   Array.from(
@@ -122,4 +127,15 @@ it('forgets a card that ended without a call', () => {
   expect(pace.room).toBe(0);
   pace.ended(item);
   expect(pace.room).toBe(1);
+});
+
+it('asks for one call for many cards, and claims as many as fit into what is granted', async () => {
+  pace = paceOf(100);
+  expect(pace.room).toBe(100);
+  grants = [{ calls: 1 }, { calls: 2 }];
+  const ends = waitFor(150);
+  await clock.run(1_000);
+  expect(await ends).toEqual(Array(150).fill(true));
+  expect(asked).toEqual([2, 1]);
+  expect([givenBack, pace.room]).toEqual([1, 400]);
 });
