@@ -1,0 +1,65 @@
+// The shipped profiles `onelink` and `onelink-batch` against a gateway written from the same description: text codes with
+// HTTP 200, kilobytes as text, real-name as "1", and 100 cards a call.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { demoIccid } from '../../../src/gateway/demo-fleet.ts';
+import { type OneLinkGateway, startOneLink } from '../../support/gateways/onelink.ts';
+import { waitFor } from '../../support/processes.ts';
+import { VendorFleet } from '../../support/vendor-fleet.ts';
+
+let onelink: OneLinkGateway;
+let vendor: VendorFleet;
+
+async function start(profile: string, cards: number): Promise<void> {
+  onelink = await startOneLink();
+  vendor = await VendorFleet.start({
+    gateway: onelink.gateway,
+    profile,
+    path: '/v5',
+    credentials: { CARDPOLL_GATEWAY_TOKEN: onelink.token },
+    cards,
+  });
+}
+
+afterEach(() => vendor?.close());
+
+it('onelink: reads text and codes, stops a card once and brings it back', async () => {
+  await start('onelink', 8);
+  await vendor.importCards();
+  await vendor.expectTrueReadings();
+  await vendor.expectOneStopAndResume();
+  await vendor.expectOnlyTheUnknownCardToFail();
+  const { unauthorized, misunderstood } = vendor.gateway.stats();
+  expect({ unauthorized, misunderstood }).toEqual({ unauthorized: 0, misunderstood: [] });
+  expect(await vendor.verified()).toEqual([1, 2, 5, 6, 7, 8]);
+});
+
+describe('onelink-batch', () => {
+  const CARDS = 250;
+  beforeEach(() => start('onelink-batch', CARDS));
+
+  it('reads up to 100 cards a call, whatever the order and the strangers of an answer', async () => {
+    onelink.batch.reversed = true;
+    onelink.batch.doubled.add(demoIccid(5));
+    onelink.batch.foreign.add('89860000000000099999');
+    onelink.batch.missing.add(demoIccid(6));
+    await vendor.importCards();
+    // A card that is missing fails alone, and so does one with two answers.
+    await vendor.expectTrueReadings([5, 6]);
+    await vendor.expectOneStopAndResume();
+    const { batches, misunderstood, calls } = vendor.gateway.stats();
+    expect(misunderstood).toEqual([]);
+    expect(Math.max(...batches)).toBeLessThanOrEqual(100);
+    expect(Math.max(...batches)).toBeGreaterThan(10);
+    expect(calls.flow).toBe(batches.length);
+  });
+
+  it('finds the card that makes a whole call fail, and reads all others', async () => {
+    onelink.batch.poisoned.add(demoIccid(7));
+    await vendor.importCards();
+    await vendor.expectTrueReadings([7]);
+    await waitFor(() => vendor.gateway.stats().batches.includes(1), {
+      everyMs: 100,
+      what: 'the poisoned card to be asked about alone',
+    });
+  });
+});
