@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loadDaemonConfig } from '../../../src/config/load-config.ts';
+import { PLACEHOLDERS } from '../../../src/domain/gateway/placeholders.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../src/config/profiles/', import.meta.url));
 const VENDORS = readdirSync(FOLDER).filter((file) => file !== 'default.yaml');
@@ -37,6 +39,21 @@ describe.each(VENDORS)('%s', (file) => {
     expect(text.slice(head.length)).not.toMatch(/https?:\/\/|secret|password|bearer/i);
   });
 
+  it('is accepted with its credentials', async () => {
+    const credentials = (CREDENTIALS[profile.auth.kind] ?? []).map((name) => [name, 'a-credential']);
+    const config = await loadDaemonConfig({
+      flags: { '--gateway-url': 'https://gateway.example/api' },
+      env: {
+        HOME: '/home/sre',
+        CARDPOLL_GATEWAY_PROFILE: file.replace('.yaml', ''),
+        CARDPOLL_REDIS_URL: 'redis://redis:6379',
+        CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll',
+        ...Object.fromEntries(credentials),
+      },
+    });
+    expect(config.gateway.interfaces.flow).not.toBeNull();
+  });
+
   it('describes every interface', () => {
     expect(Object.keys(profile.interfaces).sort()).toEqual([
       'card_status',
@@ -49,8 +66,8 @@ describe.each(VENDORS)('%s', (file) => {
 
   it('uses no other placeholders than there are', () => {
     const used = new Set([...text.slice(head.length).matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-    const known = ['iccid', 'iccids', 'card_id', 'carrier_id', 'month', 'date'];
-    expect([...used].filter((name) => !known.includes(name as string))).toEqual([]);
+    const known: readonly unknown[] = PLACEHOLDERS;
+    expect([...used].filter((name) => !known.includes(name))).toEqual([]);
   });
 });
 
