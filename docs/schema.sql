@@ -119,7 +119,9 @@ CREATE TABLE card_resumes (
   CONSTRAINT card_resumes_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'resumed'::text, 'already_running'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX card_resumes_due ON public.card_resumes USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX card_resumes_failed ON public.card_resumes USING btree (run_id) WHERE (last_error IS NOT NULL);
 CREATE UNIQUE INDEX card_resumes_waiting ON public.card_resumes USING btree (card_id) WHERE (state = 'waiting'::text);
+CREATE TRIGGER card_resumes_counted AFTER UPDATE ON public.card_resumes REFERENCING OLD TABLE AS cards_before NEW TABLE AS cards_after FOR EACH STATEMENT EXECUTE FUNCTION count_resumes();
 
 CREATE TABLE card_stops (
   card_id bigint NOT NULL,
@@ -143,6 +145,7 @@ CREATE TABLE card_stops (
   charged_at timestamp with time zone,
   due_at timestamp with time zone,
   resumed_at timestamp with time zone,
+  stop_again boolean DEFAULT false NOT NULL,
   CONSTRAINT card_stops_pkey PRIMARY KEY (card_id, month),
   CONSTRAINT card_stops_authority_check CHECK ((authority = ANY (ARRAY['released'::text, 'operator'::text]))),
   CONSTRAINT card_stops_held_by_check CHECK ((held_by = ANY (ARRAY['usage_jump'::text, 'budget_hour'::text, 'budget_day'::text]))),
@@ -320,6 +323,16 @@ CREATE TABLE polling_configs (
   CONSTRAINT polling_configs_status_check CHECK ((status = ANY (ARRAY[0, 1])))
 );
 
+CREATE TABLE resume_counts (
+  run_id uuid NOT NULL,
+  state text NOT NULL,
+  shard integer NOT NULL,
+  cards integer NOT NULL,
+  last_at timestamp with time zone NOT NULL,
+  CONSTRAINT resume_counts_pkey PRIMARY KEY (run_id, state, shard),
+  CONSTRAINT resume_counts_run_id_fkey FOREIGN KEY (run_id) REFERENCES resume_runs(id) ON DELETE CASCADE
+);
+
 CREATE TABLE resume_runs (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
   reason text NOT NULL,
@@ -329,10 +342,23 @@ CREATE TABLE resume_runs (
   cancelled_at timestamp with time zone,
   listed integer,
   month date,
+  card_ids bigint[],
+  since timestamp with time zone,
+  carrier_id integer,
+  spread_ms double precision DEFAULT 0 NOT NULL,
+  expected integer DEFAULT 0 NOT NULL,
+  filled integer DEFAULT 0 NOT NULL,
+  steps_left boolean DEFAULT false NOT NULL,
+  walked_at timestamp with time zone,
+  walked_to bigint DEFAULT 0 NOT NULL,
+  stop_again boolean DEFAULT false NOT NULL,
   CONSTRAINT resume_runs_pkey PRIMARY KEY (id),
   CONSTRAINT resume_runs_month_key UNIQUE (month)
 );
+COMMENT ON COLUMN resume_runs.spread_ms IS 'Its cards are due at random times of so many milliseconds after it was made.';
+COMMENT ON COLUMN resume_runs.walked_to IS 'Place in card_ids, or the card id of the last stop at walked_at; when cancelled, the last card id marked.';
 CREATE INDEX resume_runs_at ON public.resume_runs USING btree (created_at DESC);
+CREATE INDEX resume_runs_steps ON public.resume_runs USING btree (created_at) WHERE steps_left;
 
 CREATE TABLE rule_types (
   rule_type text NOT NULL,
@@ -446,22 +472,25 @@ BEGIN
 END
 $function$;
 
-CREATE OR REPLACE FUNCTION public.cards_to_resume(card_ids bigint[], since timestamp with time zone, carrier integer)
- RETURNS SETOF bigint
- LANGUAGE sql
- STABLE
+CREATE OR REPLACE FUNCTION public.count_resumes()
+ RETURNS trigger
+ LANGUAGE plpgsql
 AS $function$
-  (
-    SELECT c.card_id FROM cards c WHERE c.card_id = ANY (card_ids)
-    UNION
-    SELECT s.card_id
-    FROM card_stops s JOIN cards c ON c.card_id = s.card_id
-    WHERE coalesce(s.completed_at, s.requested_at) >= since AND s.state = 'done' AND c.stopped
-      AND s.authority IS DISTINCT FROM 'operator' AND c.carrier_id = coalesce(carrier, c.carrier_id)
-  )
-  -- Not an anti-join: a plan made for few rows would read all that wait for each card.
-  EXCEPT
-  SELECT card_id FROM card_resumes WHERE state = 'waiting'
+BEGIN
+  INSERT INTO resume_counts AS counted (run_id, state, shard, cards, last_at)
+  SELECT run_id, state, pg_backend_pid() % 16, sum(cards), clock_timestamp()
+  FROM (
+    SELECT run_id, state, count(*) AS cards FROM cards_after GROUP BY run_id, state
+    UNION ALL
+    SELECT run_id, state, -count(*) FROM cards_before GROUP BY run_id, state
+  ) AS change
+  WHERE state <> 'waiting'
+  GROUP BY run_id, state
+  HAVING sum(cards) <> 0
+  ORDER BY run_id, state
+  ON CONFLICT (run_id, state, shard) DO UPDATE SET cards = counted.cards + excluded.cards, last_at = excluded.last_at;
+  RETURN NULL;
+END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.counts_moved_on(counts integer[], slots bigint)
@@ -509,6 +538,68 @@ AS $function$
 BEGIN
   RAISE EXCEPTION 'the audit trail is append-only' USING ERRCODE = 'insufficient_privilege';
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.resume_candidates(card_ids bigint[], since timestamp with time zone, carrier integer, stop_month date, from_at timestamp with time zone, from_place bigint, step integer)
+ RETURNS TABLE(card_id bigint, walked_at timestamp with time zone, walked_to bigint, is_chosen boolean, freed_at tid)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN QUERY
+  SELECT looked.id, looked.at, looked.place,
+    looked.is_stop AND c.card_id IS NOT NULL AND (looked.at IS NULL OR c.stopped AND c.carrier_id = coalesce(carrier, c.carrier_id))
+      AND (waits.run_id IS NULL OR waits.is_cancelled),
+    CASE WHEN waits.is_cancelled THEN waits.place END
+  FROM (
+    SELECT listed.id, NULL::timestamptz AS at, from_place + listed.n AS place, true AS is_stop
+    FROM unnest(card_ids[from_place + 1 : from_place + step]) WITH ORDINALITY AS listed (id, n)
+    UNION ALL
+    SELECT stop.id, stop.at, stop.id,
+      stop.state = 'done' AND stop.authority IS DISTINCT FROM 'operator'
+        AND stop.month = coalesce(stop_month, stop.month)
+        -- A card with stops of several months is taken with the latest.
+        AND NOT EXISTS (
+          SELECT FROM card_stops later
+          WHERE later.card_id = stop.id AND later.month > stop.month AND later.state = 'done'
+            AND later.authority IS DISTINCT FROM 'operator' AND stop_month IS NULL)
+    FROM (
+      (
+        SELECT s.card_id AS id, coalesce(s.completed_at, s.requested_at) AS at, s.month, s.state, s.authority
+        FROM card_stops s
+        WHERE coalesce(s.completed_at, s.requested_at) = from_at AND s.card_id > from_place AND from_at >= since
+        ORDER BY s.card_id
+        LIMIT step
+      )
+      UNION ALL
+      (
+        SELECT s.card_id, coalesce(s.completed_at, s.requested_at), s.month, s.state, s.authority
+        FROM card_stops s
+        WHERE coalesce(s.completed_at, s.requested_at) < from_at AND coalesce(s.completed_at, s.requested_at) >= since
+        ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
+        LIMIT step
+      )
+      ORDER BY at DESC, id
+      LIMIT step
+    ) AS stop
+  ) AS looked
+  -- Limit and order allow one plan only: card by card, by the index on the card id. Another one could read all that wait
+  -- for each card; it looks as cheap while the table is empty, and a plan is kept.
+  LEFT JOIN LATERAL (
+    SELECT cards.card_id, cards.stopped, cards.carrier_id
+    FROM cards
+    WHERE cards.card_id BETWEEN looked.id AND looked.id
+    ORDER BY cards.card_id
+    LIMIT 1
+  ) AS c ON true
+  LEFT JOIN LATERAL (
+    SELECT r.run_id, r.ctid AS place, run.cancelled_at IS NOT NULL AS is_cancelled
+    FROM card_resumes r JOIN resume_runs run ON run.id = r.run_id
+    WHERE r.card_id BETWEEN looked.id AND looked.id AND r.state = 'waiting'
+    ORDER BY r.card_id
+    LIMIT 1
+  ) AS waits ON true;
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.stop_control_now(control stop_control)
  RETURNS stop_control

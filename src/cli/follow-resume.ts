@@ -30,9 +30,9 @@ export async function showRun(
 
 async function untilEnded(
   context: CommandContext,
-  { id, total }: ResumeRunBody,
+  { id, total: expected }: ResumeRunBody,
 ): Promise<Answer<ResumeRunBody>> {
-  const bar = new ProgressBar(context.io, 'resuming', total);
+  const bar = new ProgressBar(context.io, 'resuming', expected);
   let held: string | null = null;
   try {
     return await follow(context, {
@@ -43,7 +43,7 @@ async function untilEnded(
           context.io.stderr.write(`cardpoll: waiting: ${plainText(body.waits_for)}\n`);
         }
         held = body.waits_for;
-        bar.update(total - body.waiting);
+        bar.update(body.total - body.waiting);
         return !isOpen(body);
       },
       goesOn:
@@ -56,5 +56,5 @@ async function untilEnded(
 }
 
 function isOpen({ status }: ResumeRunBody): boolean {
-  return status === 'running';
+  return status === 'running' || status === 'filling';
 }

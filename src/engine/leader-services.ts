@@ -22,6 +22,7 @@ import { Scheduler } from './schedule/scheduler.ts';
 import { HistorySampler } from './stats/history-sampler.ts';
 import { MonthStart } from './stops/month-start.ts';
 import { OrderFeeder } from './stops/order-feeder.ts';
+import { ResumeFiller } from './stops/resume-filler.ts';
 import { UnwantedStops } from './stops/unwanted-stops.ts';
 import { TriggerFeeder } from './trigger-feeder.ts';
 import { Reaper } from './work/reaper.ts';
@@ -137,6 +138,7 @@ export function leaderServices(
       clock,
       onError: errors.for('order-feeder'),
     }),
+    new ResumeFiller({ resumes: records.resumes, fence, clock, onError: errors.for('resume-filler') }),
     new HistorySampler({ live, fence, clock, onError: errors.for('history-sampler') }),
     new PauseLog({ work: live.work, fence, log, digest, clock, onError: errors.for('pause-log') }),
     new UsageJumpWatch({

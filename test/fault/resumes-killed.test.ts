@@ -6,6 +6,7 @@ import type { ResumeRun } from '../../src/store/ports/records/resume-records.ts'
 import { openPostgresRecordStore } from '../../src/store/postgres/record-store.ts';
 import { Fleet } from '../support/fleet.ts';
 import { waitFor } from '../support/processes.ts';
+import { filledRun } from '../support/resume-run.ts';
 
 const CARDS = 300;
 const ICCIDS = Array.from({ length: CARDS }, (_, i) => demoIccid(i + 1));
@@ -51,11 +52,7 @@ it('resumes every card once', async () => {
     { timeoutMs: 60_000, what: 'the cards to be stopped' },
   );
   await fleet.setLimits(CALLS_AT_ONCE);
-  const { id, total } = await records.resumes.create({
-    selection: { sinceMs: 0, carrierId: null },
-    by: { name: 'alice', role: 'operator' },
-    reason: 'the readings were wrong',
-  });
+  const { id, total } = await filledRun(records, { sinceMs: 0, carrierId: null });
   expect(total).toBeGreaterThanOrEqual(stops);
 
   for (let kill = 1; kill <= KILLS; kill += 1) {

@@ -7,6 +7,8 @@ import { freshDatabase, freshRedis } from './fresh-stores.ts';
 export interface StopsUnderTest extends ApiUnderTest {
   admin(method: string, path: string, json?: unknown, token?: string): Promise<Reply>;
   sql(text: string, params?: readonly unknown[]): Promise<Record<string, unknown>[]>;
+  /** A connection of one's own, to be ended. */
+  connect(): Promise<pg.Client>;
   /** Removes all stops and runs, and what was set. */
   reset(): Promise<void>;
   /** Makes the stops of cards 1 to `cards` held, in the present month. */
@@ -39,13 +41,18 @@ export async function startStopsApi(
   return {
     ...api,
     sql,
+    async connect() {
+      const own = new pg.Client({ connectionString: stores.databaseUrl });
+      await own.connect();
+      return own;
+    },
     admin: (method, path, json, token) =>
       api.call(method, `/api/admin${path}`, {
         ...(json === undefined ? {} : { json }),
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       }),
     async reset() {
-      await sql('TRUNCATE card_stops, resume_runs, card_resumes');
+      await sql('TRUNCATE card_stops, resume_runs, card_resumes, resume_counts');
       await sql(`UPDATE stop_control SET mode = NULL, mode_since = NULL, mode_by = NULL, mode_reason = NULL,
         jump_since = NULL, jump_accepted_at = NULL`);
       await sql('UPDATE cards SET stopped = false WHERE stopped');

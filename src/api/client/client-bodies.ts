@@ -127,6 +127,11 @@ export type HeldSelection = { readonly card_ids: readonly number[] } | { readonl
 export type ResumeSelectionBody =
   | { readonly card_ids: readonly number[] }
   | { readonly since: string; readonly carrier_id?: number };
+/** Why cards are resumed, and whether they may be stopped again in the month. */
+export interface ResumeOrderBody {
+  readonly reason: string;
+  readonly stop_again: boolean;
+}
 
 export interface WhoamiBody {
   readonly name: string;

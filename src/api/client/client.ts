@@ -34,6 +34,7 @@ import type {
   QueueBody,
   ReleaseBody,
   ResetBody,
+  ResumeOrderBody,
   ResumePreviewBody,
   ResumeRunBody,
   ResumeSelectionBody,
@@ -193,14 +194,16 @@ export class ApiClient {
   stopCard = (idOrIccid: string, reason: string) =>
     this.#calls.post<OrderedStopBody>(`/cards/${encodeURIComponent(idOrIccid)}/stop`, 'state', { reason });
 
-  previewResume = (cards: ResumeSelectionBody, reason: string) =>
-    this.#postPatiently<ResumePreviewBody>(RUNS, 'skipped', { ...cards, reason, dry_run: true });
-  resumeStopped = (cards: ResumeSelectionBody, reason: string) =>
-    this.#postPatiently<ResumeRunBody>(RUNS, 'already_running', { ...cards, reason });
-  resumeCard = (idOrIccid: string, reason: string) =>
-    this.#calls.post<ResumeRunBody>(`/cards/${encodeURIComponent(idOrIccid)}/resume`, 'already_running', {
-      reason,
-    });
+  previewResume = (cards: ResumeSelectionBody, order: ResumeOrderBody) =>
+    this.#postPatiently<ResumePreviewBody>(RUNS, 'skipped', { ...cards, ...order, dry_run: true });
+  resumeStopped = (cards: ResumeSelectionBody, order: ResumeOrderBody) =>
+    this.#postPatiently<ResumeRunBody>(RUNS, 'already_running', { ...cards, ...order });
+  resumeCard = (idOrIccid: string, order: ResumeOrderBody) =>
+    this.#calls.post<ResumeRunBody>(
+      `/cards/${encodeURIComponent(idOrIccid)}/resume`,
+      'already_running',
+      order,
+    );
   resumeRuns = () => this.#calls.get<ItemsBody<ResumeRunBody>>(RUNS, 'items');
   resumeRun = (id: string) =>
     this.#calls.get<ResumeRunBody>(`${RUNS}/${encodeURIComponent(id)}`, 'already_running');

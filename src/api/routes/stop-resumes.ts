@@ -5,7 +5,7 @@ import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import { resumePreview, resumeRunReport } from '../../operations/stops/stop-reports.ts';
 import { toWire } from '../client/wire.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { CARD_LIST_BYTES, cardOrder, noQuery, resumeRequest } from '../schemas/stops.ts';
+import { CARD_LIST_BYTES, cardResume, noQuery, resumeRequest } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['stops'];
@@ -53,12 +53,12 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
           summary: 'Resume a card by card_id or iccid',
           params: z.object({ card: z.string() }),
           querystring: noQuery,
-          body: cardOrder,
+          body: cardResume,
           response: { 202: run },
         },
       },
       async ({ actor, params: { card }, body }, reply) =>
-        reply.status(202).send(toWire(await resumes.createForCard(actor, card, body.reason))),
+        reply.status(202).send(toWire(await resumes.createForCard(actor, card, orderOf(body)))),
     );
   };
 }
@@ -82,8 +82,12 @@ export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod
         const { card_ids: cardIds = null, since: sinceMs = null, carrier_id: carrierId = null } = body;
         const criteria = { cardIds, sinceMs, carrierId };
         if (body.dry_run) return toWire(await resumes.preview(criteria));
-        return reply.status(202).send(toWire(await resumes.create(actor, criteria, body.reason)));
+        return reply.status(202).send(toWire(await resumes.create(actor, criteria, orderOf(body))));
       },
     );
   };
+}
+
+function orderOf({ reason, stop_again: stopAgain }: z.output<typeof cardResume>) {
+  return { reason, stopAgain };
 }

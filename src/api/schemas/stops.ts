@@ -41,6 +41,11 @@ export const heldStops = body({
   reason,
 });
 
+const stopAgain = z
+  .boolean({ error: 'must be true or false' })
+  .default(false)
+  .describe('Let the cards be stopped again in the month, by a reading taken after the resume that is over');
+
 export const resumeRequest = body({
   card_ids: cardIds,
   since: instant
@@ -50,6 +55,7 @@ export const resumeRequest = body({
     ),
   carrier_id: wholeNumber(SELECTION_BOUNDS).optional().describe('With since: only cards of this carrier'),
   reason,
+  stop_again: stopAgain,
   dry_run: z
     .boolean({ error: 'must be true or false' })
     .default(false)
@@ -57,3 +63,5 @@ export const resumeRequest = body({
 });
 
 export const cardOrder = body({ reason });
+
+export const cardResume = body({ reason, stop_again: stopAgain });

@@ -20,7 +20,9 @@ export class MonthStart {
   constructor(
     private readonly deps: {
       readonly enabled: boolean;
-      readonly records: Pick<RecordStore, 'now'>;
+      readonly records: Pick<RecordStore, 'now'> & {
+        readonly resumes: Pick<RecordStore['resumes'], 'hasRunFor' | 'preview'>;
+      };
       readonly audit: Pick<AuditTrail, 'change'>;
       readonly calendar: MonthCalendar;
       readonly clock: Pick<Clock, 'monotonic'>;
@@ -39,9 +41,12 @@ export class MonthStart {
   }
 
   async #resumeFor(month: string): Promise<void> {
-    const { audit, log } = this.deps;
+    const { records, audit, log } = this.deps;
+    const selection = { beginning: month };
+    if (await records.resumes.hasRunFor(selection)) return;
+    const expected = (await records.resumes.preview(selection)).total;
     const run = await audit.change(DAEMON, async ({ resumes }, note) => {
-      const made = await resumes.createForMonth(month, SPREAD_MS);
+      const made = await resumes.createForMonth(selection, expected, SPREAD_MS);
       if (made !== null) {
         const { id, total, reason } = made;
         note({

@@ -34,7 +34,14 @@ function wordsOf(stop: CardStop, cardId: number, runs: boolean): Omit<Entry, 'at
         ? entry('stopped, runs again', used, order, 'not stopped a second time in the month')
         : entry('stopped', used, order);
     case 'resumed':
-      return entry('stopped and resumed', used, order, 'not stopped a second time in the month');
+      return entry(
+        'stopped and resumed',
+        used,
+        order,
+        stop.stopAgain
+          ? 'stopped again in the month if a later reading is over the allowance'
+          : 'not stopped a second time in the month',
+      );
     case 'held': {
       const why = stop.heldBy === null ? '' : `, because ${HELD_BECAUSE[stop.heldBy]}`;
       return entry(

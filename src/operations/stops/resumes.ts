@@ -20,6 +20,12 @@ interface ResumeCriteria {
   readonly carrierId: number | null;
 }
 
+interface ResumeOrder {
+  readonly reason: string;
+  /** Whether the cards may be stopped again in the month. */
+  readonly stopAgain: boolean;
+}
+
 const LATEST = 20;
 /** Without these interfaces no card is resumed. */
 const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
@@ -37,14 +43,14 @@ export class ResumeOperations {
   }
 
   /** Cards that wait in another run are skipped. @throws CardpollError `invalid`. */
-  create(actor: Actor, criteria: ResumeCriteria, reason: string): Promise<ResumeRunReport> {
-    return this.#create(actor, selectionOf(criteria), reason);
+  create(actor: Actor, criteria: ResumeCriteria, order: ResumeOrder): Promise<ResumeRunReport> {
+    return this.#create(actor, selectionOf(criteria), order);
   }
 
   /** Resumes one card. @throws CardpollError `not_found`. */
-  async createForCard(actor: Actor, cardIdOrIccid: string, reason: string): Promise<ResumeRunReport> {
+  async createForCard(actor: Actor, cardIdOrIccid: string, order: ResumeOrder): Promise<ResumeRunReport> {
     const { cardId } = await findCard(this.records.cards, cardIdOrIccid);
-    return this.#create(actor, { cardIds: [cardId] }, reason);
+    return this.#create(actor, { cardIds: [cardId] }, order);
   }
 
   /** @throws CardpollError `not_found`. */
@@ -75,16 +81,22 @@ export class ResumeOperations {
     return this.#report(run);
   }
 
-  async #create(actor: Actor, selection: ResumeSelection, reason: string): Promise<ResumeRunReport> {
-    const run = await this.audit.change(actor, async ({ resumes }, note) => {
-      const made = await resumes.create({ selection, by: actor, reason });
+  /** The cards are counted before the turn and placed after it, so that no other change waits for them. */
+  async #create(actor: Actor, selection: ResumeSelection, order: ResumeOrder): Promise<ResumeRunReport> {
+    const { resumes } = this.records;
+    const { reason, stopAgain } = order;
+    const { total, skipped } = await resumes.preview(selection);
+    const { id } = await this.audit.change(actor, async (inTurn, note) => {
+      const made = await inTurn.resumes.create({ selection, expected: total, by: actor, ...order });
       const object = `resume run ${made.id}`;
-      const { total, skipped } = made;
-      const after = { reason, total, skipped, ...auditedSelection(selection) };
+      const again = stopAgain ? { stopAgain } : {};
+      const after = { reason, ...again, total, skipped, ...auditedSelection(selection) };
       note({ action: 'stops.resume', object, before: null, after });
       return made;
     });
-    return this.#report(run);
+    // The leader makes the other steps.
+    await resumes.advance(id);
+    return this.show(id);
   }
 
   async #report(run: ResumeRun): Promise<ResumeRunReport> {
@@ -150,12 +162,12 @@ function isOpen({ cancelledAtMs, finishedAtMs }: ResumeRun): boolean {
 }
 
 function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
-  const { createdAtMs, cancelledAtMs, finishedAtMs, ...counts } = run;
-  const ended = cancelledAtMs === null ? 'completed' : 'cancelled';
+  const { createdAtMs, cancelledAtMs, finishedAtMs, isFilling, ...counts } = run;
   return {
     id: counts.id,
-    status: isOpen(run) ? 'running' : ended,
+    status: statusOf(run),
     total: counts.total,
+    filled: counts.filled,
     waiting: counts.waiting,
     resumed: counts.resumed,
     alreadyRunning: counts.alreadyRunning,
@@ -163,6 +175,7 @@ function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
     cancelled: counts.cancelled,
     skipped: counts.skipped,
     reason: counts.reason,
+    stopAgain: counts.stopAgain,
     by: counts.by,
     createdAt: new Date(createdAtMs),
     cancelledAt: dateOf(cancelledAtMs),
@@ -170,4 +183,10 @@ function reportOf(run: ResumeRun, waitsFor: string | null): ResumeRunReport {
     lastError: counts.lastError,
     waitsFor: isOpen(run) ? waitsFor : null,
   };
+}
+
+function statusOf(run: ResumeRun): ResumeRunReport['status'] {
+  if (run.cancelledAtMs !== null) return 'cancelled';
+  if (run.isFilling) return 'filling';
+  return isOpen(run) ? 'running' : 'completed';
 }

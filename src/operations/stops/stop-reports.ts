@@ -24,6 +24,7 @@ export const stopReport = z
     requestedAt: z.date(),
     completedAt: z.date().nullable().describe('When the gateway showed the card stopped'),
     resumedAt: z.date().nullable(),
+    stopAgain: z.boolean().describe('It is resumed, and may be stopped again in the month'),
     attempts: z.int(),
     unconfirmed: z.int().describe('Calls that were acknowledged without effect'),
     lastError: z.string().nullable(),
@@ -78,8 +79,11 @@ export type ResumePreview = ReportOf<typeof resumePreview>;
 export const resumeRunReport = z
   .object({
     id: z.string(),
-    status: z.enum(['running', 'completed', 'cancelled']),
-    total: z.int(),
+    status: z
+      .enum(['filling', 'running', 'completed', 'cancelled'])
+      .describe('filling: cards are still placed in it, and those that are placed are resumed'),
+    total: z.int().describe('Its cards; while it is filling, as they were counted when it was made'),
+    filled: z.int().describe('Cards placed in it so far'),
     waiting: z.int(),
     resumed: z.int(),
     alreadyRunning: z.int().describe('The gateway showed the card running before any call of the run'),
@@ -87,6 +91,7 @@ export const resumeRunReport = z
     cancelled: z.int(),
     skipped: resumePreview.shape.skipped,
     reason: z.string(),
+    stopAgain: z.boolean().describe('Its cards may be stopped again in the month'),
     by: z.string(),
     createdAt: z.date(),
     cancelledAt: z.date().nullable(),

@@ -153,6 +153,7 @@ function reportOf({ requestedAtMs, completedAtMs, resumedAtMs, ...stop }: Listed
     requestedAt: new Date(requestedAtMs),
     completedAt: dateOf(completedAtMs),
     resumedAt: dateOf(resumedAtMs),
+    stopAgain: stop.stopAgain,
     attempts: stop.attempts,
     unconfirmed: stop.unconfirmed,
     lastError: stop.lastError,

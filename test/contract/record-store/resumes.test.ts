@@ -1,18 +1,16 @@
 // Runs that resume cards: which cards they have, and one call a card whatever happens.
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ResumeSelection } from '../../../src/store/ports/records/resume-records.ts';
+import { emptyRun, fill, filledRun, RUN_BY, RUN_REASON } from '../../support/resume-run.ts';
 import { UNLIMITED } from '../../support/stop-rules.ts';
 import { addCards, describeRecordStore, reading } from './stores.ts';
 
 const LEASE_MS = 3_600_000;
 const MONTH = '2026-11';
 const T = 1_795_251_272_123;
-const BY = { name: 'alice', role: 'operator' };
-const REASON = 'the readings were wrong';
 
 describeRecordStore('resumes', (db) => {
-  const create = (selection: ResumeSelection) =>
-    db.store.resumes.create({ selection, by: BY, reason: REASON });
+  const create = (selection: ResumeSelection, stopAgain = false) => filledRun(db.store, selection, stopAgain);
   const claim = (cardId: number) => db.store.resumes.claim(cardId, LEASE_MS);
   const leaseEnds = () => db.sql('UPDATE card_resumes SET claimed_until = clock_timestamp()');
   const stateOf = async (cardId: number) =>
@@ -36,7 +34,12 @@ describeRecordStore('resumes', (db) => {
     const lastMinutes = { sinceMs: Date.now() - 600_000, carrierId: null };
     expect(await db.store.resumes.preview(lastMinutes)).toEqual({ total: 1, skipped: 0 });
     expect(await db.store.resumes.preview({ ...lastMinutes, carrierId: 77 })).toMatchObject({ total: 0 });
-    expect(await create(lastMinutes)).toMatchObject({ total: 1, waiting: 1, by: 'alice', reason: REASON });
+    expect(await create(lastMinutes)).toMatchObject({
+      total: 1,
+      waiting: 1,
+      by: 'alice',
+      reason: RUN_REASON,
+    });
     const further = await create({ sinceMs: 0, carrierId: 1 });
     expect(further, 'card 1 waits already').toMatchObject({ total: 1 });
     expect((await db.store.resumes.latest(10)).map(({ id }) => id)).toContain(further.id);
@@ -73,11 +76,11 @@ describeRecordStore('resumes', (db) => {
     expect(await claim(2)).toEqual({ state: 'none' });
     const entry = await db.store.resumes.complete(1, id, MONTH, true);
     expect(entry).toMatchObject({
-      ...BY,
+      ...RUN_BY,
       action: 'card.resume',
       object: 'card 1',
       before: { stopped: true },
-      after: { stopped: false, run_id: id, reason: REASON, outcome: 'resumed', used_mb: 2_000 },
+      after: { stopped: false, run_id: id, reason: RUN_REASON, outcome: 'resumed', used_mb: 2_000 },
     });
     expect(await db.store.resumes.complete(1, id, MONTH, true), 'once').toBeNull();
     expect(await stateOf(1)).toBe('resumed');
@@ -154,9 +157,14 @@ describeRecordStore('resumes', (db) => {
 
   it('makes one run for a month, spread, of what cardpoll stopped by itself', async () => {
     await db.sql("UPDATE card_stops SET authority = 'operator' WHERE card_id = 3");
-    const run = await db.store.resumes.createForMonth('2026-12', LEASE_MS);
-    expect(run).toMatchObject({ total: 2, by: 'daemon' });
-    expect(await db.store.resumes.createForMonth('2026-12', LEASE_MS)).toBeNull();
+    const selection = { beginning: '2026-12' };
+    expect(await db.store.resumes.hasRunFor(selection)).toBe(false);
+    const { total } = await db.store.resumes.preview(selection);
+    const made = await db.store.resumes.createForMonth(selection, total, LEASE_MS);
+    expect(made).toMatchObject({ isFilling: true, total: 2, filled: 0, by: 'daemon' });
+    expect(await db.store.resumes.createForMonth(selection, total, LEASE_MS)).toBeNull();
+    expect(await db.store.resumes.hasRunFor(selection)).toBe(true);
+    expect(await fill(db.store, String(made?.id))).toMatchObject({ isFilling: false, total: 2, filled: 2 });
     await db.sql("UPDATE card_resumes SET not_before = not_before + interval '1 day' WHERE card_id = 2");
     await db.sql("UPDATE card_resumes SET not_before = not_before - interval '1 day' WHERE card_id = 1");
     expect([(await claim(1)).state, (await claim(2)).state]).toEqual(['granted', 'none']);
@@ -165,6 +173,158 @@ describeRecordStore('resumes', (db) => {
       [1, true],
       [2, false],
     ]);
+  });
+
+  describe('of more cards than one step takes', () => {
+    const CARDS = 25_000;
+    const ALL = { sinceMs: 0, carrierId: null };
+    const waiting = async () =>
+      Number(
+        (await db.sql("SELECT count(*) AS n FROM card_resumes WHERE state = 'waiting'")).map(({ n }) => n)[0],
+      );
+
+    /** Cards 1 to 25,000 were stopped, many of them in the same instant. */
+    beforeEach(async () => {
+      await db.sql('DELETE FROM cards');
+      await db.sql('DELETE FROM card_stops');
+      await db.sql(
+        `INSERT INTO cards (card_id, iccid, carrier_id, status, stopped)
+         SELECT i, '8986' || lpad(i::text, 16, '0'), 1, 1, true FROM generate_series(1, $1::integer) i`,
+        [CARDS],
+      );
+      await db.sql(
+        `INSERT INTO card_stops (card_id, month, iccid, used_mb, state, completed_at)
+         SELECT i, '2026-11-01', 'x', 2, 'done', now() - i % 2 * interval '1 hour'
+         FROM generate_series(1, $1::integer) i`,
+        [CARDS],
+      );
+    });
+
+    it('is filled in steps, and says how far it is', async () => {
+      const run = await emptyRun(db.store, ALL);
+      const { id } = run;
+      expect(run).toMatchObject({
+        isFilling: true,
+        total: CARDS,
+        filled: 0,
+        waiting: CARDS,
+        finishedAtMs: null,
+      });
+      expect(await db.store.resumes.advance(id)).toBe(true);
+      expect(await db.store.resumes.find(id)).toMatchObject({
+        isFilling: true,
+        total: CARDS,
+        filled: 10_000,
+      });
+      expect(await waiting()).toBe(10_000);
+      expect(await db.store.resumes.withStepsLeft()).toEqual([id]);
+      const another = await db.another();
+      await Promise.all([fill(db.store, id), fill(another, id)]);
+      expect(await db.store.resumes.find(id)).toMatchObject({
+        isFilling: false,
+        total: CARDS,
+        filled: CARDS,
+      });
+      expect(await waiting()).toBe(CARDS);
+      expect(await db.store.resumes.withStepsLeft()).toEqual([]);
+      expect(await db.store.resumes.advance(id)).toBe(false);
+    });
+
+    it('takes a list in steps', async () => {
+      const cardIds = Array.from({ length: CARDS }, (_, i) => i + 2);
+      expect(await create({ cardIds })).toMatchObject({ total: CARDS - 1, filled: CARDS - 1, skipped: 1 });
+    });
+
+    it('is cancelled at once, also while it is filled, and its cards are free for the next', async () => {
+      const { id } = await emptyRun(db.store, ALL);
+      await db.store.resumes.advance(id);
+      await claim(2);
+      const cancelled = { isFilling: false, total: 10_000, cancelled: 10_000, waiting: 0 };
+      expect(await db.store.resumes.cancel(id)).toMatchObject(cancelled);
+      expect(await claim(4)).toEqual({ state: 'none' });
+      const next = await filledRun(db.store, ALL);
+      expect(next).toMatchObject({ total: CARDS, filled: CARDS, waiting: CARDS });
+      expect(await fill(db.store, id)).toMatchObject(cancelled);
+      expect(await waiting()).toBe(CARDS);
+      expect(await db.store.resumes.complete(2, id, MONTH, true), 'its call was being made').not.toBeNull();
+      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: 9_999, resumed: 1 });
+    });
+
+    it('leaves no card of a cancelled run waiting, and none of them becomes due', async () => {
+      const { id } = await filledRun(db.store, ALL);
+      await db.store.resumes.cancel(id);
+      expect(await db.store.resumes.due(100)).toEqual([]);
+      expect(await waiting()).toBe(CARDS - 100);
+      await fill(db.store, id);
+      expect(await waiting()).toBe(0);
+      expect(await db.store.resumes.find(id)).toMatchObject({ cancelled: CARDS, waiting: 0 });
+    });
+  });
+
+  it('has a card with stops of two months once', async () => {
+    await db.sql(
+      `INSERT INTO card_stops (card_id, month, iccid, used_mb, state) VALUES (1, '2026-10-01', 'x', 2, 'done')`,
+    );
+    expect(await create({ sinceMs: 0, carrierId: null })).toMatchObject({ total: 3, filled: 3 });
+  });
+
+  describe('a card that was resumed', () => {
+    /** Resumes card 1, and reads its usage again if `usedMb` is given. */
+    async function resume(stopAgain: boolean, usedMb?: number): Promise<void> {
+      const { id } = await create({ cardIds: [1] }, stopAgain);
+      await claim(1);
+      const after = (await db.store.resumes.complete(1, id, MONTH, true))?.after;
+      expect(after).toEqual(expect.objectContaining(stopAgain ? { stop_again: true } : { stopped: false }));
+      if (usedMb === undefined) return;
+      const atMs = Date.now() + 1_000;
+      await db.store.results.write([reading(1, { month: MONTH, usedMb, atMs, basedOn: T })]);
+    }
+    const claimStop = (rules = UNLIMITED) => db.store.stops.claim(1, MONTH, LEASE_MS, rules);
+    const counted = async () => (await db.store.stopControl.read()).doneHour;
+
+    it('is spared for the month, whatever is read later', async () => {
+      await resume(false, 3_000);
+      expect(await db.store.stops.wanted([1])).toEqual([]);
+      expect(await claimStop()).toEqual({ state: 'done' });
+    });
+
+    it('is stopped again if the run allowed it, by a later reading, and the budget counts both stops', async () => {
+      await db.sql("UPDATE card_stops SET acknowledged_at = now(), unconfirmed = 1, authority = 'released'");
+      const before = await counted();
+      await resume(true);
+      expect(await db.store.resumes.latest(1)).toMatchObject([{ stopAgain: true }]);
+      expect(await claimStop(), 'no reading since').toEqual({ state: 'done' });
+      expect(await db.store.stops.wanted([1])).toEqual([]);
+      expect(await db.store.stops.ofCard(1, 1)).toMatchObject([{ state: 'resumed', stopAgain: true }]);
+      await db.store.results.write([
+        reading(1, { month: MONTH, usedMb: 3_000, atMs: Date.now() + 1_000, basedOn: T }),
+      ]);
+      expect((await db.store.stops.wanted([1])).map(({ cardId }) => cardId)).toEqual([1]);
+      const claims = await Promise.all([claimStop(), claimStop(), claimStop()]);
+      expect(claims.filter(({ state }) => state === 'granted')).toMatchObject([{ usedMb: 3_000 }]);
+      expect(await counted()).toBe(before + 1);
+      expect(await db.store.stops.ofCard(1, 1)).toMatchObject([
+        { state: 'requested', stopAgain: false, resumedAtMs: null, completedAtMs: null, unconfirmed: 0 },
+      ]);
+      await db.store.stops.complete(1, MONTH);
+      expect(await stateOf(1)).toBe('done');
+      await resume(false);
+      expect(await claimStop(), 'the last run decides').toEqual({ state: 'done' });
+    });
+
+    it('is limited by the budget when it is stopped again, and only observed in mode observe', async () => {
+      await db.sql("UPDATE card_stops SET authority = 'released'");
+      await resume(true, 3_000);
+      expect(await claimStop({ ...UNLIMITED, mode: 'observe' })).toEqual({ state: 'observed', isNew: true });
+      expect(await claimStop({ ...UNLIMITED, maxPerHour: 0 })).toMatchObject({ state: 'held', isNew: true });
+    });
+
+    it('may be stopped again after a further run allows it', async () => {
+      await resume(false, 3_000);
+      await resume(true);
+      await db.sql("UPDATE card_usage SET read_at = clock_timestamp() + interval '1 minute'");
+      expect(await claimStop()).toMatchObject({ state: 'granted' });
+    });
   });
 
   it('an order to stop a card ends its resume', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type StopsUnderTest, startStopsApi } from '../../support/held-stops.ts';
 import { instanceOf } from '../../support/polled-fleet.ts';
+import { fill } from '../../support/resume-run.ts';
 
 const RUNS = '/stops/resume';
 const REASON = 'the readings were wrong';
@@ -39,6 +40,7 @@ describe('a run', () => {
       id: expect.stringMatching(/^[\da-f-]{36}$/),
       status: 'running',
       total: 4,
+      filled: 4,
       waiting: 4,
       resumed: 0,
       already_running: 0,
@@ -46,6 +48,7 @@ describe('a run', () => {
       cancelled: 0,
       skipped: 0,
       reason: REASON,
+      stop_again: false,
       by: 'anna',
       created_at: expect.any(String),
       cancelled_at: null,
@@ -93,12 +96,52 @@ describe('a run', () => {
 
   it('takes a list of 100,000', async () => {
     const card_ids = Array.from({ length: CARDS }, (_, index) => index + 1);
-    expect((await post(RUNS, { card_ids, reason: REASON })).body).toMatchObject({
-      total: CARDS,
-      waiting: CARDS,
-    });
+    const { body } = await post(RUNS, { card_ids, reason: REASON });
+    expect(body).toMatchObject({ status: 'filling', total: CARDS, filled: 10_000, waiting: CARDS });
+    await fill(api.records, body.id);
+    expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'running', filled: CARDS });
+    expect(await api.trail(), 'one entry, with the number').toMatchObject([{ after: { total: CARDS } }]);
     const tooMany = await post(RUNS, { card_ids: [...card_ids, CARDS + 1], reason: REASON });
     expect(tooMany).toMatchObject({ status: 422, body: { errors: [{ field: 'card_ids' }] } });
+  });
+
+  it('may allow that its cards are stopped again, and the audit trail says so', async () => {
+    const { body } = await post(RUNS, { card_ids: [1], reason: REASON, stop_again: true });
+    expect(body).toMatchObject({ stop_again: true });
+    const card = await post('/cards/2/resume', { reason: REASON, stop_again: true });
+    expect(card).toMatchObject({ status: 202, body: { stop_again: true } });
+    expect(await api.trail()).toMatchObject([
+      { after: { stop_again: true } },
+      { after: { stop_again: true } },
+    ]);
+  });
+
+  it('is being placed while the emergency brake is pulled, which does not wait', async () => {
+    const { body } = await post(RUNS, {
+      card_ids: Array.from({ length: 20_000 }, (_, i) => i + 1),
+      reason: REASON,
+    });
+    const holder = await api.connect();
+    try {
+      // As a step does that is not over yet.
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM resume_runs WHERE id = $1 FOR UPDATE', [body.id]);
+      const step = api.records.resumes.advance(body.id);
+      const brake = await api.admin(
+        'PUT',
+        '/stops/mode',
+        { mode: 'observe', reason: 'too many' },
+        OPERATOR.token,
+      );
+      expect([brake.status, brake.body.mode]).toEqual([200, 'observe']);
+      expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'filling', filled: 10_000 });
+      await holder.query('COMMIT');
+      await step;
+    } finally {
+      await holder.end();
+    }
+    await fill(api.records, body.id);
+    expect((await get(`${RUNS}/${body.id}`)).body).toMatchObject({ status: 'running', filled: 20_000 });
   });
 
   it('is only counted with dry_run', async () => {
@@ -120,6 +163,7 @@ describe('a run', () => {
     [{ card_ids: [1] }, 'reason'],
     [{ card_ids: [1], reason: 'bell \u0007' }, 'reason'],
     [{ card_ids: [1], reason: REASON, dry_run: 'yes' }, 'dry_run'],
+    [{ card_ids: [1], reason: REASON, stop_again: 'yes' }, 'stop_again'],
     [{ card_ids: [1], reason: REASON, by: 'cardpoll' }, 'by'],
   ])('is refused: %j', async (json, field) => {
     expect(await post(RUNS, json)).toMatchObject({ status: 422, body: { errors: [{ field }] } });

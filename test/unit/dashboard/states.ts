@@ -214,6 +214,7 @@ export const STOP: Bodies['stops']['items'][number] = {
   requested_at: at(300),
   completed_at: null,
   resumed_at: null,
+  stop_again: false,
   attempts: 0,
   unconfirmed: 0,
   last_error: null,

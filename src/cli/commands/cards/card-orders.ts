@@ -8,16 +8,21 @@ import type { WaitOptions } from '../../follow-trigger.ts';
 import { printAnswer } from '../../output/print.ts';
 import { cardFields } from '../../output/reports/card-fields.ts';
 import { orderedStopFields } from '../../output/reports/stop-tables.ts';
-import { REASON_OPTION } from '../stops/stop-options.ts';
+import {
+  REASON_OPTION,
+  type ResumeOrderOptions,
+  resumeOrderOf,
+  STOP_AGAIN_OPTION,
+} from '../stops/stop-options.ts';
 import { CARD_ARGUMENT } from './explain.ts';
 
-interface OrderOptions extends WaitOptions {
+interface StopOptions extends WaitOptions {
   readonly reason: string;
 }
 
 const WAIT_FOR_STOP: OptionSpec = { flags: '--wait', doc: 'wait until the gateway shows the card stopped' };
 
-export const stopCard = defineCommand<[string], OrderOptions>({
+export const stopCard = defineCommand<[string], StopOptions>({
   name: 'stop',
   summary: 'Stop a card, whatever it has used',
   examples: [
@@ -43,7 +48,7 @@ export const stopCard = defineCommand<[string], OrderOptions>({
   },
 });
 
-export const resumeCard = defineCommand<[string], OrderOptions>({
+export const resumeCard = defineCommand<[string], WaitOptions & ResumeOrderOptions>({
   name: 'resume',
   summary: 'Resume a card; exit code 1 if it already waits to be resumed',
   examples: [
@@ -52,9 +57,10 @@ export const resumeCard = defineCommand<[string], OrderOptions>({
     ['cardpoll stops runs', 'runs and their progress'],
   ],
   arguments: [CARD_ARGUMENT],
-  options: [REASON_OPTION, RUN_WAIT_OPTION],
+  options: [REASON_OPTION, STOP_AGAIN_OPTION, RUN_WAIT_OPTION],
   run: async (context, { args: [card], options }) => {
-    const run = await ask(context, 'making the run', (client) => client.resumeCard(card, options.reason));
+    const order = resumeOrderOf(options);
+    const run = await ask(context, 'making the run', (client) => client.resumeCard(card, order));
     return showRun(context, run, options);
   },
 });

@@ -1,4 +1,5 @@
 // Arguments and options that commands about stops share: which cards, since when, and why.
+import type { ResumeOrderBody } from '../../../api/client/client-bodies.ts';
 import type { Kind } from '../../../config/kinds.ts';
 import { integer } from '../../../config/kinds.ts';
 import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
@@ -21,6 +22,19 @@ const REASON_FLAG = {
 };
 export const REASON_OPTION: OptionSpec = { ...REASON_FLAG, required: true };
 export const OPTIONAL_REASON: OptionSpec = REASON_FLAG;
+
+export const STOP_AGAIN_OPTION: OptionSpec = {
+  flags: '--stop-again',
+  doc: 'the cards may be stopped again in the month, by a reading taken after the resume',
+};
+export interface ResumeOrderOptions {
+  readonly reason: string;
+  readonly stopAgain?: boolean;
+}
+
+export function resumeOrderOf({ reason, stopAgain }: ResumeOrderOptions): ResumeOrderBody {
+  return { reason, stop_again: stopAgain === true };
+}
 
 export const SINCE_OPTION: OptionSpec = {
   flags: '--since <time>',

@@ -1,5 +1,9 @@
 // `cardpoll stops resume`: resumes stopped cards, a list or what cardpoll stopped since a time.
-import type { ResumePreviewBody, ResumeSelectionBody } from '../../../api/client/client-bodies.ts';
+import type {
+  ResumeOrderBody,
+  ResumePreviewBody,
+  ResumeSelectionBody,
+} from '../../../api/client/client-bodies.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -9,12 +13,20 @@ import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
 import { cardCount } from '../../output/change.ts';
 import type { PastTime } from '../../past-time.ts';
-import { CARDS_ARGUMENT, CARRIER_OPTION, cardIdsOf, REASON_OPTION, SINCE_OPTION } from './stop-options.ts';
+import {
+  CARDS_ARGUMENT,
+  CARRIER_OPTION,
+  cardIdsOf,
+  REASON_OPTION,
+  type ResumeOrderOptions,
+  resumeOrderOf,
+  SINCE_OPTION,
+  STOP_AGAIN_OPTION,
+} from './stop-options.ts';
 
-interface ResumeOptions extends ConfirmOptions, WaitOptions {
+interface ResumeOptions extends ConfirmOptions, WaitOptions, ResumeOrderOptions {
   readonly since?: PastTime;
   readonly carrierId?: number;
-  readonly reason: string;
 }
 
 export const resume = defineCommand<[readonly string[]], ResumeOptions>({
@@ -26,20 +38,25 @@ export const resume = defineCommand<[readonly string[]], ResumeOptions>({
     ['cardpoll stops resume 42 4711 --reason "customer paid" --wait', 'two cards, and waits for them'],
   ],
   arguments: [CARDS_ARGUMENT],
-  options: [SINCE_OPTION, CARRIER_OPTION, REASON_OPTION, RUN_WAIT_OPTION, ...CONFIRM_OPTIONS],
+  options: [
+    SINCE_OPTION,
+    CARRIER_OPTION,
+    REASON_OPTION,
+    STOP_AGAIN_OPTION,
+    RUN_WAIT_OPTION,
+    ...CONFIRM_OPTIONS,
+  ],
   run: async (context, { args: [cards], options }) => {
     requireOne(cards, options);
     const selection = await selectionOf(context, cards, options);
+    const order = resumeOrderOf(options);
     if (options.dryRun === true || (cards.length === 0 && options.yes !== true)) {
-      const preview = await ask(context, 'counting', (client) =>
-        client.previewResume(selection, options.reason),
-      );
+      const preview = await ask(context, 'counting', (client) => client.previewResume(selection, order));
       if (preview.body.total === 0 && options.dryRun !== true) return nothingToDo(context);
-      if (!(await confirm(context, planOf(preview.body, selection), options))) return declined(options);
+      if (!(await confirm(context, planOf(preview.body, selection, order), options)))
+        return declined(options);
     }
-    const run = await ask(context, 'making the run', (client) =>
-      client.resumeStopped(selection, options.reason),
-    );
+    const run = await ask(context, 'making the run', (client) => client.resumeStopped(selection, order));
     return showRun(context, run, options);
   },
 });
@@ -68,11 +85,18 @@ function nothingToDo({ io }: CommandContext): number {
   return EXIT_NEGATIVE;
 }
 
-function planOf({ total, skipped }: ResumePreviewBody, selection: ResumeSelectionBody): string[] {
+function planOf(
+  { total, skipped }: ResumePreviewBody,
+  selection: ResumeSelectionBody,
+  order: ResumeOrderBody,
+): string[] {
   return [
     `Resume ${cardCount(total)}${selectionText(selection)}.`,
     ...(skipped === 0 ? [] : [`${cardCount(skipped)} skipped: unknown, or waiting in another run.`]),
     'They are called at the pace of package polls, within its limits and the breakers of the gateway.',
+    order.stop_again
+      ? 'Each may be stopped again in the month, by a reading taken after the resume.'
+      : 'They are not stopped again in the month (--stop-again allows it).',
   ];
 }
 

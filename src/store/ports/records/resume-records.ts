@@ -1,7 +1,8 @@
 // Port section of record-store.ts: cards that are resumed again, in runs.
 //
-// A run is a list of cards that was fixed when the run was made. Each card of it is resumed by the next package poll, once:
-// the claim of a call is a lease, as that of a stop is.
+// A run is a list of cards: those that its selection had when the run was made. They are placed in it in steps, of some ten
+// thousand each, and each is due from then on. The next package poll resumes it, once: the claim of a call is a lease, as that
+// of a stop is.
 import type { Actor, AuditEntry } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 
@@ -13,8 +14,17 @@ export type ResumeSelection =
   | { readonly cardIds: readonly number[] }
   | { readonly sinceMs: number; readonly carrierId: number | null };
 
+/** What cardpoll stopped by itself in the month before the one that begins (YYYY-MM), and is stopped now. */
+export interface MonthSelection {
+  readonly beginning: string;
+}
+
 export interface ResumeRequest {
   readonly selection: ResumeSelection;
+  /** Number of its cards, as counted by `preview`. */
+  readonly expected: number;
+  /** Whether its cards may be stopped again in the month, by a reading taken after the resume. */
+  readonly stopAgain: boolean;
   readonly by: Pick<Actor, 'name' | 'role'>;
   readonly reason: string;
 }
@@ -23,7 +33,11 @@ export interface ResumeRun {
   readonly id: string;
   readonly reason: string;
   readonly by: string;
-  /** Number of its cards, and of those that wait, by how they ended. */
+  readonly stopAgain: boolean;
+  /** Cards are still placed in it; `filled` are. */
+  readonly isFilling: boolean;
+  readonly filled: number;
+  /** Number of its cards (as expected while it is filling), and of those that wait, by how they ended. */
   readonly total: number;
   readonly waiting: number;
   readonly resumed: number;
@@ -58,19 +72,29 @@ export interface FailedResume {
 
 export interface ResumeRecords {
   /** @returns how many cards the run would have, and how many of a list would be skipped. */
-  preview(selection: ResumeSelection): Promise<{ readonly total: number; readonly skipped: number }>;
-  /** Makes a run; cards that wait in another run are skipped. A run of no card is finished at once. */
+  preview(
+    selection: ResumeSelection | MonthSelection,
+  ): Promise<{ readonly total: number; readonly skipped: number }>;
+  /** Makes a run that has no cards yet: `advance` places them. Cards that wait in another run are skipped. */
   create(request: ResumeRequest): Promise<ResumeRun>;
   /**
-   * Makes the run of a month that begins, once: cards that cardpoll stopped by itself in the month before and that are
-   * still stopped. They are due at random times of the next `spreadMs`. @returns null when the month has its run.
+   * Makes the run of a month that begins, once. Its cards are due at random times of the next `spreadMs`.
+   * @returns null when the month has its run.
    */
-  createForMonth(month: string, spreadMs: number): Promise<ResumeRun | null>;
+  createForMonth(selection: MonthSelection, expected: number, spreadMs: number): Promise<ResumeRun | null>;
+  hasRunFor(selection: MonthSelection): Promise<boolean>;
+  /**
+   * Makes one step: places cards in a run, or marks those of a cancelled one. Any number of callers may do so at once.
+   * @returns whether steps are left.
+   */
+  advance(id: string): Promise<boolean>;
+  /** @returns the ids of runs with steps left, oldest first. */
+  withStepsLeft(): Promise<readonly string[]>;
   /** @returns null for an unknown id. */
   find(id: string): Promise<ResumeRun | null>;
   /** @returns the latest runs, latest first. */
   latest(limit: number): Promise<readonly ResumeRun[]>;
-  /** Cards that wait are not resumed; a call that is being made ends normally. @returns null for an unknown id. */
+  /** From now on no card that waits is resumed; a call that is being made ends normally. @returns null for an unknown id. */
   cancel(id: string): Promise<ResumeRun | null>;
 
   /** Claims the right to resume a card that waits in a run. */

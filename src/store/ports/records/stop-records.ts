@@ -53,6 +53,8 @@ export interface CardStop {
   /** The operator who released, dismissed or ordered it, and why; null: cardpoll's own decision. */
   readonly orderedBy: string | null;
   readonly reason: string | null;
+  /** It is resumed, and may be stopped again in the month by a reading taken after that. */
+  readonly stopAgain: boolean;
 }
 
 export interface ListedStop extends CardStop {
@@ -91,7 +93,8 @@ export interface StopRecords {
   wanted(cardIds: readonly number[]): Promise<CardMembership[]>;
   /**
    * Claims the right to stop a card that the gateway shows running, if the current records say that it is over its
-   * package, or an operator ordered the stop. A card is stopped at most once a month. The claim lasts for `leaseMs`. The
+   * package, or an operator ordered the stop. A card is stopped at most once a month, unless a run resumed it and allowed
+   * another stop. The claim lasts for `leaseMs`. The
    * rules are judged and the stop is counted in the same statement, so that all instances together keep the budget.
    * @param month YYYY-MM
    */

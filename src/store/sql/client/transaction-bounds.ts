@@ -5,7 +5,7 @@ import type { SqlRunner } from './sql-client.ts';
 import { statements } from './statements.ts';
 import file from './transaction-bounds.sql';
 
-const SQL = statements(file, 'limitStatements', 'limitLockWaits', 'lock');
+const SQL = statements(file, 'limitStatements', 'limitLockWaits', 'walkIndexes', 'lock');
 
 /** A statement that takes longer is cancelled; 0: none is. */
 export async function limitStatements(tx: SqlRunner, ms: number): Promise<void> {
@@ -14,6 +14,11 @@ export async function limitStatements(tx: SqlRunner, ms: number): Promise<void> 
 
 export async function limitLockWaits(tx: SqlRunner, ms: number): Promise<void> {
   await tx.query(SQL.limitLockWaits, [ms]);
+}
+
+/** For statements that walk a large table in steps: their plan must not depend on how large it was when the plan was made. */
+export async function walkIndexes(tx: SqlRunner): Promise<void> {
+  await tx.query(SQL.walkIndexes);
 }
 
 /** Transactions that lock the same key take turns. */

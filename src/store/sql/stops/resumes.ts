@@ -1,8 +1,9 @@
-// Runs that resume cards: each method is one statement.
+// Runs that resume cards. What concerns many cards is done in steps, each a statement of its own.
 import { type AuditEntry, DAEMON } from '../../../domain/audit.ts';
 import type { CardMembership } from '../../../domain/cards/card.ts';
 import type {
   FailedResume,
+  MonthSelection,
   ResumeClaim,
   ResumeRecords,
   ResumeRequest,
@@ -10,16 +11,21 @@ import type {
   ResumeSelection,
 } from '../../ports/records/resume-records.ts';
 import { monthStart, withPartitions } from '../cleanup/partitions.ts';
-import type { SqlClient, SqlValue } from '../client/sql-client.ts';
+import type { PreparedSql, SqlClient, SqlValue } from '../client/sql-client.ts';
 import { statements } from '../client/statements.ts';
+import { walkIndexes } from '../client/transaction-bounds.ts';
 import file from './resumes.sql';
 import { DUE_AGAIN_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-pauses.ts';
 
 const SQL = statements(
   file,
-  'preview',
+  'count',
+  'forget',
   'create',
-  'createForMonth',
+  'ofMonth',
+  'fill',
+  'markCancelled',
+  'withStepsLeft',
   'runs',
   'cancel',
   'claim',
@@ -29,11 +35,21 @@ const SQL = statements(
   'due',
 );
 
+/** Stops, or cards of a list, that one step looks at: a short transaction. */
+const STEP = 10_000;
 /** A card ends as failed after so many calls that were acknowledged without effect, or refused. */
 const UNCONFIRMED_AT_MOST = 5;
 const REFUSED_AT_MOST = 3;
 const MONTH_REASON = 'a new month began (stops.resume_at_month_start)';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+interface CountRow {
+  readonly chosen: number;
+  readonly looked: number;
+  /** As text, because a number of milliseconds is not exact. */
+  readonly walkedAt: string | null;
+  readonly walkedTo: number;
+}
 
 interface ClaimRow {
   readonly state: 'granted' | 'unresolved' | 'claimed' | 'unconfirmed';
@@ -45,23 +61,50 @@ interface ClaimRow {
 export class SqlResumes implements ResumeRecords {
   constructor(private readonly client: SqlClient) {}
 
-  async preview(selection: ResumeSelection): Promise<{ total: number; skipped: number }> {
-    const [row] = await this.client.query<{ total: number }>(SQL.preview, selectionParams(selection));
-    const total = Number(row?.total);
-    return { total, skipped: 'cardIds' in selection ? new Set(selection.cardIds).size - total : 0 };
+  async preview(selection: ResumeSelection | MonthSelection): Promise<{ total: number; skipped: number }> {
+    if (!('cardIds' in selection)) {
+      return { total: await this.#count(sourceOf(selection)), skipped: 0 };
+    }
+    const cardIds = [...new Set(selection.cardIds)];
+    let total = 0;
+    for (let from = 0; from < cardIds.length; from += STEP) {
+      total += await this.#count(sourceOf({ cardIds: cardIds.slice(from, from + STEP) }));
+    }
+    return { total, skipped: cardIds.length - total };
   }
 
-  async create({ selection, by, reason }: ResumeRequest): Promise<ResumeRun> {
-    const listed = 'cardIds' in selection ? new Set(selection.cardIds).size : null;
-    const params = [...selectionParams(selection), reason, by.name, by.role, listed];
-    const [row] = await this.client.query<{ id: string }>(SQL.create, params);
-    return (await this.find(String(row?.id))) as ResumeRun;
+  async create({ selection, expected, by, reason, stopAgain }: ResumeRequest): Promise<ResumeRun> {
+    const source = sourceOf(selection);
+    const id = await this.#create([...source, 0, expected, reason, by.name, by.role, stopAgain]);
+    return (await this.find(String(id))) as ResumeRun;
   }
 
-  async createForMonth(month: string, spreadMs: number): Promise<ResumeRun | null> {
-    const params = [monthStart(month), spreadMs, DAEMON.name, DAEMON.role, MONTH_REASON];
-    const [row] = await this.client.query<{ id: string }>(SQL.createForMonth, params);
-    return row === undefined ? null : this.find(row.id);
+  async createForMonth(
+    { beginning }: MonthSelection,
+    expected: number,
+    spreadMs: number,
+  ): Promise<ResumeRun | null> {
+    const { name, role } = DAEMON;
+    const params = [...sourceOf({ beginning }), spreadMs, expected, MONTH_REASON, name, role, false];
+    const id = await this.#create(params);
+    return id === null ? null : this.find(id);
+  }
+
+  async hasRunFor({ beginning }: MonthSelection): Promise<boolean> {
+    return (await this.client.query(SQL.ofMonth, [monthStart(beginning)])).length > 0;
+  }
+
+  async advance(id: string): Promise<boolean> {
+    for (const step of [SQL.fill, SQL.markCancelled]) {
+      const [made] = await this.#walk<{ stepsLeft: boolean }>(step, [id, STEP]);
+      if (made !== undefined) return made.stepsLeft;
+    }
+    return false;
+  }
+
+  async withStepsLeft(): Promise<string[]> {
+    const rows = await this.client.query<{ id: string }>(SQL.withStepsLeft);
+    return rows.map(({ id }) => id);
   }
 
   async find(id: string): Promise<ResumeRun | null> {
@@ -111,17 +154,44 @@ export class SqlResumes implements ResumeRecords {
   }
 
   due(limit: number): Promise<CardMembership[]> {
-    return this.client.query<CardMembership>(SQL.due, [limit, DUE_AGAIN_MS]);
+    return this.#walk<CardMembership>(SQL.due, [limit, DUE_AGAIN_MS]);
   }
 
-  async #fail(sql: (typeof SQL)['abandon'], params: readonly SqlValue[]): Promise<FailedResume | null> {
+  async #create(params: readonly SqlValue[]): Promise<string | null> {
+    await this.client.query(SQL.forget);
+    const [row] = await this.client.query<{ id: string }>(SQL.create, params);
+    return row?.id ?? null;
+  }
+
+  /** Counts in steps, because one statement over millions of stops would take too long. */
+  async #count(source: readonly SqlValue[]): Promise<number> {
+    let [total, at, place] = [0, null as string | null, 0];
+    for (;;) {
+      const [step] = await this.#walk<CountRow>(SQL.count, [...source, at, place, STEP]);
+      if (step === undefined) return total;
+      total += step.chosen;
+      if (step.looked < STEP) return total;
+      [at, place] = [step.walkedAt, step.walkedTo];
+    }
+  }
+
+  #walk<Row>(sql: PreparedSql, params: readonly SqlValue[]): Promise<Row[]> {
+    return this.client.transaction(async (tx) => {
+      await walkIndexes(tx);
+      return tx.query<Row>(sql, params);
+    });
+  }
+
+  async #fail(sql: PreparedSql, params: readonly SqlValue[]): Promise<FailedResume | null> {
     const [failed = null] = await this.client.query<FailedResume>(sql, params);
     return failed;
   }
 }
 
-function selectionParams(selection: ResumeSelection): SqlValue[] {
+/** What the cards of a run are chosen from: card ids, since, carrier, month that begins. */
+function sourceOf(selection: ResumeSelection | MonthSelection): SqlValue[] {
+  if ('beginning' in selection) return [null, null, null, monthStart(selection.beginning)];
   return 'cardIds' in selection
-    ? [selection.cardIds, null, null]
-    : [null, selection.sinceMs, selection.carrierId];
+    ? [[...new Set(selection.cardIds)], null, null, null]
+    : [null, selection.sinceMs, selection.carrierId, null];
 }

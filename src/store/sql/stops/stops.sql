@@ -6,7 +6,7 @@
 SELECT c.card_id, c.carrier_id, c.real_name_verified
 FROM cards c
 CROSS JOIN LATERAL (
-  SELECT month, used_mb, suspected_mb, closed
+  SELECT month, used_mb, suspected_mb, closed, read_at
   FROM card_usage
   WHERE card_usage.card_id = c.card_id
   ORDER BY month DESC
@@ -15,14 +15,17 @@ CROSS JOIN LATERAL (
 WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT NULL
   AND u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL AND NOT u.closed
   AND NOT EXISTS (
-    SELECT FROM card_stops s WHERE s.card_id = c.card_id AND s.month = u.month AND s.state <> 'requested'
+    SELECT FROM card_stops s
+    WHERE s.card_id = c.card_id AND s.month = u.month AND s.state <> 'requested'
+      AND NOT (s.state = 'resumed' AND s.stop_again AND u.read_at > s.resumed_at)
   )
 
 -- name: stops.claim
 -- Claims the right to stop a card that the gateway shows running, if it is over its package or an operator ordered the stop:
 -- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
 -- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
--- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does.
+-- applies the rules and counts the stop; it locks its row before the stop, as every statement that counts does. A card that
+-- was resumed and may be stopped again begins anew: its former stop is counted already.
 -- $1 card id, $2 month, $3 lease in ms, $4 mode of the settings, $5 stops an hour, $6 stops a day (NULL: no limit).
 -- Returns one row: state granted | unresolved | claimed | unconfirmed | not_over | done | held | observed; with a claim of
 -- this caller's its month, attempt, used and allowance MB; when unconfirmed the calls made and the ms until the next is
@@ -35,11 +38,17 @@ WITH ordered AS MATERIALIZED (
   LIMIT 1
 ), card AS MATERIALIZED (
   SELECT c.iccid, c.allowance_mb, coalesce(u.used_mb, 0) AS used_mb, coalesce(ordered.month, $2::date) AS month,
-    s.state, s.authority, s.claimed_until, s.charged_at
+    s.state, s.claimed_until, again.is_allowed AS again,
+    CASE WHEN NOT again.is_allowed THEN s.authority END AS authority,
+    CASE WHEN NOT again.is_allowed THEN s.charged_at END AS charged_at
   FROM cards c
   LEFT JOIN ordered ON true
   LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = coalesce(ordered.month, $2::date)
   LEFT JOIN card_stops s ON s.card_id = c.card_id AND s.month = coalesce(ordered.month, $2::date)
+  CROSS JOIN LATERAL (
+    -- Only by a reading that was taken after the resume.
+    SELECT coalesce(s.state = 'resumed' AND s.stop_again AND u.read_at > s.resumed_at, false) AS is_allowed
+  ) again
   WHERE c.card_id = $1::bigint AND (
     ordered.month IS NOT NULL
     OR u.used_mb > c.allowance_mb AND u.suspected_mb IS NULL
@@ -48,7 +57,7 @@ WITH ordered AS MATERIALIZED (
 ), judged AS MATERIALIZED (
   SELECT card.*, judge_stop(authority, charged_at, $4::text, $5::integer, $6::integer) AS verdict
   FROM card
-  WHERE state IS NULL OR state = 'observed'
+  WHERE state IS NULL OR state = 'observed' OR again
     OR state = 'requested' AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 ), claimed AS (
   INSERT INTO card_stops AS s
@@ -60,18 +69,26 @@ WITH ordered AS MATERIALIZED (
     CASE WHEN verdict = 'granted' THEN clock_timestamp() END
   FROM judged
   -- In mode observe, what was requested before stays so and waits.
-  WHERE verdict <> 'observed' OR state IS NULL
+  WHERE verdict <> 'observed' OR state IS NULL OR again
   ON CONFLICT (card_id, month) DO UPDATE SET
     used_mb = excluded.used_mb,
     allowance_mb = excluded.allowance_mb,
     state = excluded.state,
     held_by = excluded.held_by,
-    requested_at = CASE WHEN s.state = 'observed' THEN clock_timestamp() ELSE s.requested_at END,
+    requested_at = CASE WHEN s.state IN ('observed', 'resumed') THEN clock_timestamp() ELSE s.requested_at END,
     claimed_until = excluded.claimed_until,
     charged_at = excluded.charged_at,
     unresolved = s.claimed_until IS NOT NULL,
-    attempts = s.attempts + 1
-  WHERE s.state = 'observed'
+    attempts = s.attempts + 1,
+    authority = CASE WHEN s.state <> 'resumed' THEN s.authority END,
+    ordered_by = CASE WHEN s.state <> 'resumed' THEN s.ordered_by END,
+    reason = CASE WHEN s.state <> 'resumed' THEN s.reason END,
+    acknowledged_at = CASE WHEN s.state <> 'resumed' THEN s.acknowledged_at END,
+    unconfirmed = CASE WHEN s.state <> 'resumed' THEN s.unconfirmed ELSE 0 END,
+    completed_at = NULL,
+    resumed_at = NULL,
+    stop_again = false
+  WHERE s.state = 'observed' OR s.state = 'resumed' AND s.stop_again
     OR s.state = 'requested' AND (s.claimed_until IS NULL OR s.claimed_until <= clock_timestamp())
   RETURNING month, state, held_by, unresolved, attempts, used_mb, allowance_mb
 ), running AS (
@@ -161,7 +178,7 @@ WHERE (SELECT count(*) FROM uncounted) = 1
 -- name: stops.ofCard
 -- The newest stops of a card. $1 card id, $2 stops at most.
 SELECT to_char(month, 'YYYY-MM') AS month, state, used_mb, allowance_mb, requested_at, completed_at, resumed_at,
-  attempts, unconfirmed, last_error, held_by, ordered_by, reason
+  attempts, unconfirmed, last_error, held_by, ordered_by, reason, stop_again
 FROM card_stops
 WHERE card_id = $1::bigint
 ORDER BY card_stops.month DESC
@@ -186,7 +203,8 @@ FROM (
 -- name: stops.page
 -- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 offset, $5 rows at most.
 SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
-  s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason
+  s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason,
+  s.stop_again
 FROM card_stops s
 LEFT JOIN cards c ON c.card_id = s.card_id
 WHERE s.state = ANY ($1::text[])
@@ -256,9 +274,11 @@ WITH card AS MATERIALIZED (
   WHERE NOT stopped AND (SELECT count(*) FROM cancelled) >= 0
   ON CONFLICT (card_id, month) DO UPDATE SET
     state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
-    due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL,
+    due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
     requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
-    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END
+    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
+    acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
+    unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END
   RETURNING card_id
 )
 SELECT CASE
@@ -270,7 +290,8 @@ SELECT CASE
 -- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
 WITH due AS MATERIALIZED (
   SELECT card_id, month FROM card_stops
-  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= clock_timestamp()
+  -- Not clock_timestamp(), which no index can be searched for.
+  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= statement_timestamp()
   ORDER BY due_at
   LIMIT $1::integer
   FOR UPDATE SKIP LOCKED

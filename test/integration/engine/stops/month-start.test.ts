@@ -9,6 +9,7 @@ import type { RecordStore } from '../../../../src/store/ports/records/record-sto
 import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase } from '../../../support/fresh-stores.ts';
+import { fill } from '../../../support/resume-run.ts';
 
 const calendar = new MonthCalendar('Asia/Shanghai');
 const log = pino({ level: 'silent' });
@@ -35,7 +36,7 @@ it('makes one run, however many leaders look', async () => {
   const look = () =>
     new MonthStart({
       enabled: true,
-      records: { now: async () => Date.parse('2026-12-01T03:00:00+08:00') },
+      records: { now: async () => Date.parse('2026-12-01T03:00:00+08:00'), resumes: records.resumes },
       audit: new Audit({ records, clock: systemClock, calendar, log }),
       calendar,
       clock: systemClock,
@@ -43,13 +44,12 @@ it('makes one run, however many leaders look', async () => {
     }).run();
   await Promise.all([look(), look(), look()]);
   await look();
-  const runs = await records.resumes.latest(10);
-  expect(runs).toMatchObject([{ by: 'daemon', total: 2, waiting: 2 }]);
+  const [made] = await records.resumes.latest(10);
+  const run = await fill(records, String(made?.id));
+  expect(run).toMatchObject({ by: 'daemon', total: 2, filled: 2, waiting: 2 });
   const entries = await client.query(
     "SELECT actor, object, after FROM audit WHERE action = 'stops.resume'",
     [],
   );
-  expect(entries).toMatchObject([
-    { actor: 'daemon', object: `resume run ${runs[0]?.id}`, after: { cards: 2 } },
-  ]);
+  expect(entries).toMatchObject([{ actor: 'daemon', object: `resume run ${run.id}`, after: { cards: 2 } }]);
 });

@@ -24,6 +24,7 @@ import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { defaultsOf, gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
+import { emptyRun } from '../../../support/resume-run.ts';
 import { type ScriptedGateway, startScriptedGateway } from '../../../support/scripted-gateway.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -111,12 +112,8 @@ it('stops a card as an operator ordered, although the cache knows nothing of the
   expect(calls('stop', ORDERED)).toBe(1);
 });
 
-it('resumes the cards of a run, each with one call, and leaves the others alone', async () => {
-  const { id } = await records.resumes.create({
-    selection: { cardIds: RUN },
-    by: { name: 'alice', role: 'operator' },
-    reason: 'a test',
-  });
+it('places the cards of a run, resumes each with one call, and leaves the others alone', async () => {
+  const { id } = await emptyRun(records, { cardIds: RUN });
   const run = await waitFor(
     async () => {
       const found = await records.resumes.find(id);

@@ -20,6 +20,7 @@ import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import { gatewayConfig } from '../../../support/gateway-config.ts';
 import { HEALTHY } from '../../../support/healthy-answers.ts';
+import { filledRun } from '../../../support/resume-run.ts';
 import {
   broken,
   type Script,
@@ -303,9 +304,7 @@ describe('a run', () => {
   });
 
   async function ordersRun(): Promise<void> {
-    const by = { name: 'alice', role: 'operator' } as const;
-    const run = await records.resumes.create({ selection: { cardIds: [cardId] }, by, reason: BY.reason });
-    runId = run.id;
+    runId = (await filledRun(records, { cardIds: [cardId] })).id;
     await reader.forget([cardId]);
   }
   const run = () => records.resumes.find(runId);

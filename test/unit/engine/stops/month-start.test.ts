@@ -5,36 +5,40 @@ import type { AuditChange } from '../../../../src/domain/audit.ts';
 import { MonthCalendar } from '../../../../src/domain/cards/usage-month.ts';
 import { MonthStart } from '../../../../src/engine/stops/month-start.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
+import type { ResumeRun } from '../../../../src/store/ports/records/resume-records.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 let now: string;
 /** Of this machine, whatever it says. */
 let clock: FakeClock;
-let asked: Array<[string, number]>;
+let asked: string[];
 let notes: AuditChange[];
 let lines: Array<Record<string, unknown>>;
-let made: Set<string>;
+/** The spread of the run of each month. */
+let made: Map<string, number>;
 
 beforeEach(() => {
   now = '2026-11-30T16:00:00Z';
   clock = new FakeClock('2031-01-20T00:00:00Z');
-  [asked, notes, lines, made] = [[], [], [], new Set()];
+  [asked, notes, lines, made] = [[], [], [], new Map()];
 });
 
 function monthStart(enabled = true): MonthStart {
-  const records = {
-    resumes: {
-      createForMonth: async (month: string, spreadMs: number) => {
-        asked.push([month, spreadMs]);
-        if (made.has(month)) return null;
-        made.add(month);
-        return { id: 'r', total: 5, reason: 'a month began' };
-      },
+  const resumes: Partial<RecordStore['resumes']> = {
+    hasRunFor: async ({ beginning }) => {
+      asked.push(beginning);
+      return made.has(beginning);
     },
-  } as unknown as RecordStore;
+    preview: async () => ({ total: 5, skipped: 0 }),
+    createForMonth: async ({ beginning }, expected, spreadMs) => {
+      made.set(beginning, spreadMs);
+      return { id: 'r', total: expected, reason: 'a month began' } as ResumeRun;
+    },
+  };
+  const records = { now: async () => Date.parse(now), resumes } as RecordStore;
   return new MonthStart({
     enabled,
-    records: { now: async () => Date.parse(now) },
+    records,
     audit: {
       change: (actor, work) => {
         expect(actor.name).toBe('daemon');
@@ -52,10 +56,11 @@ it('looks once a minute, and makes one run, spread over four hours, with an audi
   await subject.run();
   clock.advance(59_999);
   await subject.run();
-  expect(asked).toEqual([['2026-12', 4 * 3_600_000]]);
+  expect(asked).toEqual(['2026-12']);
   clock.advance(1);
   await subject.run();
   expect(asked).toHaveLength(2);
+  expect([...made]).toEqual([['2026-12', 4 * 3_600_000]]);
   expect(notes).toEqual([
     {
       action: 'stops.resume',

@@ -6,7 +6,7 @@ const stop = (differing: Partial<CardStop>): CardStop => ({
   ...{ month: '2026-11', state: 'done', usedMb: 120, allowanceMb: 100 },
   ...{ requestedAtMs: 1_000, completedAtMs: 2_000, resumedAtMs: null },
   ...{ attempts: 1, unconfirmed: 0, lastError: null },
-  ...{ heldBy: null, orderedBy: null, reason: null },
+  ...{ heldBy: null, orderedBy: null, reason: null, stopAgain: false },
   ...differing,
 });
 const USED = '120 of 100 MB used in 2026-11';
@@ -32,6 +32,12 @@ it('says that a card was resumed, and when', () => {
     ...{ at: new Date(3_000), action: 'stopped and resumed' },
     detail: `${USED}; not stopped a second time in the month`,
   });
+});
+
+it('says that a card which was resumed may be stopped again', () => {
+  expect(entryOf({ state: 'resumed', resumedAtMs: 3_000, stopAgain: true })?.detail).toBe(
+    `${USED}; stopped again in the month if a later reading is over the allowance`,
+  );
 });
 
 it('says who ordered a stop and why, also of a card without a limit', () => {
