@@ -5,6 +5,7 @@
 // the records of that moment whether it is over its package, and whether the rules of stops allow the call
 // (docs/decisions/0032-safeguards-of-stops.md); the cached card only says whether to ask. stop-call.ts makes the call, and
 // resume-call.ts that of a resume, which comes first: a card that was just resumed is not stopped by the same poll.
+import pLimit from 'p-limit';
 import type { Card } from '../../domain/cards/card.ts';
 import { type MonthCalendar, usedInMonth } from '../../domain/cards/usage-month.ts';
 import { CARD_RESUMED } from '../../domain/log-phrases.ts';
@@ -42,6 +43,11 @@ export class PackageTask implements Task {
   readonly taskType = 'package';
   readonly #stopCall: StopCall;
   readonly #resumeCall: ResumeCall;
+  /**
+   * Claims of the whole fleet take turns in the database. One of this instance at a time waits there, so that the others
+   * hold no connection meanwhile: after a large release hundreds of cards are claimed at once.
+   */
+  readonly #claims = pLimit(1);
 
   constructor(private readonly deps: PackageTaskDeps) {
     this.#stopCall = new StopCall(deps);
@@ -105,8 +111,7 @@ export class PackageTask implements Task {
     // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };
-    const leftMs = deadline.remainingMs();
-    const claim = await this.deps.stops.claim(card.cardId, month, this.deps.leaseMs, this.deps.stopRules());
+    const { claim, leftMs } = await this.#claims(() => this.#claim(card, month, deadline));
     switch (claim.state) {
       case 'not_over':
         await this.deps.reader.forget([card.cardId]);
@@ -125,6 +130,17 @@ export class PackageTask implements Task {
         await this.#stopCall.make({ ...claim, card }, leftMs, deadline);
         return { over: isOver, stopped: true };
     }
+  }
+
+  /** @returns the time that was left before the claim was sent. */
+  async #claim(card: Card, month: string, deadline: Deadline) {
+    const leftMs = deadline.remainingMs();
+    if (leftMs <= 0) {
+      const why = 'the lease was over before the claim';
+      throw new CardpollError('busy', 'lease_over', `card ${card.cardId} was not stopped: ${why}`);
+    }
+    const { stops, leaseMs, stopRules } = this.deps;
+    return { leftMs, claim: await stops.claim(card.cardId, month, leaseMs, stopRules()) };
   }
 
   /** One line when a stop begins to wait, and none while it waits. */

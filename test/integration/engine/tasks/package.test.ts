@@ -28,6 +28,7 @@ import {
   startScriptedGateway,
 } from '../../../support/scripted-gateway.ts';
 import { UNLIMITED } from '../../../support/stop-rules.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 
 const LEASE_MS = 15_000;
 const CACHE_MS = 600_000;
@@ -121,13 +122,8 @@ async function cached(): Promise<Card> {
 const entries: AuditEntry[] = [];
 const audit = { log: (entry: AuditEntry) => void entries.push(entry) };
 
-/** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
-async function poll(
-  as: Partial<Card> = {},
-  stops: PackageTaskDeps['stops'] = records.stops,
-  resumes: PackageTaskDeps['resumes'] = records.resumes,
-) {
-  const task = new PackageTask({
+function taskWith(stops: PackageTaskDeps['stops'], resumes: PackageTaskDeps['resumes']): PackageTask {
+  return new PackageTask({
     gateway,
     stops,
     resumes,
@@ -138,6 +134,15 @@ async function poll(
     leaseMs: LEASE_MS,
     log,
   });
+}
+
+/** Polls the card as it is cached, or as given, and writes what was found, as the result writer does. */
+async function poll(
+  as: Partial<Card> = {},
+  stops: PackageTaskDeps['stops'] = records.stops,
+  resumes: PackageTaskDeps['resumes'] = records.resumes,
+) {
+  const task = taskWith(stops, resumes);
   const card = { ...(await cached()), ...as };
   const result = await task.poll(card, new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now()));
   await records.results.write([result.outcome]);
@@ -291,6 +296,27 @@ it('remembers the stop of a card that had been stopped before', async () => {
   await poll();
   expect(scripted.calls.stop).toBe(1);
   expect(logged).toEqual(['stop_unconfirmed', '停机', '复机']);
+});
+
+it('leaves connections to other statements while claims wait for each other', async () => {
+  const task = taskWith(records.stops, records.resumes);
+  const card = await cached();
+  const deadline = new Deadline(clock, clock.monotonic(), LEASE_MS, Date.now());
+  const polls = await client.transaction(async (tx) => {
+    const waiting = async () =>
+      (await tx.query('SELECT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()')).length;
+    await tx.query('SELECT FROM stop_control FOR UPDATE');
+    // More than there are connections.
+    const begun = Array.from({ length: 8 }, () => task.poll(card, deadline));
+    const ended = Promise.allSettled(begun);
+    await waitFor(async () => (await waiting()) > 0, { what: 'a claim to wait' });
+    await waitFor(() => scripted.calls.card_status === 8, { what: 'all polls to have asked for the status' });
+    await records.ping();
+    expect(await waiting()).toBe(1);
+    return { ended };
+  });
+  await polls.ended;
+  expect(scripted.calls.stop).toBeLessThanOrEqual(1);
 });
 
 describe('a run', () => {
