@@ -31,9 +31,10 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
 -- this caller's its month, attempt, used and allowance MB; when unconfirmed the calls made and the ms until the next is
 -- allowed; when held why; is_new where this statement made it held or observed.
 WITH ordered AS MATERIALIZED (
-  -- An order may be older than the month.
+  -- An order may be older than the month. With coalesce() the index of all orders does not serve: a plan that was made while
+  -- there were few would read all of them for each card.
   SELECT month FROM card_stops
-  WHERE card_id = $1::bigint AND state = 'requested' AND authority = 'operator'
+  WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'operator'
   ORDER BY month DESC
   LIMIT 1
 ), card AS MATERIALIZED (
@@ -98,7 +99,7 @@ WITH ordered AS MATERIALIZED (
 ), dropped AS (
   -- A released stop of a card that is not over any more, or whose month is.
   DELETE FROM card_stops
-  WHERE card_id = $1::bigint AND state = 'requested' AND authority = 'released'
+  WHERE card_id = $1::bigint AND state = 'requested' AND coalesce(authority, '') = 'released'
     AND (month < $2::date OR month = $2::date AND NOT EXISTS (SELECT FROM card))
     AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
 )

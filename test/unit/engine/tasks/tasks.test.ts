@@ -397,11 +397,22 @@ describe('package', () => {
     expect(asked.at(-1)).toEqual(['acknowledge', 7, '2026-11', 3]);
   });
 
-  it('makes no call when the lease is half over, and gives the claim back with the reason', async () => {
+  it('makes no claim when the lease is half over', async () => {
     answers.card_status = () => {
       clock.advance(LEASE_MS / 2);
       return 'active';
     };
+    await expect(poll('package')).rejects.toMatchObject({
+      kind: 'busy',
+      code: 'lease_over',
+      message: 'card 7 was not stopped: the lease was over before the claim',
+    });
+    expect(asked).toEqual([]);
+    expect(called).toHaveLength(1);
+  });
+
+  it('makes no call when the lease is half over, and gives the claim back with the reason', async () => {
+    claimTakesMs = LEASE_MS / 2;
     await expect(poll('package')).rejects.toMatchObject({
       kind: 'busy',
       code: 'lease_over',
