@@ -1,6 +1,6 @@
 // A fleet of which every card is over its package, and whose budget allows a few stops: daemons that are killed and cut
-// off from their database, and a gateway that refuses and loses some stops. Used by test/e2e/stop-budget.test.ts and
-// test/long/stop-budget.test.ts.
+// off from their database, a database that fails, and a gateway that refuses and loses some stops. Used by
+// test/e2e/stop-budget.test.ts, test/long/stop-budget.test.ts and test/fault/stop-budget-database.test.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect } from 'vitest';
@@ -8,6 +8,7 @@ import { BreakableLink } from './breakable-link.ts';
 import { type Daemon, Fleet } from './fleet.ts';
 import { seededRandom } from './gzip-damage.ts';
 import { HEALTHY } from './healthy-answers.ts';
+import type { PostgresServer } from './postgres-server.ts';
 import { waitFor } from './processes.ts';
 import { type Script, startScriptedGateway } from './scripted-gateway.ts';
 
@@ -22,37 +23,94 @@ const ENV = {
   CARDPOLL_RETRY_BASE_MS: '100',
 };
 
-/** One fleet from its first poll until the budget is used up. Fails when the gateway carried out one stop more. */
-export async function expectBudgetKept(seed: number, daemons = 3): Promise<void> {
-  const random = seededRandom(seed);
+interface BudgetedFleet {
+  readonly fleet: Fleet;
+  /** Every stop that changed something, as the gateway counts. */
+  readonly effective: readonly string[];
+  /** The gateway refuses further stops from this number on. */
+  allow(stops: number): void;
+  /** A daemon with a link of its own to the database. */
+  start(): Promise<{ daemon: Daemon; link: BreakableLink }>;
+  /** Fails when the gateway carried out one stop more, or less, once the budget is used up. */
+  expectUsedUp(databaseUrl?: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function startBudgetedFleet(
+  seed: number,
+  random: () => number,
+  postgres?: PostgresServer,
+): Promise<BudgetedFleet> {
   const stopped = new Set<string>();
-  /** Every stop that changed something. */
   const effective: string[] = [];
+  let allowed = Number.POSITIVE_INFINITY;
   const script: Script = ({ interfaceName, iccid }) => {
     if (interfaceName === 'flow') return { body: { used: 100 } };
     if (interfaceName === 'card_status')
       return { body: { cardStatus: stopped.has(iccid) ? 'stopped' : 'active' } };
     if (interfaceName !== 'stop') return { body: HEALTHY[interfaceName] };
     const fate = random();
-    if (fate < 0.1) return { status: 503, body: '{"code":503,"msg":"busy"}' };
+    if (fate < 0.1 || effective.length >= allowed) return { status: 503, body: '{"code":503,"msg":"busy"}' };
     if (!stopped.has(iccid)) effective.push(iccid);
     stopped.add(iccid);
     // The answer is lost: it comes after the timeout.
     return fate < 0.2 ? { body: null, delayMs: 1_000 } : { body: null, delayMs: 40 * random() };
   };
   const gateway = await startScriptedGateway(script);
-  const fleet = await Fleet.start({ gatewayUrl: gateway.url, env: ENV });
+  const fleet = await Fleet.start({
+    gatewayUrl: gateway.url,
+    env: ENV,
+    ...(postgres === undefined ? {} : { postgres }),
+  });
   const databasePort = Number(new URL(fleet.databaseUrl).port);
   const links: BreakableLink[] = [];
-  const start = async (): Promise<{ daemon: Daemon; link: BreakableLink }> => {
-    const link = await BreakableLink.to(databasePort);
-    links.push(link);
-    const daemon = await fleet.startDaemon({ CARDPOLL_DATABASE_URL: link.around(fleet.databaseUrl) });
-    return { daemon, link };
+  return {
+    fleet,
+    effective,
+    allow: (stops) => {
+      allowed = stops;
+    },
+    async start() {
+      const link = await BreakableLink.to(databasePort);
+      links.push(link);
+      const daemon = await fleet.startDaemon({ CARDPOLL_DATABASE_URL: link.around(fleet.databaseUrl) });
+      return { daemon, link };
+    },
+    async expectUsedUp(databaseUrl = fleet.databaseUrl) {
+      await waitFor(
+        async () => {
+          const { done = 0, held = 0 } = await stopsByState(databaseUrl);
+          return done === BUDGET && done + held === CARDS;
+        },
+        { everyMs: 200, what: `seed ${seed}: the budget to be used up and all other stops to be held` },
+      );
+      expect(new Set(effective).size, 'each card once').toBe(effective.length);
+      expect(effective, `seed ${seed}`).toHaveLength(BUDGET);
+    },
+    async close() {
+      fleet.close();
+      await Promise.all(links.map((link) => link.close()));
+      await gateway.close();
+    },
   };
-  const database = new pg.Client({ connectionString: fleet.databaseUrl });
+}
+
+async function stopsByState(databaseUrl: string): Promise<Record<string, number>> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
   try {
-    await database.connect();
+    const { rows } = await database.query('SELECT state, count(*)::int AS n FROM card_stops GROUP BY state');
+    return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+  } finally {
+    await database.end();
+  }
+}
+
+/** One fleet from its first poll until the budget is used up. Fails when the gateway carried out one stop more. */
+export async function expectBudgetKept(seed: number, daemons = 3): Promise<void> {
+  const random = seededRandom(seed);
+  const { fleet, effective, start, expectUsedUp, close } = await startBudgetedFleet(seed, random);
+  try {
     const running = [await start()];
     await fleet.setIntervals(1);
     await fleet.importCards(CARDS, () => 10);
@@ -72,25 +130,40 @@ export async function expectBudgetKept(seed: number, daemons = 3): Promise<void>
       }
       expect(effective.length, `seed ${seed}`).toBeLessThanOrEqual(BUDGET);
     }
-    const states = async () => {
-      const { rows } = await database.query(
-        'SELECT state, count(*)::int AS n FROM card_stops GROUP BY state',
-      );
-      return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
-    };
-    await waitFor(
-      async () => {
-        const { done = 0, held = 0 } = await states();
-        return done === BUDGET && done + held === CARDS;
-      },
-      { everyMs: 200, what: `seed ${seed}: the budget to be used up and all other stops to be held` },
-    );
-    expect(new Set(effective).size, 'each card once').toBe(effective.length);
-    expect(effective, `seed ${seed}`).toHaveLength(BUDGET);
+    await expectUsedUp();
   } finally {
-    await database.end();
-    fleet.close();
-    await Promise.all(links.map((link) => link.close()));
-    await gateway.close();
+    await close();
+  }
+}
+
+/**
+ * Three daemons whose database fails in the middle of stopping. Fails when the gateway carried out one stop more than the
+ * budget allows, or one less in the end.
+ * @param fail makes the database fail. @returns the port of the server that has it now.
+ */
+export async function expectBudgetKeptOver(
+  postgres: PostgresServer,
+  fail: () => Promise<number>,
+): Promise<void> {
+  const { fleet, effective, allow, start, expectUsedUp, close } = await startBudgetedFleet(
+    0,
+    seededRandom(0),
+    postgres,
+  );
+  const half = Math.floor(BUDGET / 2);
+  try {
+    const running = [await start(), await start(), await start()];
+    await fleet.setIntervals(1);
+    allow(half);
+    await fleet.importCards(CARDS, () => 10);
+    await waitFor(() => effective.length === half, { what: 'half of the stops' });
+    const port = await fail();
+    allow(Number.POSITIVE_INFINITY);
+    for (const { link } of running) link.leadTo(port);
+    const url = new URL(fleet.databaseUrl);
+    url.port = String(port);
+    await expectUsedUp(url.href);
+  } finally {
+    await close();
   }
 }

@@ -3,7 +3,7 @@
 // database (freshDatabase in fresh-stores.ts); tests that stop or freeze PostgreSQL start their own.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -111,6 +111,15 @@ export async function standbyOf(primary: PostgresServer, port = primary.port): P
   await primary.start();
   writeFileSync(join(data, 'standby.signal'), '');
   return new PostgresServer(port, dir, owner, []);
+}
+
+/** A standby that follows this server: a running one, on a port of its own. */
+export async function streamingStandbyOf(primary: PostgresServer): Promise<PostgresServer> {
+  const standby = await standbyOf(primary, await freePort());
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres`;
+  appendFileSync(join(standby.dir, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${from}'\n`);
+  await standby.start();
+  return standby;
 }
 
 /** A directory of its own for a server that refuses to run as root, and the user it runs as then. */

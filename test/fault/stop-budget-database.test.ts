@@ -1,0 +1,51 @@
+// The budget of stops is kept, and used up, while PostgreSQL crashes and is started again, or fails over to a standby that
+// has every commit (docs/decisions/0032-safeguards-of-stops.md).
+import pg from 'pg';
+import { afterEach, expect, it } from 'vitest';
+import { expectBudgetKeptOver } from '../support/budgeted-fleet.ts';
+import { type PostgresServer, startPostgres, streamingStandbyOf } from '../support/postgres-server.ts';
+import { waitFor } from '../support/processes.ts';
+
+const servers: PostgresServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0).reverse()) await server.stop();
+});
+
+async function ask(server: PostgresServer, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+it('over a crash of PostgreSQL', async () => {
+  const postgres = await startPostgres();
+  servers.push(postgres);
+  await expectBudgetKeptOver(postgres, async () => {
+    await postgres.kill('SIGQUIT');
+    await postgres.start();
+    return postgres.port;
+  });
+});
+
+it('over a failover to a synchronous standby', async () => {
+  const primary = await startPostgres();
+  servers.push(primary);
+  const standby = await streamingStandbyOf(primary);
+  servers.push(standby);
+  await ask(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await ask(primary, 'SELECT pg_reload_conf()');
+  await waitFor(
+    async () => (await ask(primary, 'SELECT sync_state FROM pg_stat_replication'))[0]?.sync_state === 'sync',
+    { what: 'the standby to be synchronous' },
+  );
+  await expectBudgetKeptOver(primary, async () => {
+    await primary.kill();
+    await ask(standby, 'SELECT pg_promote()');
+    expect(await ask(standby, 'SELECT pg_is_in_recovery() AS follows')).toEqual([{ follows: false }]);
+    return standby.port;
+  });
+});
