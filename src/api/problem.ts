@@ -66,6 +66,9 @@ const STATUS_OF_CODE: Record<string, number> = {
   [EXPECTATION_FAILED]: 417,
 };
 
+/** What is said of a field or query parameter that no route reads. */
+export const UNKNOWN_FIELD = 'is not a known field';
+
 const FRAMEWORK_CODES: Record<string, string> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
@@ -129,7 +132,7 @@ function fieldProblemsOf(issue: ValidationError['validation'][number]): FieldPro
   const path = issue.instancePath.split('/').filter((part) => part !== '');
   if (issue.keyword === 'unrecognized_keys') {
     const keys = issue.params.keys as string[];
-    return keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not a known field' }));
+    return keys.map((key) => ({ field: [...path, key].join('.'), message: UNKNOWN_FIELD }));
   }
   return [{ field: path.join('.') || 'body', message: issue.message ?? 'is not valid' }];
 }

@@ -21,6 +21,7 @@ import { refuseOtherMethods } from './guard/method-not-allowed.ts';
 import { limitRate } from './guard/rate-limit.ts';
 import { Refusals } from './guard/refusals.ts';
 import { clientErrorHandler, refuseExpectation, refuseTunnels } from './guard/refused-protocol.ts';
+import { refuseUnknown } from './guard/strictness.ts';
 import { type HttpBounds, HttpServers, type TlsPair } from './http-server.ts';
 import type { Instruments } from './metrics/instruments.ts';
 import { Metrics, type Siblings } from './metrics/metrics.ts';
@@ -182,6 +183,7 @@ function createApp(
     instruments.request(method, routeOptions.url ?? null, reply.statusCode, reply.elapsedTime);
   });
   refuseEncodedBodies(app);
+  refuseUnknown(app);
   // Connections busy when the server stops listening would be kept for further requests otherwise.
   app.addHook('onSend', async (_request, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');

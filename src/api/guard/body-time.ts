@@ -34,7 +34,7 @@ export function limitBodyTime(app: FastifyInstance, ms: number, refusals: Refusa
   });
 }
 
-function hasBody({ headers }: FastifyRequest): boolean {
+export function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 

@@ -13,11 +13,15 @@ export interface Readiness {
 
 const tags = ['probes'];
 
+/** Load balancers and monitors add parameters of their own. */
+const ANY_QUERY = { anyQuery: true } as const;
+
 export function probeRoutes(readiness: () => Promise<Readiness>, version: string): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/livez',
       {
+        config: ANY_QUERY,
         schema: {
           tags,
           summary: 'The process runs',
@@ -29,6 +33,7 @@ export function probeRoutes(readiness: () => Promise<Readiness>, version: string
     app.get(
       '/readyz',
       {
+        config: ANY_QUERY,
         schema: {
           tags,
           summary: 'The instance works',

@@ -5,7 +5,7 @@ import type { ResumeOperations } from '../../operations/stops/resumes.ts';
 import { resumePreview, resumeRunReport } from '../../operations/stops/stop-reports.ts';
 import { toWire } from '../client/wire.ts';
 import { itemsOf } from '../schemas/page.ts';
-import { CARD_LIST_BYTES, cardResume, noQuery, resumeRequest } from '../schemas/stops.ts';
+import { CARD_LIST_BYTES, cardResume, resumeRequest } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['stops'];
@@ -21,7 +21,6 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
         schema: {
           tags,
           summary: 'List the latest runs that resume cards, newest first',
-          querystring: noQuery,
           response: { 200: itemsOf(resumeRunReport) },
         },
       },
@@ -29,7 +28,7 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
     );
     app.get(
       `${RUNS}/:id`,
-      { schema: { tags, summary: 'Follow a run', params, querystring: noQuery, response: { 200: run } } },
+      { schema: { tags, summary: 'Follow a run', params, response: { 200: run } } },
       async (request) => toWire(await resumes.show(request.params.id)),
     );
     app.post(
@@ -39,7 +38,6 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
           tags,
           summary: 'Cancel a run; calls that are being made end normally',
           params,
-          querystring: noQuery,
           response: { 200: run },
         },
       },
@@ -52,7 +50,6 @@ export function stopResumeRoutes(resumes: ResumeOperations): FastifyPluginAsyncZ
           tags,
           summary: 'Resume a card by card_id or iccid',
           params: z.object({ card: z.string() }),
-          querystring: noQuery,
           body: cardResume,
           response: { 202: run },
         },
@@ -73,7 +70,6 @@ export function newResumeRoute(resumes: ResumeOperations): FastifyPluginAsyncZod
         schema: {
           tags,
           summary: 'Resume a list of cards, or what cardpoll stopped since a time and is stopped now',
-          querystring: noQuery,
           body: resumeRequest,
           response: { 200: wireSchema(resumePreview), 202: run },
         },

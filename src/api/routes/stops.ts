@@ -15,7 +15,7 @@ import type { HeldStops, StopOperations } from '../../operations/stops/stops.ts'
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { onPage, pageOf, pageRequestOf } from '../schemas/page.ts';
-import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, noQuery, stopQuery } from '../schemas/stops.ts';
+import { CARD_LIST_BYTES, cardOrder, heldStops, modeChange, stopQuery } from '../schemas/stops.ts';
 import { wireSchema } from '../wire-schema.ts';
 
 const tags = ['stops'];
@@ -45,7 +45,6 @@ export function stopRoutes(stops: StopOperations, mode: StopModeOperations): Fas
           tags,
           summary: 'Stop a card by card_id or iccid, whatever it has used',
           params: z.object({ card: z.string() }),
-          querystring: noQuery,
           body: cardOrder,
           response: { 202: wireSchema(orderedStopReport) },
         },
@@ -66,7 +65,6 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
         schema: {
           tags,
           summary: 'Let held stops go on: each card is judged anew, and the budget does not hold it',
-          querystring: noQuery,
           body: heldStops,
           response: { 200: wireSchema(releaseReport) },
         },
@@ -80,7 +78,6 @@ export function heldStopRoutes(stops: StopOperations): FastifyPluginAsyncZod {
         schema: {
           tags,
           summary: 'Give held stops up: the cards are not stopped in that month',
-          querystring: noQuery,
           body: heldStops,
           response: { 200: wireSchema(dismissReport) },
         },
@@ -98,7 +95,6 @@ function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
         schema: {
           tags,
           summary: 'Show whether cards over their package are stopped, and since when',
-          querystring: noQuery,
           response: { 200: wireSchema(stopModeReport) },
         },
       },
@@ -110,7 +106,6 @@ function modeRoutes(mode: StopModeOperations): FastifyPluginAsyncZod {
         schema: {
           tags,
           summary: 'Set the mode for the whole fleet; enforce also accepts a jump of the readings as right',
-          querystring: noQuery,
           headers: ifMatchHeader,
           body: modeChange,
           response: { 200: wireSchema(stopModeReport) },

@@ -21,14 +21,11 @@ const reason = z
 
 const cardIds = listOfCards(MAX_ORDERED_CARDS, CARD_ID_BOUNDS).optional();
 
-export const stopQuery = z.strictObject({
-  ...pageQuery.shape,
+export const stopQuery = pageQuery.extend({
   state: z.enum(STOP_STATES, { error: `must be one of ${STOP_STATES.join(', ')}` }).optional(),
   since: instant.optional().describe('Stopped, or requested, at this time or later'),
   carrier_id: queryNumber(SELECTION_BOUNDS).optional(),
 });
-
-export const noQuery = z.strictObject({});
 
 export const modeChange = body({
   mode: z.enum(STOP_MODES, { error: requiredOr(`must be one of ${STOP_MODES.join(', ')}`) }),

@@ -291,6 +291,54 @@ describe('every operation', () => {
   });
 });
 
+describe('strictness', () => {
+  const strict = () => operations.filter(({ path }) => !/^\/(livez|readyz)$/.test(path));
+
+  it('refuses an unknown query parameter of every operation but the two probes, by name', async () => {
+    for (const operation of strict()) {
+      const schema = bodySchema(operation);
+      const call = schema === undefined ? {} : { json: sampleOf(schema) };
+      // The example breaks a rule of the body, which is judged before the query.
+      if ((await send(operation, call)).status === 422) continue;
+      const reply = await send(operation, call, `${urlOf(operation)}?no_such_parameter=1`);
+      expectProblem(reply, 422, nameOf(operation));
+      expect(reply.body.errors, nameOf(operation)).toContainEqual({
+        field: 'no_such_parameter',
+        message: 'is not a known field',
+      });
+    }
+    for (const path of ['/livez?no_such_parameter=1', '/readyz?no_such_parameter=1'])
+      expect([path, (await api.call('GET', path)).status]).toEqual([path, 200]);
+  });
+
+  it('refuses a body where none is taken, and takes an empty object for none', async () => {
+    for (const operation of strict().filter(({ requestBody }) => requestBody === undefined)) {
+      const name = nameOf(operation);
+      const reply = await send(operation, { json: { no_such_field: 1 } });
+      expectProblem(reply, 422, name);
+      for (const json of [[], 'text', 1]) expectProblem(await send(operation, { json }), 422, name);
+      if (operation.method === 'GET') continue;
+      expect([name, (await send(operation, { json: {} })).status]).not.toEqual([name, 422]);
+    }
+  });
+
+  it('changes nothing with a request it refuses', async () => {
+    const pauses = '/api/admin/polling-pauses';
+    const json = { task_type: 'realname', seconds: 600 };
+    await api.call('POST', pauses, { json });
+    for (const wrong of [{ path: '?tasktype=carddata' }, { path: '', json: { task_type: 'carddata' } }]) {
+      const { path, ...call } = wrong;
+      expect((await api.call('DELETE', pauses + path, call)).status).toBe(422);
+    }
+    expect((await api.call('GET', pauses)).body.items).toHaveLength(1);
+    expect((await api.call('DELETE', `${pauses}?task_type=realname`)).body.items).toHaveLength(1);
+    const body = 'card_id,iccid\n4711,89860000000000004711\n';
+    const headers = { 'content-type': 'text/csv' };
+    const dry = await api.call('POST', '/api/admin/cards/import?dryrun=true', { body, headers });
+    expect([dry.status, (await api.call('GET', '/api/admin/cards/4711')).status]).toEqual([422, 404]);
+  });
+});
+
 describe('bodies', () => {
   it('of another type are refused with 415', async () => {
     for (const operation of changing()) {
