@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { CardpollError } from '../platform/errors.ts';
+import { Connections } from './guard/connections.ts';
 import type { Refusals } from './guard/refusals.ts';
 
 /** A certificate and its private key, as PEM. */
@@ -20,27 +21,30 @@ export interface HttpBounds {
   readonly headerTimeoutMs: number;
   /** Milliseconds between two requests of a connection. */
   readonly idleTimeoutMs: number;
+  /** The same before the first valid token of a connection, where it is shorter. For tests; default STRANGER_IDLE_MS. */
+  readonly strangerIdleMs?: number;
 }
 
 /** How late a timeout may be noticed, as a share of it. */
 const CHECKS_PER_TIMEOUT = 4;
+const STRANGER_IDLE_MS = 5_000;
 
 export class HttpServers {
   readonly #servers: Array<Server | TlsServer> = [];
-  readonly #sockets = new Set<Socket>();
-  #running = 0;
-  #onQuiet: () => void = () => {};
+  readonly #connections: Connections;
 
   /** @param tls null: plain HTTP. */
   constructor(
     private readonly bounds: HttpBounds,
     private readonly tls: TlsPair | null,
-    private readonly refusals: Refusals,
-  ) {}
+    refusals: Refusals,
+  ) {
+    this.#connections = new Connections(bounds.maxConnections, () => refusals.add('connection_limit'));
+  }
 
   /** For the framework, which asks again for a further address. */
   create(answer: RequestListener): Server {
-    const { headerTimeoutMs, idleTimeoutMs, maxConnections } = this.bounds;
+    const { headerTimeoutMs, idleTimeoutMs } = this.bounds;
     const options = {
       requireHostHeader: false,
       headersTimeout: headerTimeoutMs,
@@ -53,17 +57,13 @@ export class HttpServers {
       this.tls === null
         ? createServer(options)
         : createTlsServer({ ...options, ...this.tls, handshakeTimeout: headerTimeoutMs });
-    server.maxConnections = maxConnections;
-    server.on('drop', () => this.refusals.add('connection_limit'));
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
+    server.on('connection', (socket: Socket) => this.#connections.add(socket));
     const counted: RequestListener = (request, response) => {
-      this.#running += 1;
+      const { socket } = request;
+      const end = this.#connections.begin(socket);
       response.once('close', () => {
-        this.#running -= 1;
-        if (this.#running === 0) this.#onQuiet();
+        end();
+        if (!this.trusts(socket)) socket.setTimeout(this.strangerIdleMs);
       });
       answer(request, response);
     };
@@ -83,17 +83,26 @@ export class HttpServers {
     for (const server of this.#servers as TlsServer[]) server.setSecureContext({ ...tls });
   }
 
+  /** A request with a valid token came over this connection: it may be idle for the configured time. */
+  trust(socket: Socket): void {
+    this.#connections.trust(socket);
+  }
+
+  trusts(socket: Socket): boolean {
+    return this.#connections.trusts(socket);
+  }
+
+  /** Milliseconds between two requests of a connection that never carried a valid token. */
+  get strangerIdleMs(): number {
+    return Math.min(this.bounds.idleTimeoutMs, this.bounds.strangerIdleMs ?? STRANGER_IDLE_MS);
+  }
+
   /** Cuts every connection as soon as no request is being answered, or when the time is over. */
   async end(withinMs: number): Promise<void> {
-    const cut = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, withinMs);
-    await new Promise<void>((resolve) => {
-      this.#onQuiet = resolve;
-      if (this.#running === 0) resolve();
-    });
+    const cut = setTimeout(() => this.#connections.closeAll('destroy'), withinMs);
+    await this.#connections.quiet();
     clearTimeout(cut);
     // What the last answers still have to write is written.
-    for (const socket of this.#sockets) socket.destroySoon();
+    this.#connections.closeAll('destroySoon');
   }
 }

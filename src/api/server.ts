@@ -125,7 +125,10 @@ export async function openServer(
   await app.register(swagger, openapiOptions(options.version));
   await app.register(probeRoutes(options.readiness, options.version));
   await app.register(async (guarded) => {
-    guarded.addHook('onRequest', async (request, reply) => access.admit(request, reply));
+    guarded.addHook('onRequest', async (request, reply) => {
+      access.admit(request, reply);
+      servers.trust(request.raw.socket);
+    });
     await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
     await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations, refusals })));
     await addGuarded(guarded);
@@ -185,8 +188,11 @@ function createApp(
   refuseEncodedBodies(app);
   refuseUnknown(app);
   // Connections busy when the server stops listening would be kept for further requests otherwise.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', async ({ raw }, reply) => {
     if (!app.server.listening) reply.header('connection', 'close');
+    if (reply.hasHeader('connection') || !reply.raw.shouldKeepAlive || servers.trusts(raw.socket)) return;
+    const seconds = Math.floor(servers.strangerIdleMs / 1_000);
+    reply.headers({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   });
   handleErrors(app, logs.api, (request, reply) => access.countRefusal(request, reply));
   return app;

@@ -17,10 +17,14 @@ export class RawClient {
     socket.on('error', () => {});
   }
 
-  /** @param address host:port. @param text sent at once. */
-  static async to(address: string, text = ''): Promise<RawClient> {
+  /** @param address host:port. @param text sent at once. @param from local address, for example 127.0.0.2. */
+  static async to(address: string, text = '', from?: string): Promise<RawClient> {
     const [host, port] = address.split(':');
-    const socket = connect({ host, port: Number(port) });
+    const socket = connect({
+      host,
+      port: Number(port),
+      ...(from === undefined ? {} : { localAddress: from }),
+    });
     const client = new RawClient(socket);
     await once(socket, 'connect');
     socket.write(text);

@@ -40,7 +40,7 @@ export class RefusalBudget {
 }
 
 /** Who has one IPv6 address has the other 2^64 of its network too. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
   const groups = head.split(':');

@@ -75,7 +75,7 @@ export const API = {
     yaml: 'api.max_connections',
     kind: integer({ min: 10, max: 1_000_000 }),
     default: 5_000,
-    doc: 'Maximum number of connections to the API; further ones are closed at once.',
+    doc: 'Maximum number of connections to the API; for a further one, the address with the most connections loses an idle one.',
     scopes: daemon,
   }),
   headerTimeoutMs: withDefault({
@@ -99,7 +99,7 @@ export const API = {
     yaml: 'api.idle_timeout_ms',
     kind: duration('ms', { min: 100, max: 600_000 }),
     default: 72_000,
-    doc: 'How long an idle connection is kept open; set it longer than the idle timeout of your load balancer.',
+    doc: 'How long an idle connection is kept open (5 s at most before its first valid token); set it longer than the idle timeout of your load balancer.',
     scopes: daemon,
   }),
   drainDelayMs: withDefault({

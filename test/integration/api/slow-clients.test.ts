@@ -36,21 +36,6 @@ describe('a connection', () => {
     const client = await to(api);
     await waitFor(() => client.closed);
   });
-
-  it('beyond the limit is closed at once, and counted', async () => {
-    const own = await startApi({ ...stores, bounds: { maxConnections: 10 } });
-    const clients = await Promise.all(Array.from({ length: 10 }, () => to(own)));
-    const further = await to(own, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await waitFor(() => further.closed);
-    expect(further.received).toBe('');
-    clients[0]?.socket.destroy();
-    const page = await waitFor(async () => {
-      const { status, body } = await own.call('GET', '/metrics');
-      return status === 200 ? body : null;
-    });
-    expect(page).toMatch(/cardpoll_http_refused_total\{reason="connection_limit"\} [1-9]/);
-    await own.close();
-  });
 });
 
 describe('a body', () => {
