@@ -157,6 +157,7 @@ function buildOperations(
   const guard = new SsrfGuard(config.webhooks.allowCidrs);
   return openOperations({
     ...stores,
+    connections: connectionsOfRequests(config),
     clock: systemClock,
     timeZone: config.timeZone,
     version: VERSION,
@@ -173,6 +174,11 @@ function buildOperations(
     limits: config.api,
     exactTotals: config.roles.includes('api'),
   });
+}
+
+/** The other half is for polling, however many requests there are. */
+function connectionsOfRequests({ stores }: DaemonConfig): number | null {
+  return stores.kind === 'external' ? Math.max(1, Math.floor(stores.databaseMaxConnections / 2)) : null;
 }
 
 /** Stops after the engine, to record its last actions. An unavailable record store does not delay the shutdown. */

@@ -4,14 +4,21 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { systemClock } from '../platform/clock.ts';
 import { CardpollError } from '../platform/errors.ts';
 import { pathOf } from './access-log.ts';
+import { HeldRefusals } from './guard/held-refusals.ts';
 import { PROBLEM_TYPE, type Problem, type ProblemBody, problemOf } from './problem.ts';
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']);
 
+/** For refusals that are not for the rest of a minute. */
+const RETRY_AFTER_SECONDS = 5;
+
 /** Answers with a problem. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.status === 429 && !reply.hasHeader('retry-after'))
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="cardpoll"');
   return reply.code(problem.status).type(PROBLEM_TYPE).send(problemText(problem, request));
 }
@@ -44,7 +51,12 @@ export function handleErrors(
   log: Pick<Logger, 'error'>,
   onUnknownPath: (request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply));
+  const refusals = new HeldRefusals(systemClock);
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    if (problemOf(error).status === 429 && !(await refusals.hold())) reply.header('connection', 'close');
+    sendError(log, error, request, reply);
+    return reply;
+  });
   app.setNotFoundHandler((request, reply) => {
     onUnknownPath(request, reply);
     const problem = KNOWN_METHODS.has(request.method)

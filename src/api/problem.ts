@@ -52,6 +52,7 @@ const STATUS_OF_KIND: Record<ErrorKind, number> = {
 export const UNAUTHENTICATED = 'unauthenticated';
 export const TOKEN_EXPIRED = 'token_expired';
 export const RATE_LIMITED = 'rate_limited';
+export const TOO_BUSY = 'too_busy';
 /** What the request asks for before anything else. */
 export const UNSUPPORTED_ENCODING = 'unsupported_content_encoding';
 export const EXPECTATION_FAILED = 'expectation_failed';
@@ -62,6 +63,7 @@ const STATUS_OF_CODE: Record<string, number> = {
   [TOKEN_EXPIRED]: 401,
   [VERSION_CHANGED]: 412,
   [RATE_LIMITED]: 429,
+  [TOO_BUSY]: 429,
   [UNSUPPORTED_ENCODING]: 415,
   [EXPECTATION_FAILED]: 417,
 };

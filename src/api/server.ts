@@ -15,6 +15,7 @@ import { handleErrors, requireHost, sendError } from './error-handling.ts';
 import { Access, type AccessSettings } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { limitBodyTime } from './guard/body-time.ts';
+import { ExpensiveReads } from './guard/expensive-reads.ts';
 import { answerRepeats } from './guard/idempotency.ts';
 import { acceptJson, refuseEncodedBodies } from './guard/json-body.ts';
 import { refuseOtherMethods } from './guard/method-not-allowed.ts';
@@ -103,8 +104,8 @@ const DRAIN_MS = 10_000;
 
 /** Throws `config` for an open server beyond loopback or an impossible address, `unavailable` for one in use. */
 export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  return openServer({ ...options, addressFlag: '--listen' }, async (guarded) => {
-    await guarded.register(adminRoutes(options), { prefix: '/api/admin' });
+  return openServer({ ...options, addressFlag: '--listen' }, async (guarded, expensive) => {
+    await guarded.register(adminRoutes(options, expensive), { prefix: '/api/admin' });
   });
 }
 
@@ -114,16 +115,17 @@ export function openApiServer(options: ApiServerOptions): Promise<ApiServer> {
  */
 export async function openServer(
   options: ServerOptions,
-  addGuarded: (guarded: FastifyInstance) => Promise<void>,
+  addGuarded: (guarded: FastifyInstance, expensive: ExpensiveReads) => Promise<void>,
 ): Promise<ApiServer> {
   const { config } = options;
   const refusals = new Refusals();
   const access = new Access(config, config.host, systemClock, refusals);
+  const expensive = new ExpensiveReads(refusals);
   const servers = new HttpServers(config.bounds, config.tls, refusals);
   const app = createApp(options, { servers, refusals, access });
   const refuseTheRest = refuseOtherMethods(app);
   await app.register(swagger, openapiOptions(options.version));
-  await app.register(probeRoutes(options.readiness, options.version));
+  await app.register(probeRoutes(options.readiness, options.version, expensive));
   await app.register(async (guarded) => {
     guarded.addHook('onRequest', async (request, reply) => {
       access.admit(request, reply);
@@ -131,7 +133,7 @@ export async function openServer(
     });
     await limitRate(guarded, () => access.rateLimitPerMinute, refusals);
     await guarded.register(metricsRoute(new Metrics({ ...options, ...options.operations, refusals })));
-    await addGuarded(guarded);
+    await addGuarded(guarded, expensive);
   });
   refuseTheRest();
   await listen(app, config, options.addressFlag);
@@ -198,10 +200,13 @@ function createApp(
   return app;
 }
 
-function adminRoutes({ operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: ApiServerOptions) {
+function adminRoutes(
+  { operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: ApiServerOptions,
+  expensive: ExpensiveReads,
+) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(cardImportRoute(operations.cards));
-    await app.register(cardExportRoute(operations.cards));
+    await app.register(cardExportRoute(operations.cards, expensive));
     await app.register(async (unhurried) => {
       answerRepeats(unhurried, operations.requests, logs.api);
       await unhurried.register(alertTestRoute(operations.alerts));
@@ -215,13 +220,13 @@ function adminRoutes({ operations, logs, answerWithinMs = ANSWER_WITHIN_MS }: Ap
       await timed.register(pollingConcurrencyRoutes(operations.concurrency));
       await timed.register(pollingPauseRoutes(operations.pauses));
       await timed.register(pollingConfigRoutes(operations.configs));
-      await timed.register(pollingManualTriggerRoutes(operations.triggers));
+      await timed.register(pollingManualTriggerRoutes(operations.triggers, expensive));
       await timed.register(pollingAlertRoutes(operations.alerts));
       await timed.register(pollingAlertHistoryRoutes(operations.alertHistory));
       await timed.register(pollingAlertSilenceRoutes(operations.silences));
       await timed.register(stopRoutes(operations.stops, operations.stopMode));
       await timed.register(stopResumeRoutes(operations.resumes));
-      await timed.register(dataCleanupRoutes(operations.cleanup));
+      await timed.register(dataCleanupRoutes(operations.cleanup, expensive));
       await timed.register(whoamiRoute());
       await timed.register(auditRoute(operations.audit));
       await timed.register(cardRoutes(operations.cards, operations.explainer));

@@ -14,6 +14,8 @@ import type { AuditItem } from './audit-report.ts';
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
+  /** Where entries are read; default: `records`. */
+  readonly read?: Pick<RecordStore, 'audit'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly calendar: MonthCalendar;
   /** A log that writes every entry, at any log level. */
@@ -62,7 +64,8 @@ export class Audit implements AuditTrail {
     { page, pageSize }: { readonly page: number; readonly pageSize: number },
   ): Promise<{ items: AuditItem[]; total: number }> {
     const slice = { offset: (page - 1) * pageSize, limit: pageSize };
-    const { items, total } = await this.deps.records.audit.list(filter, slice);
+    const { records, read = records } = this.deps;
+    const { items, total } = await read.audit.list(filter, slice);
     return {
       items: items.map(({ atMs, name, ...rest }) => ({ ...rest, at: new Date(atMs), actor: name })),
       total,

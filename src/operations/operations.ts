@@ -65,6 +65,8 @@ const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: I
 interface OperationsOptions {
   readonly live: LiveStore;
   readonly records: RecordStore;
+  /** Connections to the records that requests may use at a time; null: all. Entries of the audit trail use the others. */
+  readonly connections?: number | null;
   readonly clock: Clock;
   /** IANA name of the time zone for the calendar months of usage. */
   readonly timeZone: string;
@@ -86,7 +88,8 @@ interface OperationsOptions {
 
 export function openOperations({
   live,
-  records,
+  records: all,
+  connections = null,
   clock,
   timeZone,
   version,
@@ -99,10 +102,11 @@ export function openOperations({
   exactTotals = true,
 }: OperationsOptions): Operations {
   const calendar = new MonthCalendar(timeZone);
+  const records = connections === null ? all : all.bounded(connections);
   const estimate = () => records.cards.estimate();
   const count = exactTotals ? () => records.cards.count() : estimate;
   const cardTotal = new CardTotal({ count, estimate }, clock);
-  const audit = new Audit({ records, clock, calendar, log: auditLog });
+  const audit = new Audit({ records: all, read: records, clock, calendar, log: auditLog });
   const concurrency = new ConcurrencyOperations(live, records, audit);
   const pauses = new PauseOperations(live, audit);
   const cards = new CardOperations({ audit, live, records, cardTotal, clock, calendar });

@@ -1,11 +1,14 @@
 // Requests a second and latency of GET /api/admin/polling-stats against a daemon that polls at full speed, against the
 // same daemon while it idles (its configs disabled), in the same run. The sides take turns; the best round of each counts.
 //
-//   npm run bench:api -- [--cards 100000] [--rounds 2] [--seconds 8] [--connections 8] [--limit 64]
+// Then polls a second while 20 connections send expensive requests (api/pressure.ts).
+//
+//   npm run bench:api -- [--cards 100000] [--rounds 2] [--seconds 8] [--connections 8] [--limit 64] [--pressing 20]
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { measurePressure } from './api/pressure.ts';
 import { getJson, putJson, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
@@ -37,6 +40,7 @@ export async function run(argv: string[]): Promise<void> {
       seconds: { type: 'string', default: '8' },
       connections: { type: 'string', default: '8' },
       limit: { type: 'string', default: '64' },
+      pressing: { type: 'string', default: '20' },
     },
   });
   const load = { seconds: Number(values.seconds), connections: Number(values.connections) };
@@ -54,6 +58,13 @@ export async function run(argv: string[]): Promise<void> {
       await setPolling(daemon.url, true);
       polling = better(polling, await measure(daemon.url, simulator.url, load));
     }
+    await setPolling(daemon.url, true);
+    await measurePressure({
+      daemonUrl: daemon.url,
+      simulatorUrl: simulator.url,
+      seconds: load.seconds,
+      connections: Number(values.pressing),
+    });
     await daemon.stop();
     await simulator.stop();
   } finally {

@@ -8,6 +8,7 @@ export const REFUSAL_REASONS = [
   'unauthenticated',
   'refusal_limit',
   'rate_limit',
+  'bulkhead',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

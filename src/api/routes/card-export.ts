@@ -4,11 +4,13 @@ import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { CardOperations } from '../../operations/cards/cards.ts';
+import type { Bulkhead } from '../../platform/bulkhead.ts';
+import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { cardFilter, cardFilterOf } from '../schemas/card-list.ts';
 
 const CONTENT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 
-export function cardExportRoute(cards: CardOperations): FastifyPluginAsyncZod {
+export function cardExportRoute(cards: CardOperations, expensive: ExpensiveReads): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/cards/export',
@@ -30,10 +32,22 @@ export function cardExportRoute(cards: CardOperations): FastifyPluginAsyncZod {
         },
       },
       async ({ query }, reply) => {
-        const text = Readable.from(cards.export(cardFilterOf(query), query.format), { objectMode: false });
+        const leave = await expensive.exports.enter();
+        const pieces = cards.export(cardFilterOf(query), query.format);
+        const text = Readable.from(paced(pieces, expensive.stretches), { objectMode: false });
+        text.once('close', leave);
         // A stream is sent as it is; the schema describes the text it carries.
         return reply.type(CONTENT_TYPES[query.format]).send(text as unknown as string);
       },
     );
   };
+}
+
+/** Reads each piece when it is its turn. */
+async function* paced(pieces: AsyncGenerator<string>, turns: Bulkhead): AsyncGenerator<string> {
+  for (;;) {
+    const piece = await turns.run(() => pieces.next());
+    if (piece.done === true) return;
+    yield piece.value;
+  }
 }

@@ -14,6 +14,7 @@ import {
 import { toWire } from '../client/wire.ts';
 import { etagOf, expectedVersion, ifMatchHeader } from '../etag.ts';
 import { ADMIN_ONLY } from '../guard/access.ts';
+import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, requiredOr, wholeNumber } from '../schemas/fields.ts';
 import { pageOf, pageQuery, paginate } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
@@ -34,7 +35,10 @@ const configId = z
 
 const tags = ['data-cleanup'];
 
-export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyncZod {
+export function dataCleanupRoutes(
+  cleanup: CleanupOperations,
+  expensive: ExpensiveReads,
+): FastifyPluginAsyncZod {
   return async (app) => {
     await app.register(configRoutes(cleanup));
     app.get(
@@ -46,7 +50,7 @@ export function dataCleanupRoutes(cleanup: CleanupOperations): FastifyPluginAsyn
           response: { 200: wireSchema(cleanupPreview) },
         },
       },
-      async () => toWire(await cleanup.preview()),
+      async () => toWire(await expensive.count('cleanup', () => cleanup.preview())),
     );
     app.post(
       '/data-cleanup/trigger',

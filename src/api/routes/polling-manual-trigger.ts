@@ -6,6 +6,7 @@ import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/
 import { batchReport, selectionCount, triggerReport } from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
+import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 import { body, listOfCards, queryNumber, requiredOr, taskType, wholeNumber } from '../schemas/fields.ts';
 import { onPage, pageOf, pageQuery } from '../schemas/page.ts';
 import { wireSchema } from '../wire-schema.ts';
@@ -15,9 +16,12 @@ const PATH = '/polling-manual-trigger';
 
 const cardIds = listOfCards(MAX_BATCH_CARDS, CARD_ID_BOUNDS);
 
-export function pollingManualTriggerRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
+export function pollingManualTriggerRoutes(
+  triggers: TriggerOperations,
+  expensive: ExpensiveReads,
+): FastifyPluginAsyncZod {
   return async (app) => {
-    await app.register(makingRoutes(triggers));
+    await app.register(makingRoutes(triggers, expensive));
     app.get(
       PATH,
       {
@@ -57,7 +61,7 @@ export function pollingManualTriggerRoutes(triggers: TriggerOperations): Fastify
   };
 }
 
-function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
+function makingRoutes(triggers: TriggerOperations, expensive: ExpensiveReads): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       `${PATH}/single`,
@@ -99,8 +103,10 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
           response: { 202: wireSchema(triggerReport) },
         },
       },
-      async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) =>
-        reply.status(202).send(toWire(await triggers.byCondition(actor, type, { carrierId, status }))),
+      async ({ actor, body: { task_type: type, carrier_id: carrierId = null, status = null } }, reply) => {
+        const make = () => triggers.byCondition(actor, type, { carrierId, status });
+        return reply.status(202).send(toWire(await expensive.counts.run(make)));
+      },
     );
     app.get(
       `${PATH}/preview`,
@@ -116,7 +122,9 @@ function makingRoutes(triggers: TriggerOperations): FastifyPluginAsyncZod {
         },
       },
       async ({ query: { carrier_id: carrierId = null, status = null } }) =>
-        toWire(await triggers.count({ carrierId, status })),
+        toWire(
+          await expensive.count(`cards ${carrierId} ${status}`, () => triggers.count({ carrierId, status })),
+        ),
     );
   };
 }

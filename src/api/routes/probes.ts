@@ -1,7 +1,10 @@
 // What supervisors, load balancers and tools ask: alive, ready, version, API description. Public: no token needed.
+import { createHash } from 'node:crypto';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { sendProblem } from '../error-handling.ts';
+import { etagOf } from '../etag.ts';
+import type { ExpensiveReads } from '../guard/expensive-reads.ts';
 
 /** Whether this instance works. */
 export interface Readiness {
@@ -16,7 +19,12 @@ const tags = ['probes'];
 /** Load balancers and monitors add parameters of their own. */
 const ANY_QUERY = { anyQuery: true } as const;
 
-export function probeRoutes(readiness: () => Promise<Readiness>, version: string): FastifyPluginAsyncZod {
+export function probeRoutes(
+  readiness: () => Promise<Readiness>,
+  version: string,
+  expensive: ExpensiveReads,
+): FastifyPluginAsyncZod {
+  let description: { readonly json: Buffer; readonly etag: string } | null = null;
   return async (app) => {
     app.get(
       '/livez',
@@ -66,7 +74,21 @@ export function probeRoutes(readiness: () => Promise<Readiness>, version: string
           response: { 200: z.looseObject({ openapi: z.string() }) },
         },
       },
-      async () => app.swagger() as { openapi: string },
+      async ({ headers }, reply) => {
+        await expensive.documents.run(async () => {});
+        description ??= described(app.swagger());
+        const { etag, json } = description;
+        reply.header('etag', etag).type('application/json; charset=utf-8');
+        if (headers['if-none-match'] === etag) return reply.code(304 as 200).send(undefined as never);
+        // Sent as it is; the schema describes the JSON it holds.
+        return reply.send(json as unknown as { openapi: string });
+      },
     );
   };
+}
+
+/** Written once: it is the same for every request. */
+function described(document: object) {
+  const json = Buffer.from(JSON.stringify(document));
+  return { json, etag: etagOf(createHash('sha256').update(json).digest('base64url')) };
 }

@@ -5,6 +5,7 @@ import { SqlAlerts } from './alerts/alerts.ts';
 import { SqlAudit } from './audit/audit.ts';
 import { SqlCards } from './cards/cards.ts';
 import { SqlCleanup } from './cleanup/cleanup.ts';
+import { boundedClient } from './client/bounded-client.ts';
 import { nestedClient } from './client/nested-client.ts';
 import type { SqlClient } from './client/sql-client.ts';
 import { statements } from './client/statements.ts';
@@ -48,6 +49,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
         await lockKey(tx, TURN_LOCK_KEY);
         return work(sqlRecordStore(kind, nestedClient(tx)));
       }),
+    bounded: (connections) => sqlRecordStore(kind, boundedClient(client, connections)),
     ping: async () => {
       await client.query(SQL.ping);
     },

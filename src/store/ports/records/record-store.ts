@@ -36,6 +36,8 @@ export interface RecordStore {
    * keep it short.
    */
   inTurn<T>(work: (records: RecordStore) => Promise<T>): Promise<T>;
+  /** @returns the same records over at most so many of the connections at a time; `close` of either closes both. */
+  bounded(connections: number): RecordStore;
   ping(): Promise<void>;
   /** The database's own clock, epoch milliseconds. */
   now(): Promise<number>;

@@ -1,0 +1,57 @@
+// Bounds the requests that cost much more than others, so that polling keeps the event loop and the database: exports,
+// counts of the fleet, the API description. What finds no place within a second is refused with 429. Used by the routes.
+// See docs/decisions/0034-bulkheads.md.
+import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
+import { CardpollError } from '../../platform/errors.ts';
+import { TOO_BUSY } from '../problem.ts';
+import type { Refusals } from './refusals.ts';
+
+/** With two seconds for a count, well within the time that a request has for its answer (ANSWER_WITHIN_MS). */
+const WAIT_MS = 1_000;
+/** Of one core, or of one connection to the database. */
+const SHARE = 0.15;
+/** Enough for a preview of a large fleet and the trigger after it, or for the export of a hundred thousand cards. */
+const BURST_MS = 10_000;
+
+export class ExpensiveReads {
+  /** Each export reads for minutes; this bounds how many are open. */
+  readonly exports: Bulkhead;
+  /** The stretches that all exports together read. */
+  readonly stretches: Bulkhead;
+  readonly documents: Bulkhead;
+  /** Counts of many rows, and what cannot do without one. */
+  readonly counts: Bulkhead;
+  readonly #counting = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly refusals: Refusals) {
+    const budget: TimeBudget = { share: SHARE, burstMs: BURST_MS, leastMs: 0 };
+    this.exports = this.#bulkhead(8, 'exports');
+    this.stretches = this.#bulkhead(1, 'exports', { waitMs: null, budget });
+    this.counts = this.#bulkhead(2, 'counts of cards or rows', { waitMs: WAIT_MS, budget });
+    // Writing 200 kB costs about as much as this.
+    const perDocument = { share: SHARE, burstMs: 200, leastMs: 5 };
+    this.documents = this.#bulkhead(8, 'API descriptions', { waitMs: WAIT_MS, budget: perDocument });
+  }
+
+  /** Requests for the same count share one. @param what what is counted */
+  count<T>(what: string, count: () => Promise<T>): Promise<T> {
+    const known = this.#counting.get(what);
+    if (known !== undefined) return known as Promise<T>;
+    const counting = this.counts.run(count).finally(() => this.#counting.delete(what));
+    this.#counting.set(what, counting);
+    return counting;
+  }
+
+  #bulkhead(
+    places: number,
+    what: string,
+    bounds: { waitMs: number | null; budget?: TimeBudget } = { waitMs: WAIT_MS },
+  ) {
+    return new Bulkhead({ places, ...bounds }, () => {
+      this.refusals.add('bulkhead');
+      return new CardpollError('busy', TOO_BUSY, `too many ${what} at a time`, {
+        hint: 'retry after the time in Retry-After; polling goes first',
+      });
+    });
+  }
+}

@@ -1,0 +1,118 @@
+// Keeps one kind of work from taking what all others need: so many run at a time, and together they may use a share of
+// the time. What finds no place waits in line, for a bounded time. Used by the API for expensive reads and by the store
+// for connections. See docs/decisions/0034-bulkheads.md.
+
+interface BulkheadBounds {
+  /** Number that may run at a time. */
+  readonly places: number;
+  /** Milliseconds in line; null: as long as it takes. */
+  readonly waitMs: number | null;
+  /** Absent: places may be in use all the time. */
+  readonly budget?: TimeBudget;
+}
+
+export interface TimeBudget {
+  /** Part of the time, 0 to 1, that the work of all places together may take. */
+  readonly share: number;
+  /** Milliseconds of work that may be used at once after a time without any. */
+  readonly burstMs: number;
+  /** Milliseconds that each piece of work counts at least. */
+  readonly leastMs: number;
+}
+
+interface Waiting {
+  readonly enter: () => void;
+  readonly timer: NodeJS.Timeout | null;
+}
+
+/** Bounds the memory of a line: further ones are refused at once. */
+const MAX_WAITING = 1_000;
+
+export class Bulkhead {
+  readonly #line = new Set<Waiting>();
+  #running = 0;
+  #leftMs: number;
+  #refilledMs = performance.now();
+  #refill: NodeJS.Timeout | null = null;
+
+  /** @param refusal the error for what has waited too long. */
+  constructor(
+    private readonly bounds: BulkheadBounds,
+    private readonly refusal: () => Error,
+  ) {
+    this.#leftMs = bounds.budget?.burstMs ?? 0;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const leave = await this.enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Resolves when there is a place. @returns what to call once when the work is done. */
+  async enter(): Promise<() => void> {
+    if (this.#line.size > 0 || !this.#hasPlace()) await this.#wait();
+    else this.#running += 1;
+    const startedMs = performance.now();
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#running -= 1;
+      this.#leftMs -= Math.max(performance.now() - startedMs, this.bounds.budget?.leastMs ?? 0);
+      this.#next();
+    };
+  }
+
+  #wait(): Promise<void> {
+    if (this.#line.size >= MAX_WAITING) throw this.refusal();
+    const { waitMs } = this.bounds;
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        this.#line.delete(waiting);
+        reject(this.refusal());
+      };
+      const timer = waitMs === null ? null : setTimeout(giveUp, waitMs);
+      const waiting = { enter: resolve, timer };
+      this.#line.add(waiting);
+      this.#next();
+    });
+  }
+
+  /** Lets in those for whom there is a place by now. */
+  #next(): void {
+    for (const waiting of this.#line) {
+      if (!this.#hasPlace()) break;
+      this.#line.delete(waiting);
+      if (waiting.timer !== null) clearTimeout(waiting.timer);
+      this.#running += 1;
+      waiting.enter();
+    }
+    if (this.#line.size > 0 && this.#running < this.bounds.places) this.#nextWhenRefilled();
+  }
+
+  #hasPlace(): boolean {
+    if (this.#running >= this.bounds.places) return false;
+    const { budget } = this.bounds;
+    if (budget === undefined) return true;
+    const nowMs = performance.now();
+    this.#leftMs = Math.min(budget.burstMs, this.#leftMs + (nowMs - this.#refilledMs) * budget.share);
+    this.#refilledMs = nowMs;
+    return this.#leftMs > 0;
+  }
+
+  #nextWhenRefilled(): void {
+    const { budget } = this.bounds;
+    if (budget === undefined || this.#refill !== null) return;
+    this.#refill = setTimeout(
+      () => {
+        this.#refill = null;
+        this.#next();
+      },
+      Math.ceil(-this.#leftMs / budget.share) + 1,
+    );
+  }
+}
