@@ -269,6 +269,16 @@ CREATE TABLE fleet (
   CONSTRAINT fleet_only_row_check CHECK (only_row)
 );
 
+CREATE TABLE made_changes (
+  key text NOT NULL,
+  made_at timestamp with time zone DEFAULT now() NOT NULL,
+  result text NOT NULL,
+  CONSTRAINT made_changes_pkey PRIMARY KEY (key)
+);
+COMMENT ON COLUMN made_changes.key IS 'SHA-256 of key, token, method, path and body of the request, and the number of the change in it.';
+COMMENT ON COLUMN made_changes.result IS 'What the change returned, as JSON.';
+CREATE INDEX made_changes_at ON public.made_changes USING btree (made_at);
+
 CREATE TABLE manual_trigger_cards (
   trigger_id text NOT NULL,
   card_id bigint NOT NULL,

@@ -8,6 +8,15 @@ export interface Actor {
   /** Source address of the request; null: there was none, the daemon acted by itself. */
   readonly address: string | null;
   readonly requestId: string | null;
+  /** Present for a request that may be sent again. */
+  readonly repeat?: Repeat;
+}
+
+/** Numbers the changes of a request, so that a repeat of the request finds each. */
+interface Repeat {
+  /** The same for each repeat, and for no other request. */
+  readonly key: string;
+  changes: number;
 }
 
 /** The actor of cardpoll's own actions. */
@@ -23,6 +32,6 @@ export interface AuditChange {
   readonly after: unknown;
 }
 
-export interface AuditEntry extends Actor, AuditChange {
+export interface AuditEntry extends Omit<Actor, 'repeat'>, AuditChange {
   readonly atMs: number;
 }

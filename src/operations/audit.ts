@@ -11,6 +11,7 @@ import type { AuditFilter } from '../store/ports/records/audit-records.ts';
 import type { AuditTrail, Note } from '../store/ports/records/audit-trail.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
 import type { AuditItem } from './audit-report.ts';
+import { resultIn, textOf } from './kept-result.ts';
 
 export interface AuditDependencies {
   readonly records: Pick<RecordStore, 'audit' | 'inTurn'>;
@@ -29,7 +30,7 @@ export class Audit implements AuditTrail {
   constructor(private readonly deps: AuditDependencies) {}
 
   async record(actor: Actor, change: AuditChange): Promise<void> {
-    const entry = { ...actor, ...change, atMs: this.deps.clock.now() };
+    const entry = { ...callerOf(actor), ...change, atMs: this.deps.clock.now() };
     await this.#append(this.deps.records, [entry]);
     this.log(entry);
   }
@@ -39,6 +40,7 @@ export class Audit implements AuditTrail {
     this.deps.log.info(snakeKeys(line) as typeof line, 'audit');
   }
 
+  /** The change of a request that may be sent again is made once: a repeat gets its result. */
   change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(() => this.#change(actor, work));
     this.#lastTurn = turn.catch(() => {});
@@ -74,11 +76,15 @@ export class Audit implements AuditTrail {
 
   async #change<T>(actor: Actor, work: (records: RecordStore, note: Note) => Promise<T>): Promise<T> {
     const entries: AuditEntry[] = [];
+    const key = nextKeyOf(actor);
     const result = await this.deps.records.inTurn(async (records) => {
+      const made = key === null ? null : await records.madeChanges.find(key);
+      if (made !== null) return resultIn<T>(made);
       const done = await work(records, (change) =>
-        entries.push({ ...actor, ...change, atMs: this.deps.clock.now() }),
+        entries.push({ ...callerOf(actor), ...change, atMs: this.deps.clock.now() }),
       );
       await this.#append(records, entries);
+      if (key !== null) await records.madeChanges.add(key, textOf(done));
       return done;
     });
     for (const entry of entries) this.log(entry);
@@ -89,4 +95,15 @@ export class Audit implements AuditTrail {
     if (entries.length === 0) return;
     await records.audit.append(this.deps.calendar.monthOf(this.deps.clock.now()), entries);
   }
+}
+
+function callerOf({ repeat: _, ...caller }: Actor): Omit<Actor, 'repeat'> {
+  return caller;
+}
+
+/** The key of the next change of a request that may be sent again; null for all others. */
+function nextKeyOf({ repeat }: Actor): string | null {
+  if (repeat === undefined) return null;
+  repeat.changes += 1;
+  return `${repeat.key} ${repeat.changes}`;
 }

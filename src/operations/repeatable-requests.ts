@@ -1,10 +1,11 @@
 // Lets a client repeat a changing request when it did not get the answer. A request with a key that the client chooses
 // runs once, on any instance; later attempts within a day get the answer of the first. Used by the admin API for POST
-// with Idempotency-Key. Does not store an answer that reports a failure of the service: such a request is worth a
-// retry.
+// with Idempotency-Key. Does not store an answer that reports a failure or the present state of the service (404, 409): such a
+// request is worth a retry.
 //
 // The keys are in the live store, because every instance needs them within milliseconds, for a day at most, and they
-// expire there. When the live store loses its data, a request is no worse off than one without a key.
+// expire there. When the live store loses its data, or an instance ends before its answer is stored, the request runs again:
+// what it changed in the records is found there and not changed again (audit.ts).
 import { randomUUID } from 'node:crypto';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
@@ -71,7 +72,7 @@ export class RepeatableRequests {
 
   async finish({ key, attempt }: Ticket, answer: RequestAnswer): Promise<void> {
     const { requests } = this.live;
-    if (answer.status >= 500) await requests.abandon(key, attempt);
+    if (!isAboutRequest(answer)) await requests.abandon(key, attempt);
     else await requests.complete(key, attempt, answer, KEEP_ANSWERS_MS);
   }
 
@@ -94,6 +95,11 @@ export class RepeatableRequests {
   #claim({ key, attempt, fingerprint }: Ticket): Promise<RequestClaim> {
     return this.live.requests.claim(key, { attempt, fingerprint, leaseMs: LEASE_MS });
   }
+}
+
+/** Not about the state of the service, which may be another one at the next attempt. */
+function isAboutRequest({ status }: RequestAnswer): boolean {
+  return status < 400 || status === 400 || status === 422;
 }
 
 function isUnknownOutcome(error: unknown): boolean {

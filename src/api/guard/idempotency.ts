@@ -32,8 +32,10 @@ export function answerRepeats(
   app.addHook('preHandler', async (request, reply) => {
     const key = request.headers[IDEMPOTENCY_KEY];
     if (request.method !== 'POST' || key === undefined) return;
-    const { ticket, answer } = await requests.admit(scoped(String(key), request), fingerprintOf(request));
+    const [own, fingerprint] = [scoped(String(key), request), fingerprintOf(request)];
+    const { ticket, answer } = await requests.admit(own, fingerprint);
     request.ticket = ticket;
+    request.actor = { ...request.actor, repeat: { key: sha256(`${own}\n${fingerprint}`), changes: 0 } };
     if (answer === null) return;
     const type = answer.status < 400 ? JSON_TYPE : PROBLEM_TYPE;
     return reply.code(answer.status).header(REPLAYED, 'true').type(type).send(answer.body);

@@ -3,6 +3,7 @@
 import type { RecordStore } from '../ports/records/record-store.ts';
 import { SqlAlerts } from './alerts/alerts.ts';
 import { SqlAudit } from './audit/audit.ts';
+import { SqlMadeChanges } from './audit/made-changes.ts';
 import { SqlCards } from './cards/cards.ts';
 import { SqlCleanup } from './cleanup/cleanup.ts';
 import { boundedClient } from './client/bounded-client.ts';
@@ -43,6 +44,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     triggers: new SqlTriggers(client),
     cleanup: new SqlCleanup(client),
     audit: new SqlAudit(client),
+    madeChanges: new SqlMadeChanges(client),
     migrations: new SqlMigrations(client),
     inTurn: (work) =>
       client.transaction(async (tx) => {

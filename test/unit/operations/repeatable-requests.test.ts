@@ -52,7 +52,7 @@ describe('a request', () => {
     expect((await ticket('another key')).attempt).not.toBe(first.attempt);
   });
 
-  it.each([201, 404, 499])('that was answered %i is answered so again, for a day', async (status) => {
+  it.each([201, 400, 422])('that was answered %i is answered so again, for a day', async (status) => {
     await requests.finish(await ticket(), { status, body: 'x' });
     vi.advanceTimersByTime(DAY_MS - 1);
     expect(await requests.admit('key', 'POST /x')).toEqual({ ticket: null, answer: { status, body: 'x' } });

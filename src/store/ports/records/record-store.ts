@@ -10,6 +10,7 @@ import type { AuditRecords } from './audit-records.ts';
 import type { CardRecords } from './card-records.ts';
 import type { CleanupRecords } from './cleanup-records.ts';
 import type { ConfigRecords } from './config-records.ts';
+import type { MadeChanges } from './made-changes.ts';
 import type { Migrations } from './migrations.ts';
 import type { ResultRecords } from './result-records.ts';
 import type { ResumeRecords } from './resume-records.ts';
@@ -28,6 +29,7 @@ export interface RecordStore {
   readonly triggers: TriggerRecords;
   readonly cleanup: CleanupRecords;
   readonly audit: AuditRecords;
+  readonly madeChanges: MadeChanges;
   readonly migrations: Migrations;
   readonly kind: 'postgres' | 'embedded';
   /**

@@ -44,6 +44,71 @@ async function occupy(): Promise<void> {
   await api.live.work.claim('realname', { instanceId: 'w', claimNumber: claims, max: 1, leaseMs: 60_000 });
 }
 
+describe('a request whose answer was lost with its instance', () => {
+  const SILENCES = '/api/admin/polling-alert-silences';
+
+  /** As after kill -9 between the commit and the answer, when the lease is over. */
+  async function forgetAnswers(): Promise<void> {
+    const redis = new Redis(redisServer.url);
+    const keys = await redis.keys('*request*');
+    expect(keys.length).toBeGreaterThan(0);
+    await redis.del(...keys);
+    await redis.quit();
+  }
+
+  it('changes nothing again, and is answered as the first time', async () => {
+    const json = { task_type: 'realname', seconds: 3_600, reason: 'night' };
+    const silence = (on: ApiUnderTest, key: string) =>
+      on.call('POST', SILENCES, { json, headers: headers(key) });
+    const first = await silence(api, 'lost-1');
+    expect(first.status).toBe(201);
+    await forgetAnswers();
+    expect(await silence(other, 'lost-1')).toMatchObject({ status: 201, body: first.body });
+    const list = async () => (await api.call('GET', SILENCES, { headers: headers('x') })).body.items;
+    expect(await list()).toHaveLength(1);
+    const { body: audit } = await api.call('GET', '/api/admin/audit?action=silence', {
+      headers: headers('x'),
+    });
+    expect(audit.total).toBe(1);
+    expect((await silence(api, 'lost-2')).body.id).not.toBe(first.body.id);
+    expect(await list()).toHaveLength(2);
+  });
+
+  it('of a trigger, too: it is made once, and gets its cards', async () => {
+    await api.records.cards.openImport().then(async (session) => {
+      const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+      await session.write([{ ...row, cardId: 77, iccid: '89860000000000000077' }]);
+      await session.close();
+    });
+    const trigger = () =>
+      api.call('POST', '/api/admin/polling-manual-trigger/single', {
+        json: { card_id: 77, task_type: 'carddata' },
+        headers: headers('lost-3'),
+      });
+    const first = await trigger();
+    await forgetAnswers();
+    const again = await trigger();
+    expect([first.status, again.status, again.body.trigger_id]).toEqual([202, 202, first.body.trigger_id]);
+    const { body } = await api.call('GET', '/api/admin/polling-manual-trigger', { headers: headers('x') });
+    expect(body.total).toBe(1);
+  });
+});
+
+it('an answer about the present state is not repeated', async () => {
+  const trigger = () =>
+    api.call('POST', '/api/admin/polling-manual-trigger/single', {
+      json: { card_id: 4711, task_type: 'realname' },
+      headers: headers('state-1'),
+    });
+  expect((await trigger()).status).toBe(404);
+  const session = await api.records.cards.openImport();
+  const row = { carrierId: 1, status: 1, allowanceMb: 500, realNameVerified: false };
+  await session.write([{ ...row, cardId: 4711, iccid: '89860000000000004711' }]);
+  await session.close();
+  const reply = await trigger();
+  expect([reply.status, reply.headers['idempotent-replayed']]).toEqual([202, undefined]);
+});
+
 describe('a repeated request', () => {
   it('runs once and gets the same answer, marked, on every instance', async () => {
     await occupy();
