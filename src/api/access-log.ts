@@ -12,6 +12,9 @@ const WELL_FORMED = /^[\w.:-]{1,128}$/;
 /** Status logged for a client that left before its answer was out, as nginx does. */
 const CLIENT_GONE = 499;
 
+/** No browser is to guess the type of an answer, or keep one. */
+const FOR_BROWSERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null only before authentication and on public routes. */
@@ -28,7 +31,7 @@ export function requestIdOf(request: IncomingMessage): string {
 /** Answers with the request's id and logs the request when it is over. */
 export function observe(log: Pick<Logger, 'info'>, request: FastifyRequest, reply: FastifyReply): void {
   const startedMs = performance.now();
-  reply.header(REQUEST_ID, request.id);
+  reply.headers({ [REQUEST_ID]: request.id, ...FOR_BROWSERS });
   reply.raw.once('close', () => {
     log.info(
       {

@@ -70,10 +70,17 @@ export function handleErrors(
   });
 }
 
-/** Refuses HTTP/1.1 without a Host header, as the protocol wants; the server itself would do so with an empty answer. */
+/**
+ * Refuses HTTP/1.1 without a Host header, and any request with two, as the protocol wants; the server itself would answer
+ * the first with nothing, and take the first of two, which another server on the way may not.
+ */
 export function requireHost({ raw, headers }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion !== '1.0') {
     throw new CardpollError('bad_data', 'malformed_request', 'the request has no Host header');
+  }
+  const names = raw.rawHeaders.filter((_, index) => index % 2 === 0);
+  if (names.filter((name) => name.toLowerCase() === 'host').length > 1) {
+    throw new CardpollError('bad_data', 'malformed_request', 'the request has more than one Host header');
   }
 }
 

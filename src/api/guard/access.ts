@@ -62,9 +62,10 @@ export class Access {
   admit(request: FastifyRequest, reply: FastifyReply): void {
     const { method, headers } = request;
     const { authorization, host, origin } = headers;
+    const fetchSite = headers['sec-fetch-site'] as string | undefined;
     try {
       const { adminOnly = false } = request.routeOptions.config;
-      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin });
+      const caller = this.#authenticate({ method, adminOnly, authorization, host, origin, fetchSite });
       request.actor = { ...caller, address: request.ip, requestId: request.id };
     } catch (error) {
       this.countRefusal(request, reply);

@@ -20,6 +20,8 @@ interface Credentials {
   readonly authorization: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
+  /** Sec-Fetch-Site, which browsers send and pages cannot change. */
+  readonly fetchSite?: string | undefined;
 }
 
 /** The caller that a token authenticates. */
@@ -93,13 +95,17 @@ function expired(name: string, expiresAtMs: number): CardpollError {
 }
 
 function localAuthenticator(): Authenticator {
-  return ({ host, origin }) => {
+  return ({ host, origin, fetchSite }) => {
     if (!isLoopback(hostName(host ?? ''))) {
       throw new CardpollError('auth', 'foreign_host', 'the Host header does not name this machine', {
         hint: 'use http://127.0.0.1 or http://localhost, or configure admin tokens',
       });
     }
-    if (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, '')))) {
+    const isForeignPage = fetchSite === 'cross-site' || fetchSite === 'same-site';
+    if (
+      isForeignPage ||
+      (origin !== undefined && !isLoopback(hostName(origin.replace(/^https?:\/\//, ''))))
+    ) {
       throw new CardpollError('auth', 'foreign_origin', 'pages of other sites must not use this API');
     }
     return { name: LOCAL, role: 'admin' };

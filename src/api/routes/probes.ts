@@ -78,7 +78,7 @@ export function probeRoutes(
         await expensive.documents.run(async () => {});
         description ??= described(app.swagger());
         const { etag, json } = description;
-        reply.header('etag', etag).type('application/json; charset=utf-8');
+        reply.headers({ etag, 'cache-control': 'no-cache' }).type('application/json; charset=utf-8');
         if (headers['if-none-match'] === etag) return reply.code(304 as 200).send(undefined as never);
         // Sent as it is; the schema describes the JSON it holds.
         return reply.send(json as unknown as { openapi: string });

@@ -405,6 +405,19 @@ describe('bodies', () => {
   });
 });
 
+describe('browsers', () => {
+  it('neither keep an answer nor guess its type, and send nothing for pages of other sites', async () => {
+    for (const path of ['/livez', '/no/such/path', '/api/admin/whoami']) {
+      const { headers } = await api.call('GET', path);
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    }
+    const whoami = (site: string) =>
+      api.call('GET', '/api/admin/whoami', { headers: { 'sec-fetch-site': site } });
+    for (const site of ['cross-site', 'same-site']) expectProblem(await whoami(site), 403, site);
+    for (const site of ['same-origin', 'none']) expect((await whoami(site)).status).toBe(200);
+  });
+});
+
 describe('with tokens', () => {
   const guarded = () => operations.filter(({ path }) => path.startsWith('/api/admin') || path === '/metrics');
 

@@ -48,15 +48,16 @@ it('the API description has an ETag, and is not sent to those who have it', asyn
   ]);
   const known = await api.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } });
   expect([known.status, known.body, known.headers.etag]).toEqual([304, null, etag]);
+  expect(known.headers['cache-control']).toBe('no-cache');
 });
 
-it('an export is complete, however many run', async () => {
+it('exports are complete, as many as may run at a time', async () => {
   await database.query(
     `INSERT INTO cards (card_id, iccid, carrier_id, status, real_name_verified)
      SELECT id, '8986' || lpad(id::text, 16, '0'), 1, 1, false FROM generate_series(1, 2500) AS id`,
   );
   const exports = await Promise.all(
-    Array.from({ length: 12 }, () => api.call('GET', '/api/admin/cards/export')),
+    Array.from({ length: 8 }, () => api.call('GET', '/api/admin/cards/export')),
   );
   for (const { status, body } of exports)
     expect([status, body.trim().split('\n').length]).toEqual([200, 2_501]);

@@ -283,6 +283,11 @@ describe('bytes that are no request', () => {
     ],
     ['no Host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     [
+      'two Hosts',
+      'GET /livez HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    [
       'an expectation',
       'GET /livez HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\nConnection: close\r\n\r\n',
       417,
