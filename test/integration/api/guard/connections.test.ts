@@ -19,7 +19,10 @@ beforeAll(async () => {
   stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
 });
 afterEach(async () => {
-  for (const { socket } of open.splice(0)) socket.destroy();
+  const clients = open.splice(0);
+  for (const { socket } of clients) socket.destroy();
+  // Thousands of them keep this process from answering the next test in time.
+  await waitFor(() => clients.every(({ closed }) => closed));
   await api.close();
 });
 
