@@ -116,7 +116,8 @@ export async function startDaemon(
   const instruments = new Instruments();
   const operations = buildOperations(config, stores, logs, instruments);
   digest = await startDigest(operations.audit, logs.worker, teardown);
-  const parts = { ...stores, audit: operations.audit, digest, meter: instruments };
+  const conditions = () => operations.stats.conditions();
+  const parts = { ...stores, audit: operations.audit, conditions, digest, meter: instruments };
   const engine = buildEngine(config, parts, logs, teardown, () => server?.address ?? null);
   // The server opens before the engine starts and closes after it has drained, so that readyz reports both phases.
   if (link === null || link.number === 0) {
@@ -198,7 +199,7 @@ async function startDigest(audit: Audit, log: Logger, teardown: Teardown): Promi
 
 function buildEngine(
   config: DaemonConfig,
-  parts: Stores & Pick<EngineDeps, 'audit' | 'digest' | 'meter'>,
+  parts: Stores & Pick<EngineDeps, 'audit' | 'conditions' | 'digest' | 'meter'>,
   logs: Logs,
   teardown: Teardown,
   probeAddress: () => string | null,

@@ -154,6 +154,7 @@ export function leaderServices(
       alerts: records.alerts,
       stops: records.stops,
       stopControl: records.stopControl,
+      conditions: deps.conditions,
       fence,
       ...settings.alerts,
       clock,

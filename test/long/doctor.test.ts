@@ -21,7 +21,7 @@ beforeAll(async () => {
   fleet = await Fleet.start();
   await fleet.startDaemon();
   await fleet.importCards(200);
-  await fleet.cli('alerts', 'recommended', '--apply');
+  await fleet.cli('alerts', 'recommended', '--apply', '--webhook-url', 'https://hooks.example/cardpoll');
 });
 afterAll(() => {
   fleet.close();

@@ -45,7 +45,8 @@ export const healthy: Script = ({ interfaceName }) => ({ body: HEALTHY[interface
 /** HTTP 500. */
 export const broken: ScriptedAnswer = { status: 500, body: '{"code":500,"msg":"broken"}' };
 
-export async function startScriptedGateway(first: Script = healthy): Promise<ScriptedGateway> {
+/** @param onPort 0: any free one. */
+export async function startScriptedGateway(first: Script = healthy, onPort = 0): Promise<ScriptedGateway> {
   let script = first;
   let inFlight = 0;
   const calls = perInterface(() => 0);
@@ -80,7 +81,7 @@ export async function startScriptedGateway(first: Script = healthy): Promise<Scr
     serve(request, response).catch(() => response.destroy());
   });
   server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
+  server.listen(onPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

@@ -5,12 +5,14 @@
 // Every instance reports the numbers of the whole fleet, read from the shared stores: take their max, not their sum.
 // cardpoll_leader, cardpoll_log_lines_dropped_total and cardpoll_process_* are the instance's own (own-numbers.ts).
 import { Registry } from 'prom-client';
+import { HEALTH_LEVELS } from '../../domain/health.ts';
 import { TASK_TYPES } from '../../domain/task-type.ts';
 import type { InitOperations } from '../../operations/schedule/init.ts';
 import type { InitState } from '../../operations/schedule/schedule-report.ts';
 import type { FailureOperations } from '../../operations/stats/failures.ts';
 import type { StatsOperations } from '../../operations/stats/stats.ts';
 import type { Overview, TaskFailures, TaskStats } from '../../operations/stats/stats-report.ts';
+import { taskConditionsOf } from '../../operations/stats/task-conditions.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { REFUSAL_REASONS, type Refusals } from '../guard/refusals.ts';
 import type { Instruments } from './instruments.ts';
@@ -146,6 +148,9 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   perTask('poll_success_ratio', 'Share of polls of the last five minutes that succeeded', (task) =>
     scaled(task.successRate, 1 / 100),
   );
+  perTask('demand_polled_ratio', 'Share of the demand polled successfully in the last seconds', (task) =>
+    scaled(task.polledPercent, 1 / 100),
+  );
   perTask('poll_duration_mean_seconds', 'Mean duration of the polls of the last five minutes', (task) =>
     scaled(task.avgDurationMs, 1 / 1000),
   );
@@ -163,6 +168,7 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
     polls.inc({ task_type: taskType, result: 'succeeded' }, succeeded);
     polls.inc({ task_type: taskType, result: 'failed' }, failed);
   }
+  addHealth(page, overview);
   page.gauge('cards', 'Cards in the database').set(overview.cardsTotal);
   addRestraints(page, overview);
   addInstances(page, overview);
@@ -172,6 +178,15 @@ function fleetMetrics({ overview, reconciliation, failures, upkeep }: Fleet): Re
   addUpkeep(page, upkeep);
   addFailures(page, failures);
   return page.registry;
+}
+
+/** The level that alert rules of type `health` watch. */
+function addHealth(page: Page, overview: Overview): void {
+  const conditions = taskConditionsOf(overview);
+  const level = page.gauge('health_level', '0 normal, 1 warning, 2 alert', ['task_type']);
+  for (const taskType of TASK_TYPES) {
+    level.set({ task_type: taskType }, HEALTH_LEVELS[conditions[taskType].health]);
+  }
 }
 
 function addFailures(page: Page, failures: readonly TaskFailures[]): void {

@@ -5,10 +5,11 @@
 // longer; each transition makes one event, however long the state lasts. After a firing the rule stays quiet for the rest of
 // its cooldown, so that a metric at its threshold does not fire with every swing. Without a sample
 // nothing changes.
-import { AVG_DURATION_MS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
+import { AVG_DURATION_MS, HEALTH_LEVELS, QUEUE_LENGTH, SUCCESS_RATE } from '../health.ts';
 import type { TaskMetrics } from '../stats/task-metrics.ts';
 import { STOPS_COUNTED } from '../stops/stop.ts';
 import type { TaskType } from '../task-type.ts';
+import type { TaskCondition } from './task-condition.ts';
 
 /** Unconfirmed stops are counted up to this number, so that the count stays cheap when no stop of a fleet takes effect. */
 export const UNCONFIRMED_STOPS_COUNTED = 10_000;
@@ -24,6 +25,7 @@ interface RuleMetrics extends TaskMetrics {
   /** Each is null unless a rule whose type counts it is evaluated. */
   readonly unconfirmedStops: number | null;
   readonly heldStops: number | null;
+  readonly condition: TaskCondition | null;
 }
 
 interface RuleTypeFacts {
@@ -34,11 +36,13 @@ interface RuleTypeFacts {
   /** Bounds of a threshold; `max` null: none. */
   readonly bounds: { readonly min: number; readonly max: number | null };
   /** Printed after a threshold. */
-  readonly unit: '' | ' %' | ' ms';
+  readonly unit: '' | ' %' | ' ms' | ' s';
   /** The only task type it can watch; null: any. */
   readonly onlyFor: TaskType | null;
-  /** The stops that it watches, read from the records, where counting costs a query; null: it watches polls. */
-  readonly counts: 'unconfirmedStops' | 'heldStops' | null;
+  /** What it watches in addition to the polls; reading it costs queries. */
+  readonly reads: 'unconfirmedStops' | 'heldStops' | 'condition' | null;
+  /** The rule fires when its condition has held in every pass of this time, milliseconds. */
+  readonly holdsForMs: number;
   /** The metric it watches; null without a sample. */
   readonly sample: (metrics: RuleMetrics) => number | null;
 }
@@ -50,7 +54,8 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: '',
     onlyFor: null,
-    counts: null,
+    reads: null,
+    holdsForMs: 0,
     sample: ({ queueLength }) => queueLength,
   },
   success_rate: {
@@ -59,7 +64,8 @@ const TABLE = {
     bounds: { min: 0, max: 100 },
     unit: ' %',
     onlyFor: null,
-    counts: null,
+    reads: null,
+    holdsForMs: 0,
     sample: ({ polls, successRate }) => (polls < LEAST_POLLS ? null : successRate),
   },
   avg_duration: {
@@ -68,7 +74,8 @@ const TABLE = {
     bounds: { min: 0, max: null },
     unit: ' ms',
     onlyFor: null,
-    counts: null,
+    reads: null,
+    holdsForMs: 0,
     sample: ({ avgDurationMs }) => avgDurationMs,
   },
   // A single unconfirmed stop is too many, and only package polls stop cards.
@@ -78,7 +85,8 @@ const TABLE = {
     bounds: { min: 0, max: UNCONFIRMED_STOPS_COUNTED - 1 },
     unit: '',
     onlyFor: 'package',
-    counts: 'unconfirmedStops',
+    reads: 'unconfirmedStops',
+    holdsForMs: 0,
     sample: ({ unconfirmedStops }) => unconfirmedStops,
   },
   // Held stops wait until an operator decides.
@@ -88,8 +96,42 @@ const TABLE = {
     bounds: { min: 0, max: STOPS_COUNTED - 1 },
     unit: '',
     onlyFor: 'package',
-    counts: 'heldStops',
+    reads: 'heldStops',
+    holdsForMs: 0,
     sample: ({ heldStops }) => heldStops,
+  },
+  // Polls that are held back do not fail, so the success rate does not show an outage: these three do, within a minute.
+  polling_stalled: {
+    recommended: 'Polling stalled',
+    usual: { comparison: '<', threshold: 25 },
+    bounds: { min: 0, max: 100 },
+    unit: ' %',
+    onlyFor: null,
+    reads: 'condition',
+    // A fleet that has just started polls nothing in its first seconds.
+    holdsForMs: 15_000,
+    // What an operator has paused is not stalled.
+    sample: ({ polledPercent, condition }) => (condition?.pausedByOperator === false ? polledPercent : null),
+  },
+  breaker_open: {
+    recommended: 'Breaker open',
+    usual: { comparison: '>', threshold: 15 },
+    bounds: { min: 0, max: null },
+    unit: ' s',
+    onlyFor: null,
+    reads: 'condition',
+    holdsForMs: 0,
+    sample: ({ condition }) => condition?.breakerOpenSeconds ?? null,
+  },
+  health: {
+    recommended: 'Health',
+    usual: { comparison: '>', threshold: HEALTH_LEVELS.warning },
+    bounds: { min: HEALTH_LEVELS.normal, max: HEALTH_LEVELS.warning },
+    unit: '',
+    onlyFor: null,
+    reads: 'condition',
+    holdsForMs: 30_000,
+    sample: ({ condition }) => (condition === null ? null : HEALTH_LEVELS[condition.health]),
   },
 } as const satisfies Readonly<Record<string, RuleTypeFacts>>;
 
@@ -114,7 +156,7 @@ export interface AlertCondition {
   readonly ruleType: RuleType;
   readonly taskType: TaskType;
   readonly comparison: Comparison;
-  /** In the unit of the rule type: cards, percent, milliseconds or stops. */
+  /** In the unit of the rule type: cards, percent, milliseconds, seconds, stops, or a level of health. */
   readonly threshold: number;
 }
 

@@ -39,10 +39,33 @@ export interface TaskMetrics extends PollRates {
   readonly manualLength: number;
   /** Polls of the last five minutes, which the rates are computed from. */
   readonly polls: number;
+  /** Share of the due polls that succeeded in the last seconds, see polledPercentOf. */
+  readonly polledPercent: number | null;
 }
 
 export function pollRatesOf(window: PollWindow): PollRates {
   const polls = window.succeeded + window.failed;
   if (polls === 0) return { successRate: null, avgDurationMs: null };
   return { successRate: (100 * window.succeeded) / polls, avgDurationMs: window.durationMs / polls };
+}
+
+/** With less to poll than this there is no share: one card that fails must not count as a standstill. */
+const LEAST_EXPECTED = 10;
+
+/**
+ * Share of the demand that was polled successfully, in percent; 100 when nothing more is due.
+ * @param recent successful polls of the last ten to twenty seconds
+ * @param owedCards due cards, including those that a late schedule delays and those that failed and wait for a retry
+ * @returns null: less is asked for than can be judged
+ */
+export function polledPercentOf(
+  recent: { readonly succeeded: number; readonly seconds: number },
+  demandPerSecond: number,
+  owedCards: number,
+): number | null {
+  const expected = demandPerSecond * recent.seconds;
+  if (Math.max(expected, owedCards) < LEAST_EXPECTED) return null;
+  // A schedule that keeps up owes the cards of the last second.
+  if (owedCards <= demandPerSecond || demandPerSecond === 0 || recent.succeeded >= expected) return 100;
+  return (100 * recent.succeeded) / expected;
 }

@@ -1,8 +1,10 @@
 // Evaluates the alert rules. Runs on the leader. A pass reads the rules and their state from the records, reads the
 // metrics once for all rules from the live store, and writes every transition in one statement. The rules of firing and
-// resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Keeps no state of its own,
-// so that another leader, or the next start, continues with the same alerts.
+// resolving are in domain/alerts/alert-rule.ts; webhook-sender.ts sends the notifications. Remembers only since when it has
+// seen conditions that must hold for a while before they fire: another leader, or the next start, continues with the same
+// alerts and waits for new ones from the beginning.
 import { nextEvent, RULE_TYPE_FACTS } from '../../domain/alerts/alert-rule.ts';
+import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
 import { ALERT_FIRED, ALERT_RESOLVED } from '../../domain/log-phrases.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -21,12 +23,16 @@ import type { StopRecords } from '../../store/ports/records/stop-records.ts';
 const FOLLOWER_REST_MS = 500;
 
 export class AlertEvaluator extends LoopService {
+  /** Rule -> when its condition began to hold, by the monotonic clock; of rules that have not fired yet. */
+  #heldSince = new Map<string, number>();
+
   constructor(
     private readonly deps: {
       readonly live: Pick<LiveStore, 'work' | 'stats' | 'rings'>;
       readonly alerts: Pick<AlertRecords, 'toEvaluate' | 'apply'>;
       readonly stops: Pick<StopRecords, 'unconfirmed'>;
       readonly stopControl: Pick<StopControlRecords, 'read'>;
+      readonly conditions: () => Promise<TaskConditions>;
       readonly fence: () => number | null;
       readonly intervalMs: number;
       readonly clock: Clock;
@@ -38,26 +44,41 @@ export class AlertEvaluator extends LoopService {
   }
 
   async runOnce(): Promise<number> {
-    const { alerts, clock, fence, intervalMs, live, stops, stopControl } = this.deps;
-    if (fence() === null) return FOLLOWER_REST_MS;
+    const { alerts, clock, conditions, fence, intervalMs, live, stops, stopControl } = this.deps;
+    if (fence() === null) {
+      this.#heldSince.clear();
+      return FOLLOWER_REST_MS;
+    }
     const rules = await alerts.toEvaluate();
     if (rules.length === 0) return intervalMs;
-    const counted = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].counts));
-    const [fleet, unconfirmedStops, control] = await Promise.all([
+    const read = new Set(rules.map(({ rule }) => RULE_TYPE_FACTS[rule.ruleType].reads));
+    const [fleet, unconfirmedStops, control, condition] = await Promise.all([
       readFleet(live, clock.now()),
-      counted.has('unconfirmedStops') ? stops.unconfirmed() : null,
-      counted.has('heldStops') ? stopControl.read() : null,
+      read.has('unconfirmedStops') ? stops.unconfirmed() : null,
+      read.has('heldStops') ? stopControl.read() : null,
+      read.has('condition') ? conditions() : null,
     ]);
     const heldStops = control?.held ?? null;
     const transitions: AlertTransition[] = [];
+    const heldBefore = this.#heldSince;
+    this.#heldSince = new Map();
     for (const { id: ruleId, revision, ...watched } of rules) {
       const { ruleType, taskType } = watched.rule;
-      const sample = RULE_TYPE_FACTS[ruleType].sample({
+      const { holdsForMs, sample: sampleOf } = RULE_TYPE_FACTS[ruleType];
+      const sample = sampleOf({
         ...fleet[taskType].metrics,
         unconfirmedStops,
         heldStops,
+        condition: condition === null ? null : condition[taskType],
       });
       const event = nextEvent(watched, sample);
+      if (event?.kind === 'fired' && holdsForMs > 0) {
+        // A changed rule has another revision, and begins anew.
+        const key = `${ruleId} ${revision}`;
+        const since = heldBefore.get(key) ?? clock.monotonic();
+        this.#heldSince.set(key, since);
+        if (clock.monotonic() - since < holdsForMs) continue;
+      }
       if (event !== null) transitions.push({ ruleId, revision, event });
     }
     for (const applied of await alerts.apply(transitions)) this.#report(applied);

@@ -25,8 +25,18 @@ async function alertFinding({ alerts }: RecordStore): Promise<Finding> {
   const { items, total } = await alerts.rules({ offset: 0, limit: RULES_LOOKED_AT });
   const enabled = items.filter(({ isEnabled }) => isEnabled);
   const notifying = enabled.filter(({ notifyChannels }) => notifyChannels.length > 0).length;
-  if (enabled.length > 0) {
+  if (notifying > 0) {
     return ok(check, `${enabled.length} of ${total} rules enabled, ${notifying} with a webhook`);
+  }
+  if (enabled.length > 0) {
+    return warning(
+      check,
+      `${enabled.length} of ${total} rules enabled, but none has a webhook: no one is notified`,
+      {
+        hint: '`cardpoll alerts recommended --apply --webhook-url URL` gives them one',
+        command: 'cardpoll alerts rules',
+      },
+    );
   }
   return total === 0
     ? warning(check, 'there are none: no one is notified when polling fails', {

@@ -32,16 +32,19 @@ function interfaceReportOf(
   };
 }
 
-/** The breakers that hold this task type back, for the reasons of its health. */
-export function breakersOf(taskType: TaskType, { interfaces }: GatewayReport): TaskHealthInputs['breakers'] {
+/** The interfaces whose breakers hold this task type back. */
+export function heldInterfacesOf(taskType: TaskType, { interfaces }: GatewayReport): InterfaceReport[] {
   // Only cards over their package are stopped, so a breaker of `stop` does not hold a task type back.
   const concerned: readonly string[] = [WHOLE_GATEWAY, TASKS[taskType].interface];
-  return interfaces
-    .filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface))
-    .map(({ interface: name, breaker, reason, instances }) => ({
-      name,
-      isOpen: breaker === 'open',
-      reason,
-      instances,
-    }));
+  return interfaces.filter((one) => one.breaker !== 'closed' && concerned.includes(one.interface));
+}
+
+/** The same breakers for the reasons of its health. */
+export function breakersOf(taskType: TaskType, gateway: GatewayReport): TaskHealthInputs['breakers'] {
+  return heldInterfacesOf(taskType, gateway).map(({ interface: name, breaker, reason, instances }) => ({
+    name,
+    isOpen: breaker === 'open',
+    reason,
+    instances,
+  }));
 }

@@ -32,7 +32,7 @@ export function reasonName({ taskType, code }: Pick<HealthReason, 'taskType' | '
 /** Start of each reason by its name (see reasonName), epoch milliseconds. */
 export type ReasonsSince = ReadonlyMap<string, number>;
 
-type HealthCode =
+export type HealthCode =
   | Metric
   | 'paused'
   | 'breaker_open'

@@ -66,6 +66,12 @@ export const taskStats = queueStats
       .number()
       .nullable()
       .describe('95 % of the polls of the last five minutes took at most this long; null without a poll'),
+    polledPercent: z
+      .number()
+      .nullable()
+      .describe(
+        'Share of the demand that was polled successfully in the last ten to twenty seconds; 100 when nothing more is due; null when too little is due to judge',
+      ),
     ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
     ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
     capacity,

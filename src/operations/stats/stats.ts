@@ -1,6 +1,7 @@
 // Statistics of the fleet: overview, queues, tasks, initialisation. Used by the admin API and, through it, by the
 // command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
 // initialisation.
+import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
 import { perTaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
@@ -21,6 +22,7 @@ import { paceShareOf } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init-report.ts';
 import type { FleetCapacity, InstanceReport, Overview, QueueStats, TaskStats } from './stats-report.ts';
+import { taskConditionsOf } from './task-conditions.ts';
 import { type MeasuredTask, queueStatsOf, taskStatsOf } from './task-stats.ts';
 
 interface StatsDependencies {
@@ -73,6 +75,10 @@ export class StatsOperations {
       init,
       workers: surroundings.instances.map(instanceReportOf),
     };
+  }
+
+  async conditions(): Promise<TaskConditions> {
+    return taskConditionsOf(await this.overview());
   }
 
   async queues(): Promise<QueueStats[]> {

@@ -82,6 +82,7 @@ export function taskStatsOf(
     avgDurationMs: roundedOrNull(avgDurationMs),
     p50Ms: roundedOrNull(percentileOf(window.durations, 0.5)),
     p95Ms: roundedOrNull(percentileOf(window.durations, 0.95)),
+    polledPercent: roundedOrNull(metrics.polledPercent),
     ratePerSecond: rounded(metrics.polls / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
     capacity: roundedCapacity(capacity),

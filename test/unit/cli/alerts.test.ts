@@ -321,8 +321,33 @@ describe('alerts recommended', () => {
     const { code, stdout } = await cli(['alerts', 'recommended'], { env });
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.includes('missing'))).toHaveLength(missing.length);
-    expect(stdout).toContain('Queue backlog: realname\tqueue_backlog > 50000\tpresent\t3\n');
+    expect(stdout).toContain('Queue backlog: realname\tqueue_backlog > 50000\tpresent\twebhook\t3\n');
     expect(requests).toHaveLength(1);
+  });
+
+  it('says when they notify no one', async () => {
+    const silent = { ...present, notify_channels: [], webhook_url: null };
+    const { env, requests } = await daemon([silent]);
+    const { stderr } = await cli(['alerts', 'recommended'], { env });
+    expect(stderr).toBe(
+      'these rules have no webhook and notify no one: cardpoll alerts recommended --apply --webhook-url URL\n',
+    );
+    expect(requests).toHaveLength(1);
+  });
+
+  it('adds the webhook to those that have none', async () => {
+    const silent = { ...present, notify_channels: [], webhook_url: null };
+    const { env, requests } = await daemon([silent]);
+    const argv = ['alerts', 'recommended', '--apply', '--webhook-url', 'https://h.example', '--json'];
+    const { stdout, stderr } = await cli(argv, { env });
+    expect(JSON.parse(stdout).items[0]).toMatchObject({ state: 'updated', id: 100 });
+    const [update] = requests.filter(({ line }) => line.startsWith('PUT'));
+    expect(update?.line).toContain('/polling-alert-rules/3');
+    expect(JSON.parse(update?.body ?? '')).toEqual({
+      notify_channels: ['webhook'],
+      webhook_url: 'https://h.example',
+    });
+    expect(stderr).toBe('');
   });
 
   it('creates those that are missing', async () => {

@@ -39,6 +39,7 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     avg_duration_ms: 120.5,
     p50_ms: 110,
     p95_ms: 250.5,
+    polled_percent: 100,
     rate_per_second: 55.25,
     rate_per_second_10s: 50,
     capacity: CAPACITY,

@@ -38,6 +38,19 @@ const CASES: Readonly<Record<string, Case>> = {
       'cardpoll_breaker_instances{interface="flow",state="half_open"}': always(1),
     },
   },
+  CardpollPollingStalled: {
+    fires: {
+      [`cardpoll_demand_polled_ratio{${TYPE}}`]: always(0.24),
+      [`cardpoll_pause_seconds{${TYPE},source="operator"}`]: always(0),
+      [`cardpoll_pause_seconds{${TYPE},source="gateway"}`]: always(60),
+    },
+    silent: {
+      [`cardpoll_demand_polled_ratio{${TYPE}}`]: always(0),
+      [`cardpoll_pause_seconds{${TYPE},source="operator"}`]: always(60),
+      'cardpoll_demand_polled_ratio{task_type="realname"}': always(0.25),
+    },
+  },
+  CardpollHealth: gauge(`cardpoll_health_level{${TYPE}}`, 2, 1),
   CardpollGatewayPause: {
     fires: { [`cardpoll_pause_seconds{${TYPE},source="gateway"}`]: always(5) },
     silent: {
@@ -100,7 +113,8 @@ it('promtool takes the file', () => {
 
 it.each(rules)('$alert fires in its time and stays silent otherwise', (rule) => {
   const { fires, silent } = CASES[rule.alert] as Case;
-  const minutes = Number(rule.for?.replace('m', '') ?? 0);
+  // A time in seconds is over at the second evaluation.
+  const minutes = rule.for?.endsWith('s') ? 1 : Number(rule.for?.replace('m', '') ?? 0);
   // Counters need their window full before a rate says anything.
   const first = /rate|increase/.test(JSON.stringify(rule)) ? 1 : 0;
   const file = join(directory, `${rule.alert}.yaml`);

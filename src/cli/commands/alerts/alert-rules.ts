@@ -57,7 +57,7 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
     { flags: '--comparison <operator>', doc: `">" or "<"${recommended}`, kind: oneOf(COMPARISONS) },
     {
       flags: '--threshold <n>',
-      doc: `cards, percent, milliseconds or stops${recommended}`,
+      doc: `cards, percent, milliseconds, seconds, stops or level${recommended}`,
       kind: fraction({ min: 0, max: Number.MAX_SAFE_INTEGER }),
     },
     {

@@ -1,5 +1,6 @@
 // `cardpoll alerts recommended`: the recommended rules (operations interface, section 2.3), and which of them a fleet
-// has. A rule counts as present when one has its name: what an operator has changed in it stays.
+// has. A rule counts as present when one has its name: what an operator has changed in it stays. Only a webhook is added
+// where there is none.
 import type { ApiClient } from '../../../api/client/client.ts';
 import type { AlertRuleBody } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
@@ -14,8 +15,11 @@ import type { Style } from '../../output/style.ts';
 import { renderTable } from '../../output/table.ts';
 
 interface Recommendation
-  extends Pick<AlertRuleBody, 'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold'> {
-  readonly state: 'missing' | 'present' | 'created';
+  extends Pick<
+    AlertRuleBody,
+    'name' | 'rule_type' | 'task_type' | 'comparison' | 'threshold' | 'notify_channels'
+  > {
+  readonly state: 'missing' | 'present' | 'updated' | 'created';
   /** null: the rule is missing. */
   readonly id: number | null;
 }
@@ -35,11 +39,16 @@ export const recommended = defineCommand<[], RecommendedOptions>({
   ],
   options: [
     { flags: '--apply', doc: 'create the missing rules' },
-    { flags: '--webhook-url <url>', doc: 'webhook of the created rules', kind: text('URL') },
+    {
+      flags: '--webhook-url <url>',
+      doc: 'webhook of the created rules, and of present ones without a webhook',
+      kind: text('URL'),
+    },
   ],
   run: async (context, { options }) => {
     const items = await ask(context, 'reading alert rules', (client) => recommend(client, options));
     await print(context, items);
+    warnOfSilence(context, items);
     return EXIT_OK;
   },
 });
@@ -49,23 +58,36 @@ async function recommend(
   { apply, webhookUrl }: RecommendedOptions,
 ): Promise<Recommendation[]> {
   const present = await everyItem((page, pageSize) => client.alertRules(page, pageSize));
-  const idOf = new Map(present.map(({ name, id }) => [name, id]));
+  const ruleOf = new Map(present.map((rule) => [rule.name, rule]));
+  const notify =
+    webhookUrl === undefined
+      ? { notify_channels: [] }
+      : { notify_channels: ['webhook' as const], webhook_url: webhookUrl };
   const items: Recommendation[] = [];
   for (const { ruleType: rule_type, taskType: task_type, ...rest } of recommendedAlerts()) {
     const rule = { ...rest, rule_type, task_type };
-    const known = idOf.get(rule.name);
-    if (known !== undefined) items.push({ ...rule, state: 'present', id: known });
-    else if (apply !== true) items.push({ ...rule, state: 'missing', id: null });
-    else {
-      const notify =
-        webhookUrl === undefined
-          ? { notify_channels: [] }
-          : { notify_channels: ['webhook' as const], webhook_url: webhookUrl };
-      const { body } = await client.createAlertRule({ ...rule, ...notify, is_enabled: true });
-      items.push({ ...rule, state: 'created', id: body.id });
-    }
+    const known = ruleOf.get(rule.name);
+    const item = (state: Recommendation['state'], body: AlertRuleBody | null) =>
+      items.push({ ...rule, notify_channels: body?.notify_channels ?? [], state, id: body?.id ?? null });
+    if (known === undefined && apply !== true) item('missing', null);
+    else if (known === undefined) {
+      item('created', (await client.createAlertRule({ ...rule, ...notify, is_enabled: true })).body);
+    } else if (apply === true && webhookUrl !== undefined && known.notify_channels.length === 0) {
+      item('updated', (await client.updateAlertRule(known.id, notify)).body);
+    } else item('present', known);
   }
   return items;
+}
+
+/** Rules without a webhook only write to log and history: easily mistaken for alerts that someone gets. */
+function warnOfSilence({ io }: CommandContext, items: readonly Recommendation[]): void {
+  const rules = items.filter(({ id }) => id !== null);
+  const silent = rules.filter(({ notify_channels }) => notify_channels.length === 0);
+  if (silent.length === 0) return;
+  const which = silent.length === rules.length ? 'these rules have' : `${silent.length} of these rules have`;
+  io.stderr.write(
+    `${which} no webhook and notify no one: cardpoll alerts recommended --apply --webhook-url URL\n`,
+  );
 }
 
 async function print(context: CommandContext, items: readonly Recommendation[]): Promise<void> {
@@ -82,8 +104,9 @@ function table(items: readonly Recommendation[], style: Style): string {
     {
       header: 'STATE',
       cell: ({ state }: Recommendation) =>
-        style.text(state, state === 'created' ? 'green' : state === 'missing' ? 'yellow' : undefined),
+        style.text(state, state === 'missing' ? 'yellow' : state === 'present' ? undefined : 'green'),
     },
+    { header: 'NOTIFIES', cell: (row: Recommendation) => style.text(row.notify_channels.join(',')) },
     { header: 'ID', cell: (row: Recommendation) => style.id(row.id) },
   ];
   return renderTable(items, columns, style);

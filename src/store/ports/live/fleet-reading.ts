@@ -1,7 +1,7 @@
 // One reading of what the live store counts, for everything that judges, samples or shows the fleet: alert rules,
 // statistics and history. Derived numbers are computed here once, so that no two of them disagree.
 import { schedulePaceOf } from '../../../domain/schedule/schedule-pace.ts';
-import { pollRatesOf, type TaskMetrics } from '../../../domain/stats/task-metrics.ts';
+import { polledPercentOf, pollRatesOf, type TaskMetrics } from '../../../domain/stats/task-metrics.ts';
 import { askPerTaskType, type TaskType } from '../../../domain/task-type.ts';
 import type { LiveStore } from './live-store.ts';
 import type { StatsReading } from './poll-stats.ts';
@@ -37,7 +37,9 @@ export function readingOf(
   nowMs: number,
 ): TaskReading {
   const { queueLength, backoff, inFlight, manualLength } = counts;
-  const { window } = stats;
+  const { window, recent } = stats;
+  const schedule = schedulePaceOf(rings, nowMs);
+  const owedCards = counts.due + counts.retryDue + backoff + schedule.overdueCards;
   const metrics = {
     queueLength,
     backoff,
@@ -45,7 +47,8 @@ export function readingOf(
     manualLength,
     polls: window.succeeded + window.failed,
     ...pollRatesOf(window),
-    schedule: schedulePaceOf(rings, nowMs),
+    polledPercent: polledPercentOf(recent, schedule.demandPerSecond, owedCards),
+    schedule,
   };
   return { counts, stats, metrics };
 }

@@ -53,7 +53,12 @@ export interface StatsReading {
     readonly carriers: PollsByCarrier;
   };
   /** Polls of the last ten to twenty seconds. */
-  readonly recent: { readonly polls: number; readonly seconds: number; readonly durations: Durations };
+  readonly recent: {
+    readonly polls: number;
+    readonly succeeded: number;
+    readonly seconds: number;
+    readonly durations: Durations;
+  };
 }
 
 /** Length of the rolling window of success_rate and avg_duration_ms (contract, "Fields"). */

@@ -43,7 +43,8 @@ export function windowsOf(
     seconds: Math.max(1, (nowMs - Math.max(first * SLOT_MS, sinceMs)) / 1000),
   });
   const { succeeded, failed, seconds, durations } = from(slotAt(nowMs) - 1);
-  return { window: from(oldestSlot(nowMs)), recent: { polls: succeeded + failed, seconds, durations } };
+  const recent = { polls: succeeded + failed, succeeded, seconds, durations };
+  return { window: from(oldestSlot(nowMs)), recent };
 }
 
 /** @param mostCarriers limits the carriers in the sum; without it the sum has all. */

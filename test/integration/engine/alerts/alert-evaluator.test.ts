@@ -1,16 +1,19 @@
 // The evaluator on real stores: what makes a rule fire and resolve, and that nothing else does.
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AlertRuleFields } from '../../../../src/domain/alerts/alert-rule.ts';
+import type { TaskCondition } from '../../../../src/domain/alerts/task-condition.ts';
+import { perTaskType } from '../../../../src/domain/task-type.ts';
 import { AlertEvaluator } from '../../../../src/engine/alerts/alert-evaluator.ts';
-import { systemClock } from '../../../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../../../src/platform/clock.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { AlertHistoryItem } from '../../../../src/store/ports/records/alert-records.ts';
 import type { RecordStore } from '../../../../src/store/ports/records/record-store.ts';
 import { PostgresClient } from '../../../../src/store/postgres/pool.ts';
 import { openRedisLiveStore } from '../../../../src/store/redis/live-store.ts';
 import { sqlRecordStore } from '../../../../src/store/sql/sql-record-store.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
 import type { RedisServer } from '../../../support/redis-server.ts';
 
@@ -33,6 +36,7 @@ let redis: Redis;
 let live: LiveStore;
 let client: PostgresClient;
 let records: RecordStore;
+let condition: TaskCondition;
 /** Stops that the gateway acknowledged without effect. */
 let unconfirmed = 0;
 const log: Array<Record<string, unknown>> = [];
@@ -55,16 +59,18 @@ beforeEach(async () => {
   for (const table of ['alert_history', 'alert_rules']) await client.query(`DELETE FROM ${table}`);
   await redis.flushall();
   log.length = 0;
+  condition = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
 });
 
-function evaluator(leads = true): AlertEvaluator {
+function evaluator({ leads = (): boolean => true, clock = systemClock as Clock } = {}): AlertEvaluator {
   return new AlertEvaluator({
-    clock: systemClock,
+    clock,
     live,
     alerts: records.alerts,
     stops: { unconfirmed: async () => unconfirmed },
     stopControl: records.stopControl,
-    fence: () => (leads ? 1 : null),
+    conditions: async () => perTaskType(() => condition),
+    fence: () => (leads() ? 1 : null),
     intervalMs: 5_000,
     log: pino({ base: null, timestamp: false }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     onError: () => {},
@@ -135,6 +141,74 @@ it('fires while stops are held', async () => {
   expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 1 }]);
 });
 
+it('fires when a breaker has been open for longer than the rule allows', async () => {
+  await records.alerts.createRule({ ...RULE, ruleType: 'breaker_open', threshold: 15 });
+  condition = { ...condition, breakerOpenSeconds: 15 };
+  await evaluator().runOnce();
+  expect(await history()).toEqual([]);
+  condition = { ...condition, breakerOpenSeconds: 20 };
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ ruleType: 'breaker_open', value: 20, resolvedAtMs: null }]);
+  condition = { ...condition, breakerOpenSeconds: 0 };
+  await evaluator().runOnce();
+  expect(await history()).toMatchObject([{ resolution: 'recovered', resolvedValue: 0 }]);
+});
+
+describe('a rule that waits', () => {
+  const clock = new FakeClock();
+  let judge: AlertEvaluator;
+  let leads: boolean;
+
+  beforeEach(async () => {
+    await records.alerts.createRule({ ...RULE, ruleType: 'health', threshold: 1 });
+    leads = true;
+    judge = evaluator({ leads: () => leads, clock });
+    condition = { ...condition, health: 'alert' };
+  });
+
+  const pass = async (afterMs: number) => {
+    clock.advance(afterMs);
+    await judge.runOnce();
+    return (await history()).length;
+  };
+
+  it('fires when its condition has held for the whole time, and resolves at once', async () => {
+    expect(await pass(0)).toBe(0);
+    expect(await pass(29_000)).toBe(0);
+    expect(await pass(1_000)).toBe(1);
+    condition = { ...condition, health: 'warning' };
+    await pass(1);
+    expect(await history()).toMatchObject([{ ruleType: 'health', value: 2, resolution: 'recovered' }]);
+  });
+
+  it('waits from the beginning after a pass without its condition', async () => {
+    await pass(0);
+    condition = { ...condition, health: 'normal' };
+    await pass(29_000);
+    condition = { ...condition, health: 'alert' };
+    expect(await pass(1_000)).toBe(0);
+    expect(await pass(29_000)).toBe(0);
+    expect(await pass(1_000)).toBe(1);
+  });
+
+  it('waits from the beginning on another leader', async () => {
+    await pass(0);
+    leads = false;
+    await pass(29_000);
+    leads = true;
+    expect(await pass(1_000)).toBe(0);
+    expect(await pass(30_000)).toBe(1);
+  });
+
+  it('waits from the beginning after a change of the rule', async () => {
+    await pass(0);
+    const [rule] = (await records.alerts.rules({ offset: 0, limit: 1 })).items;
+    await records.alerts.updateRule(rule?.id ?? 0, (present) => ({ ...present, threshold: 0 }));
+    expect(await pass(30_000)).toBe(0);
+    expect(await pass(30_000)).toBe(1);
+  });
+});
+
 it('judges the numbers that statistics show', async () => {
   await records.alerts.createRule({ ...RULE, ruleType: 'success_rate', comparison: '<', threshold: 90 });
   await records.alerts.createRule({ ...RULE, ruleType: 'avg_duration', threshold: 99 });
@@ -182,7 +256,7 @@ it('ends the alert of a rule that is switched off, changed or deleted', async ()
 it('leaves everything to the leader', async () => {
   await records.alerts.createRule(RULE);
   await setQueue(11);
-  await evaluator(false).runOnce();
+  await evaluator({ leads: () => false }).runOnce();
   expect(await history()).toEqual([]);
 });
 

@@ -86,7 +86,7 @@ describe('a fleet', () => {
       'running counts: ok: match the running calls: realname 0, carddata 0, package 0',
       'cards in rings: ok: 3 cards checked, all in their rings',
       'stop mode: ok: enforce, by the setting stops.mode: 0 of 100 stops in the last hour, 0 of 500 in the last day, 0 held',
-      'alert rules: ok: 1 of 1 rules enabled, 0 with a webhook',
+      'alert rules: warning: 1 of 1 rules enabled, but none has a webhook: no one is notified',
       'cleanup: ok: has not run yet; its schedule is 0 3 * * *',
       'fleet: ok: 1 instances alive, health normal',
     ]);
@@ -198,7 +198,22 @@ describe('alert rules', () => {
     ]);
     await rule('c', true);
     expect(await found('alert rules')).toMatchObject([
-      { status: 'ok', detail: '1 of 3 rules enabled, 0 with a webhook' },
+      {
+        status: 'warning',
+        detail: '1 of 3 rules enabled, but none has a webhook: no one is notified',
+        command: 'cardpoll alerts rules',
+      },
+    ]);
+  });
+
+  it('notify someone as soon as one has a webhook', async () => {
+    await rule('a', true);
+    const id = await rule('b', true);
+    await database.sql(
+      `UPDATE alert_rules SET notify_channels = '{webhook}', webhook_url = 'http://x/' WHERE id = ${id}`,
+    );
+    expect(await found('alert rules')).toMatchObject([
+      { status: 'ok', detail: '2 of 2 rules enabled, 1 with a webhook' },
     ]);
   });
 });

@@ -8,6 +8,7 @@ import {
   type WatchedRule,
 } from '../../../../src/domain/alerts/alert-rule.ts';
 import { recommendedAlerts } from '../../../../src/domain/alerts/recommended-alerts.ts';
+import type { TaskCondition } from '../../../../src/domain/alerts/task-condition.ts';
 import { judgeMetrics } from '../../../../src/domain/health.ts';
 import { schedulePaceOf } from '../../../../src/domain/schedule/schedule-pace.ts';
 import { pollRatesOf } from '../../../../src/domain/stats/task-metrics.ts';
@@ -120,11 +121,15 @@ const IDLE: Metrics = {
   inFlight: 0,
   manualLength: 0,
   polls: 0,
+  polledPercent: null,
   ...pollRatesOf({ succeeded: 0, failed: 0, durationMs: 0 }),
   schedule: schedulePaceOf([], 0),
   unconfirmedStops: null,
   heldStops: null,
+  condition: null,
 };
+
+const CALM: TaskCondition = { health: 'normal', breakerOpenSeconds: 0, pausedByOperator: false };
 
 const samplesOf = (metrics: Partial<Metrics>) =>
   Object.fromEntries(RULE_TYPES.map((type) => [type, RULE_TYPE_FACTS[type].sample({ ...IDLE, ...metrics })]));
@@ -157,14 +162,35 @@ describe('metrics', () => {
       avg_duration: null,
       stop_unconfirmed: null,
       stops_held: null,
+      polling_stalled: null,
+      breaker_open: null,
+      health: null,
     });
+  });
+
+  it.each([
+    ['normal', 0],
+    ['warning', 1],
+    ['alert', 2],
+  ] as const)('of a task type that is %s have health %i', (health, level) => {
+    expect(samplesOf({ condition: { ...CALM, health } }).health).toBe(level);
+  });
+
+  it('are the seconds for which a breaker is open', () => {
+    expect(samplesOf({ condition: { ...CALM, breakerOpenSeconds: 16.5 } }).breaker_open).toBe(16.5);
+  });
+
+  it('have a share of polls, except while an operator pauses them', () => {
+    const shareOf = (condition: TaskCondition) => samplesOf({ polledPercent: 3, condition }).polling_stalled;
+    expect(shareOf(CALM)).toBe(3);
+    expect(shareOf({ ...CALM, pausedByOperator: true })).toBeNull();
   });
 });
 
 describe('recommended alerts', () => {
-  it('are three metrics for each task type and held stops, under names of their own', () => {
+  it('are six metrics for each task type and held stops, under names of their own', () => {
     const rules = recommendedAlerts();
-    expect(rules).toHaveLength(3 * TASK_TYPES.length + 1);
+    expect(rules).toHaveLength(6 * TASK_TYPES.length + 1);
     expect(rules.filter(({ ruleType }) => ruleType === 'stops_held')).toEqual([
       {
         name: 'Stops held: package',

@@ -80,7 +80,7 @@ const READING: TaskFacts['reading'] = {
     reasons: {},
     carriers: new Map(),
   },
-  recent: { polls: 1_000, seconds: 10, durations: {} },
+  recent: { polls: 1_000, succeeded: 1_000, seconds: 10, durations: {} },
 };
 
 const LOADED: TaskFacts['init'] = {
@@ -176,7 +176,7 @@ describe('a card on schedule', () => {
 
   it('promises nothing while nothing is polled', () => {
     const queued = { dueAtMs: NOW - 60_000, before: 7 };
-    const reading = { ...READING, recent: { polls: 0, seconds: 10, durations: {} } };
+    const reading = { ...READING, recent: { polls: 0, succeeded: 0, seconds: 10, durations: {} } };
     expect(explain({ place: place({ queued }), reading })).toMatchObject({
       text: 'is overdue 60 s: 7 cards are before it, but none was polled for 10 s',
       expectedInSeconds: null,

@@ -58,7 +58,7 @@ function reading(
     succeededMs: 0,
     limitReached: 0,
     window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers },
-    recent: { polls: 30, seconds: 15, durations: {} },
+    recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
   };
   return readingOf(counts, stats, [], NOW_MS);
 }
