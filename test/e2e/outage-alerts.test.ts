@@ -51,7 +51,11 @@ it('alerts within a minute of the death of the gateway, and resolves them', asyn
   const seconds = fired.map(({ fired_at }) => (Date.parse(fired_at) - diedAt) / 1_000);
   // docs/alerts.md promises the first one within a minute.
   expect(Math.min(...seconds), JSON.stringify(seconds)).toBeLessThan(60);
-  expect((await stats()).tasks.map((task) => task.polled_percent)).toEqual([0, 0, 0]);
+  const { tasks, capacity } = await stats();
+  expect(tasks.map((task) => task.polled_percent)).toEqual([0, 0, 0]);
+  // The calls that fail at once pretend no capacity.
+  expect(capacity).toMatchObject({ capacity_per_second: null, headroom_percent: null, drain_seconds: null });
+  expect(capacity.held_by).toBe('the gateway is dead');
 
   gateway = await startScriptedGateway(healthy, Number(port));
   // The success rate of five minutes keeps the health bad for longer.

@@ -1,6 +1,7 @@
 // The first view: health with its reason and the command that helps, the task types, and one line for everything else.
 // Shows the API's values and computes none.
 import type { OverviewBody, PauseBody } from '../../api/client/client-bodies.ts';
+import { capacityLine } from '../../cli/output/capacity-line.ts';
 import { stopsLine } from '../../cli/output/stops-line.ts';
 import { gauge } from '../charts.ts';
 import { cards, count, grouped, relative, seconds, since } from '../format.ts';
@@ -92,21 +93,11 @@ function urgent(name: string, ...value: readonly Span[]): Fact {
   return { line: fact(name, ...value), isCalm: false };
 }
 
-function capacityFact({ capacity }: OverviewBody): Fact {
-  const { demand_per_second: demand, capacity_per_second: most, headroom_percent: free } = capacity;
-  if (most === null) return calm('capacity', span(`demand ${count(demand)}/s, capacity not measured yet`));
-  const facts = `demand ${count(demand)}/s of ${count(most)}/s, `;
-  if (free !== null && free < 0) {
-    const never = `${Math.round(-free)} % too much, drains never: ${capacity.advice ?? 'see cardpoll concurrency advise'}`;
-    return urgent('capacity', span(facts), span(never, 'bad'));
-  }
-  return calm('capacity', span(`${facts}${Math.floor(free ?? 0)} % free, ${drainText(capacity)}`));
-}
-
-function drainText({ drain_seconds: drain, advice }: OverviewBody['capacity']): string {
-  if (drain === 0) return 'no backlog';
-  if (drain !== null) return `backlog gone in ${seconds(drain)}`;
-  return advice === null ? 'backlog: not known yet' : `backlog gone: never, ${advice}`;
+function capacityFact(overview: OverviewBody): Fact {
+  const { advice, held_by } = overview.capacity;
+  const text = capacityLine(overview, { count, seconds });
+  if (advice !== null) return urgent('capacity', span(text, 'bad'));
+  return held_by === null ? calm('capacity', span(text)) : urgent('capacity', span(text, 'warn'));
 }
 
 function gatewayFacts({ gateway }: OverviewBody, nowMs: number): Fact[] {

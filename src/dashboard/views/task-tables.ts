@@ -113,9 +113,10 @@ function intervalCell({ interval_seconds: wanted, achieved_interval_seconds: ach
 }
 
 function drainCell({ capacity }: TaskBody): Span {
-  const { drain_seconds: drain, capacity_per_second: measured } = capacity;
+  const { drain_seconds: drain, capacity_per_second: measured, held_by: heldBy } = capacity;
   if (drain === 0) return span('empty');
   if (drain !== null) return span(seconds(drain));
+  if (heldBy !== null) return span('held', 'bad');
   return measured === null ? span('not known') : span('never', 'bad');
 }
 

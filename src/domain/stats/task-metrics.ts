@@ -9,6 +9,8 @@ export interface PollWindow {
   readonly failed: number;
   /** Sum of the durations of all of these. */
   readonly durationMs: number;
+  /** Sum of the durations of the succeeded ones. */
+  readonly succeededMs: number;
 }
 
 /** Counts that show how the gateway bears the load. */
@@ -43,10 +45,18 @@ export interface TaskMetrics extends PollRates {
   readonly polledPercent: number | null;
 }
 
-export function pollRatesOf(window: PollWindow): PollRates {
+export function pollRatesOf(window: Omit<PollWindow, 'succeededMs'>): PollRates {
   const polls = window.succeeded + window.failed;
   if (polls === 0) return { successRate: null, avgDurationMs: null };
   return { successRate: (100 * window.succeeded) / polls, avgDurationMs: window.durationMs / polls };
+}
+
+/**
+ * Time that a poll holds a slot, milliseconds: the mean of all polls, or of the succeeded ones if that is longer. So polls that
+ * time out cost capacity, and polls that fail at once do not pretend any. null: none succeeded.
+ */
+export function callMsOf({ succeeded, failed, durationMs, succeededMs }: PollWindow): number | null {
+  return succeeded === 0 ? null : Math.max(durationMs / (succeeded + failed), succeededMs / succeeded);
 }
 
 /** With less to poll than this there is no share: one card that fails must not count as a standstill. */

@@ -9,6 +9,7 @@ import { carrierWords, type FailingCarrier } from '../../domain/results/failing-
 import type { TaskType } from '../../domain/task-type.ts';
 import { dateOf } from '../date-of.ts';
 import { adviceOf, type Remedy } from '../limits/capacity.ts';
+import { breakerWords } from '../limits/held-back.ts';
 import { type PaceNeed, paceShortText } from '../limits/pace-share.ts';
 import { spanWords } from '../span-words.ts';
 import { CLOCK_GAP_MS, type ClockGap, gapWords } from './clock-gap.ts';
@@ -191,9 +192,7 @@ function breakerReasons({ breakers }: TaskHealthInputs): Cause[] {
   return breakers.map(({ name, isOpen, reason, instances }) => ({
     code: 'breaker_open',
     severity: isOpen ? 'alert' : 'warning',
-    text:
-      `${name === 'gateway' ? 'the gateway' : `interface ${name}`} is ${isOpen ? 'dead' : 'recovering'} for ` +
-      `${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
+    text: `${breakerWords({ name, isOpen })} for ${instances} ${instances === 1 ? 'instance' : 'instances'}${reason === null ? '' : `: ${reason}`}`,
     command: 'cardpoll doctor',
   }));
 }

@@ -18,8 +18,10 @@ export interface CapacityInputs {
   /** The configured limit; `effectiveConcurrency` is lower when the gateway cannot take more. */
   readonly maxConcurrency: number;
   readonly effectiveConcurrency: number;
-  /** Mean of the last five minutes; null without a poll in them. */
-  readonly avgDurationMs: number | null;
+  /** What a poll takes, see callMsOf; null: not known. */
+  readonly callMs: number | null;
+  /** What holds polling back; null: nothing. While something does, the few calls that are made show no capacity. */
+  readonly heldBy: string | null;
   /** Polls a second that the rate limits allow; null without a limit. */
   readonly allowedPerSecond: number | null;
 }
@@ -43,26 +45,30 @@ const SPARE_PERCENT = 10;
 const ALWAYS_OWED_SECONDS = 1;
 
 export function capacityOf(inputs: CapacityInputs): Capacity {
-  const { demandPerSecond: demand, owedCards, avgDurationMs } = inputs;
-  if (avgDurationMs === null) {
-    const drainSeconds = owedCards === 0 ? 0 : null;
-    return {
-      demandPerSecond: demand,
-      capacityPerSecond: null,
-      headroomPercent: null,
-      drainSeconds,
-      remedy: null,
-    };
-  }
+  const { demandPerSecond: demand, owedCards, callMs, heldBy } = inputs;
+  if (callMs === null || heldBy !== null) return unknownCapacity(inputs);
   const allowed = inputs.allowedPerSecond ?? Number.POSITIVE_INFINITY;
-  const capacity = Math.min(perSecond(inputs.effectiveConcurrency, avgDurationMs), allowed);
+  const capacity = Math.min(perSecond(inputs.effectiveConcurrency, callMs), allowed);
   const drains = capacity > demand || owedCards === 0;
   return {
     demandPerSecond: demand,
     capacityPerSecond: capacity,
     headroomPercent: (100 * (capacity - demand)) / capacity,
     drainSeconds: drains ? drainSecondsOf(owedCards, demand, capacity) : null,
-    remedy: capacity > demand ? null : remedyFor(inputs, avgDurationMs, capacity),
+    heldBy: null,
+    remedy: capacity > demand ? null : remedyFor(inputs, callMs, capacity),
+  };
+}
+
+function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs): Capacity {
+  const drainSeconds = owedCards === 0 ? 0 : null;
+  return {
+    demandPerSecond,
+    capacityPerSecond: null,
+    headroomPercent: null,
+    drainSeconds,
+    heldBy,
+    remedy: null,
   };
 }
 
@@ -72,17 +78,51 @@ export function adviceOf({ taskType, raiseTo, intervalFactor }: Remedy): string 
   return raiseTo === null ? lessOften : `raise ${taskType} to ${raiseTo}, or ${lessOften}`;
 }
 
-/** Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. */
-export function fleetCapacityOf(types: readonly Capacity[]): CapacityReport {
-  const measured = types.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
-  const headrooms = types.flatMap(({ headroomPercent }) => headroomPercent ?? []);
-  const drains = types.map(({ drainSeconds }) => drainSeconds);
+interface TypeCapacity {
+  readonly taskType: TaskType;
+  readonly capacity: Capacity;
+}
+
+/** The headroom of a fleet is that of its fullest task type. */
+interface FleetSum extends CapacityReport {
+  readonly headroomTaskType: TaskType | null;
+}
+
+/**
+ * Combines all task types: the headroom of the fullest type, and the drain time of the slowest one. While one is held back,
+ * the capacity of the fleet is not known.
+ */
+export function fleetCapacityOf(types: readonly TypeCapacity[]): FleetSum {
+  const capacities = types.map(({ capacity }) => capacity);
+  const measured = capacities.flatMap(({ capacityPerSecond }) => capacityPerSecond ?? []);
+  const drains = capacities.map(({ drainSeconds }) => drainSeconds);
+  const heldBy = heldWords(types);
+  const isKnown = heldBy === null && measured.length > 0;
+  const fullest = isKnown ? fullestOf(types) : null;
   return {
-    demandPerSecond: sum(types.map(({ demandPerSecond }) => demandPerSecond)),
-    capacityPerSecond: measured.length === 0 ? null : sum(measured),
-    headroomPercent: headrooms.length === 0 ? null : Math.min(...headrooms),
+    demandPerSecond: sum(capacities.map(({ demandPerSecond }) => demandPerSecond)),
+    capacityPerSecond: isKnown ? sum(measured) : null,
+    headroomPercent: fullest?.capacity.headroomPercent ?? null,
+    headroomTaskType: fullest?.taskType ?? null,
     drainSeconds: drains.includes(null) ? null : Math.max(0, ...drains.map(Number)),
+    heldBy,
   };
+}
+
+function fullestOf(types: readonly TypeCapacity[]): TypeCapacity | null {
+  const [fullest = null] = types
+    .filter(({ capacity }) => capacity.headroomPercent !== null)
+    .sort((a, b) => Number(a.capacity.headroomPercent) - Number(b.capacity.headroomPercent));
+  return fullest;
+}
+
+/** `the gateway is dead`, or `realname: interface realname is dead; package: polling is paused`. */
+function heldWords(types: readonly TypeCapacity[]): string | null {
+  const held = types.filter(({ capacity }) => capacity.heldBy !== null);
+  const [first, ...others] = new Set(held.map(({ capacity }) => capacity.heldBy));
+  if (first === undefined) return null;
+  if (held.length === types.length && others.length === 0) return first;
+  return held.map(({ taskType, capacity }) => `${taskType}: ${capacity.heldBy}`).join('; ');
 }
 
 /** @returns the numbers rounded for display. */
@@ -102,10 +142,10 @@ function drainSecondsOf(owedCards: number, demand: number, capacity: number): nu
   return owedCards / (capacity - demand);
 }
 
-function remedyFor(inputs: CapacityInputs, avgDurationMs: number, capacity: number): Remedy {
+function remedyFor(inputs: CapacityInputs, callMs: number, capacity: number): Remedy {
   const { taskType, demandPerSecond, maxConcurrency, effectiveConcurrency, allowedPerSecond } = inputs;
   const wanted = demandPerSecond + (demandPerSecond * SPARE_PERCENT) / 100;
-  const needed = Math.ceil((wanted * avgDurationMs) / 1000);
+  const needed = Math.ceil((wanted * callMs) / 1000);
   const isPaced = allowedPerSecond !== null && wanted > allowedPerSecond;
   const allowed = !isPaced && effectiveConcurrency === maxConcurrency && needed <= MAX_CONCURRENCY_BOUNDS.max;
   return {

@@ -39,7 +39,10 @@ export type SlotReset = ReportOf<typeof slotReset>;
 
 export const capacity = z.object({
   demandPerSecond: z.number(),
-  capacityPerSecond: z.number().nullable().describe('null while no call was measured'),
+  capacityPerSecond: z
+    .number()
+    .nullable()
+    .describe('null while no poll of the last five minutes succeeded, and while polling is held back'),
   headroomPercent: z
     .number()
     .nullable()
@@ -47,7 +50,11 @@ export const capacity = z.object({
   drainSeconds: z
     .int()
     .nullable()
-    .describe('Until no card is owed any more; 0 when none is. null: never, or not known yet'),
+    .describe('Until no card is owed any more; 0 when none is. null: never, or not known'),
+  heldBy: z
+    .string()
+    .nullable()
+    .describe('What holds polling back, so that nothing drains: an open breaker, a pause; null: nothing'),
 });
 export type CapacityReport = ReportOf<typeof capacity>;
 

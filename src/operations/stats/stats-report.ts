@@ -82,6 +82,9 @@ export const taskStats = queueStats
 export type TaskStats = ReportOf<typeof taskStats>;
 
 const fleetCapacity = capacity.extend({
+  headroomTaskType: taskType
+    .nullable()
+    .describe('The task type with the least headroom, which is the one shown'),
   advice: z.string().nullable().describe('What would help where the demand exceeds the capacity; else null'),
 });
 export type FleetCapacity = ReportOf<typeof fleetCapacity>;

@@ -151,10 +151,9 @@ interface Surroundings {
 }
 
 function fleetCapacity(tasks: readonly MeasuredTask[]): FleetCapacity {
-  const capacities = tasks.map(({ capacity }) => capacity);
-  const advice = capacities.flatMap(({ remedy }) => (remedy === null ? [] : adviceOf(remedy)));
+  const advice = tasks.flatMap(({ capacity: { remedy } }) => (remedy === null ? [] : adviceOf(remedy)));
   return {
-    ...roundedCapacity(fleetCapacityOf(capacities)),
+    ...roundedCapacity(fleetCapacityOf(tasks)),
     advice: advice.length === 0 ? null : advice.join('; '),
   };
 }

@@ -49,6 +49,17 @@ describeLiveStore('statistics', (live) => {
     expect(recent.durations).toEqual({ 0: 1, 12: 9 });
   });
 
+  it('keep how long the polls took that succeeded', async () => {
+    const { stats } = live.store;
+    const delta = { succeeded: 3, failed: 2, durationMs: 50, succeededMs: 20.25 };
+    await stats.record(REALNAME, 'a', 1, { ...delta, carriers: carriersOf([7], { polls: 5, failed: 2 }) });
+    await stats.record(REALNAME, 'b', 1, delta);
+    await stats.record(REALNAME, 'c', 1, { succeeded: 0, failed: 1, durationMs: 9 });
+    const { window, recent } = await stats.read(REALNAME);
+    expect(window).toMatchObject({ succeeded: 6, durationMs: 109, succeededMs: 40.5 });
+    expect(recent).toMatchObject({ polls: 11, succeeded: 6 });
+  });
+
   it('keep by minute how fast readings of usage grew', async () => {
     const { stats } = live.store;
     const sums = { succeeded: 3, failed: 2, durationMs: 50 };

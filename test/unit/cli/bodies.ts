@@ -13,6 +13,7 @@ const CAPACITY = {
   capacity_per_second: 833.33,
   headroom_percent: 66.67,
   drain_seconds: 30,
+  held_by: null,
 };
 
 export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody {
@@ -64,7 +65,12 @@ export const OVERVIEW: OverviewBody = {
     },
   ],
   cards_total: 1_000_000,
-  capacity: { ...CAPACITY, drain_seconds: null, advice: 'raise realname to 180' },
+  capacity: {
+    ...CAPACITY,
+    drain_seconds: null,
+    advice: 'raise realname to 180',
+    headroom_task_type: 'realname',
+  },
   gateway: { interfaces: [] },
   stops: {
     mode: 'enforce',

@@ -101,7 +101,7 @@ describe('the overview', () => {
     ['the queue in its parts', /DUE +RUNNING +BACKOFF +MANUAL/],
     ['a task type with what waits', /realname +12,000 +60 +7 +5 +1M +1m 30s +1h/],
     ['rate, bars, success, durations, gauge', /realname +normal +50 +[▁-█ ]+ +99\.0 +\S+ +[█░]+ 60\/100/],
-    ['capacity', /capacity +demand 278\/s of 833\/s, 66 % free, no backlog/],
+    ['capacity', /capacity +realname 278\/s of 833\/s \(66 % free\), no backlog/],
     ['breakers', /gateway +● closed/],
     ['pauses', /pauses +none/],
     ['stops', /stops +enforce, 12 of 100 this hour, 340 of 500 today *$/m],
@@ -122,7 +122,7 @@ describe('the overview', () => {
     ['initialisation', /init +stuck [█░]+ 25 % {2}12M of 50M/],
     ['mixed versions', /▲ versions /],
     ['alerts', /alerts +✖ /],
-    ['a backlog that never drains', /drains never: raise realname to 100000/],
+    ['a backlog that never drains', /backlog gone: never, raise realname to 100000/],
     ['a limit that is not in force', /100k\/99,999 of 100k/],
   ])('tells trouble with %s', (_, pattern) => {
     expect(screenOf(troubledState({ columns: 200, rows: 60 }))).toMatch(pattern);
@@ -276,13 +276,14 @@ describe('the line of stops', () => {
 });
 
 it.each([
-  ['not known while nothing was measured', null, /not known *$/m],
-  ['never where the demand exceeds the capacity', 100, /never *$/m],
-])('the table of task types says of a backlog: %s', (_, capacity_per_second, pattern) => {
+  ['not known while nothing was measured', null, null, /not known *$/m],
+  ['never where the demand exceeds the capacity', 100, null, /never *$/m],
+  ['held while a breaker is open', null, 'the gateway is dead', /held *$/m],
+])('the table of task types says of a backlog: %s', (_, capacity_per_second, held_by, pattern) => {
   const { overview } = calmState().data;
   const tasks = (overview.body?.tasks ?? []).map((task) => ({
     ...task,
-    capacity: { ...task.capacity, capacity_per_second, drain_seconds: null },
+    capacity: { ...task.capacity, capacity_per_second, held_by, drain_seconds: null },
   }));
   const body = { ...overview.body, tasks } as Bodies['overview'];
   const state = stateAfter(calmState({ columns: 200, rows: 60 }), received('overview', body));

@@ -1,6 +1,7 @@
 // The fleet at a glance: health with its causes and the commands that help, the gateway first, then capacity and the task
 // types. Used by the stats command. Shows what the API says; computes nothing.
 import type { HealthReasonBody, OverviewBody } from '../../../api/client/client-bodies.ts';
+import { capacityFacts } from '../capacity-line.ts';
 import { flow } from '../line.ts';
 import { stopsLine } from '../stops-line.ts';
 import { type Style, sentenceLines } from '../style.ts';
@@ -17,9 +18,11 @@ export function overviewText(overview: OverviewBody, style: Style): string {
   const table = taskTable(overview.tasks, style);
   if (!style.forPeople) return table;
   const { columns, widthOf } = style.layout;
-  const facts = [factsOf(overview, style), capacityFacts(overview, style)].flatMap((parts) =>
-    flow(parts, GAP, columns, widthOf),
-  );
+  const capacity = capacityFacts(overview, {
+    count: (value) => style.number(value).text,
+    seconds: (value) => style.seconds(value).text,
+  }).map((fact) => style.text(fact).text);
+  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, columns, widthOf));
   const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
   return `${lines.join('\n')}\n\n${table}`;
 }
@@ -94,27 +97,9 @@ function factsOf({ cards_total, init, workers }: OverviewBody, style: Style): st
   ];
 }
 
-function capacityFacts({ capacity }: OverviewBody, style: Style): string[] {
-  const { demand_per_second, capacity_per_second, headroom_percent, drain_seconds, advice } = capacity;
-  const demand = `demand ${style.number(demand_per_second).text}/s`;
-  if (capacity_per_second === null) return [demand, 'capacity not measured yet'];
-  return [
-    demand,
-    `capacity ${style.number(capacity_per_second).text}/s`,
-    `headroom ${style.number(headroom_percent).text} %`,
-    backlogFact(drain_seconds, advice, style),
-  ];
-}
-
 function stopsFact({ stops }: OverviewBody, style: Style): string[] {
   const { text, isUrgent } = stopsLine(stops, (count) => style.number(count).text);
   return sentenceLines(`stops: ${text}`, style, '').map((line) =>
     isUrgent ? style.paint(line, style.health('warning').tone) : line,
   );
-}
-
-function backlogFact(drainSeconds: number | null, advice: string | null, style: Style): string {
-  if (drainSeconds === 0) return 'no backlog';
-  if (drainSeconds !== null) return `backlog gone in ${style.seconds(drainSeconds).text}`;
-  return advice === null ? 'backlog: not known yet' : `backlog gone: never, ${style.text(advice).text}`;
 }

@@ -54,6 +54,7 @@ export function sumOfSlots(slots: readonly StatsSlot[], mostCarriers?: number): 
     succeeded: sum('succeeded'),
     failed: sum('failed'),
     durationMs: sum('durationMs'),
+    succeededMs: sum('succeededMs'),
     durations: sumOfCounts(slots.map(({ durations }) => durations)),
     reasons: sumOfCounts(slots.map(({ reasons }) => reasons)),
     carriers: sumOfCarriers(

@@ -1,6 +1,7 @@
-// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers>", the
-// counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
-// between. Written by stats-record.lua, read by stats.ts. A version that does not know the carriers ignores them.
+// One ten-second slot of the statistics as text: "<succeeded> <failed> <sum of durations> <counts> <carriers> <sum of the
+// durations of succeeded polls>", the counts as `<duration bucket or failure reason>=<how many>`, the carriers as `<id>:<polls>:<failed>`, with commas
+// between. Written by stats-record.lua, read by stats.ts. An older version ignores what it does not know, and leaves it out
+// when it writes.
 // Also one minute of the growth of usage: counts by rate.
 import type { CarrierPolls } from '../../../domain/results/carrier-polls.ts';
 import type { GrowthCounts } from '../../../domain/results/usage-growth.ts';
@@ -31,7 +32,9 @@ export function packCarriers({ carriers = new Map() }: StatsDelta): string {
 }
 
 export function unpackSlot(text: string): StatsSlot {
-  const [succeeded, failed, durationMs, counts = '', carriers = ''] = text.split(' ');
+  const [succeeded = 0, failed = 0, durationMs = 0, counts = '', carriers = '', succeededMs] =
+    text.split(' ');
+  const share = Number(succeeded) / Math.max(1, Number(succeeded) + Number(failed));
   const durations: Record<number, number> = {};
   const reasons: Record<string, number> = {};
   for (const entry of entriesOf(counts)) {
@@ -44,6 +47,7 @@ export function unpackSlot(text: string): StatsSlot {
     succeeded: Number(succeeded),
     failed: Number(failed),
     durationMs: Number(durationMs),
+    succeededMs: succeededMs === undefined ? share * Number(durationMs) : Number(succeededMs),
     durations,
     reasons,
     carriers: new Map(entriesOf(carriers).map(unpackCarrier)),

@@ -15,6 +15,7 @@ end
 redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
 
 local succeeded, failed, duration = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local succeeded_ms = tonumber(ARGV[10])
 local now = now_ms()
 redis.call('HSETNX', KEYS[1], 'since_ms', now)
 redis.call('HINCRBY', KEYS[1], 'total', succeeded + failed)
@@ -66,7 +67,9 @@ for i = 1, #window, 2 do
     count, total_ms = count + s + f, total_ms + d
     if index == slot then
       succeeded, failed, duration = succeeded + s, failed + f, duration + d
-      local slot_counts, slot_carriers = string.match(window[i + 1], '(%S*) ?(%S*)', #s + #f + #d + 4)
+      local slot_counts, slot_carriers, slot_ms = string.match(window[i + 1], '(%S*) ?(%S*) ?(%S*)', #s + #f + #d + 4)
+      -- An older version does not write it: of the durations its share of the polls.
+      succeeded_ms = succeeded_ms + (tonumber(slot_ms) or s / math.max(1, s + f) * d)
       add_counts(counts, slot_counts)
       add_carriers(slot_carriers)
     end
@@ -80,7 +83,7 @@ for i, id in ipairs(carriers) do
 end
 redis.call('HSET', KEYS[2], exact(slot),
   table.concat({ exact(succeeded), exact(failed), exact(duration), packed_counts(counts),
-    table.concat(packed_carriers, ',') }, ' '))
+    table.concat(packed_carriers, ','), exact(succeeded_ms) }, ' '))
 redis.call('PEXPIRE', KEYS[2], 2000 * tonumber(ARGV[6]))
 redis.call('HSET', KEYS[1], 'avg_duration_ms', count > 0 and string.format('%.1f', total_ms / count) or '0')
 

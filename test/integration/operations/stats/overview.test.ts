@@ -95,6 +95,7 @@ describe('a fleet', () => {
         capacityPerSecond: null,
         headroomPercent: null,
         drainSeconds: 0,
+        heldBy: null,
         advice: null,
       },
       pauses: [],
@@ -364,11 +365,26 @@ describe('the capacity of the fleet', () => {
       demandPerSecond: 0.3,
       capacityPerSecond: 0.13,
       headroomPercent: -200,
+      headroomTaskType: 'package',
       drainSeconds: 0,
+      heldBy: null,
       advice:
         'raise realname to 3, or poll realname 2.2 times less often; ' +
         'raise package to 4, or poll package 3.3 times less often',
     });
+  });
+
+  it('is not known while the gateway is dead, whatever the few calls took', async () => {
+    await overload('realname');
+    await fleet.alive(instanceOf('a', { breakers: [breaker('gateway')] }));
+    const { capacity, tasks } = await stats.overview();
+    expect(capacity).toMatchObject({
+      capacityPerSecond: null,
+      headroomPercent: null,
+      heldBy: 'the gateway is dead',
+      advice: null,
+    });
+    expect(tasks.map((task) => task.capacity.heldBy)).toEqual(Array(3).fill('the gateway is dead'));
   });
 
   it('comes without advice where it does', async () => {

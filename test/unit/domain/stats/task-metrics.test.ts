@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest';
-import { polledPercentOf } from '../../../../src/domain/stats/task-metrics.ts';
+import { callMsOf, polledPercentOf } from '../../../../src/domain/stats/task-metrics.ts';
+
+it.each<[string, number, number, number, number, number | null]>([
+  ['all succeed', 10, 0, 1_000, 1_000, 100],
+  ['failures come at once', 10, 90, 1_100, 1_000, 100],
+  ['failures hold their slot for long', 10, 10, 101_000, 1_000, 5_050],
+  ['none succeeds', 0, 90, 100, 0, null],
+  ['there is no poll', 0, 0, 0, 0, null],
+])('a poll takes, when %s', (_, succeeded, failed, durationMs, succeededMs, ms) => {
+  expect(callMsOf({ succeeded, failed, durationMs, succeededMs })).toBe(ms);
+});
 
 /** @param succeeded polls of the last ten seconds */
 const shareOf = (succeeded: number, demandPerSecond: number, owedCards: number) =>

@@ -75,6 +75,7 @@ const READING: TaskFacts['reading'] = {
     succeeded: 0,
     failed: 0,
     durationMs: 0,
+    succeededMs: 0,
     seconds: 300,
     durations: {},
     reasons: {},

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { TASK_TYPES } from '../../../../src/domain/task-type.ts';
 import {
   adviceOf,
+  type Capacity,
   type CapacityInputs,
   capacityOf,
   fleetCapacityOf,
@@ -12,7 +14,8 @@ const IDLE: CapacityInputs = {
   owedCards: 0,
   maxConcurrency: 100,
   effectiveConcurrency: 100,
-  avgDurationMs: 100,
+  callMs: 100,
+  heldBy: null,
   allowedPerSecond: null,
 };
 
@@ -23,6 +26,7 @@ describe('capacity of a task type', () => {
       capacityPerSecond: 1_000,
       headroomPercent: 50,
       drainSeconds: 0,
+      heldBy: null,
       remedy: null,
     });
   });
@@ -58,12 +62,23 @@ describe('capacity of a task type', () => {
   });
 
   it('knows nothing without a measured call', () => {
-    expect(capacityOf({ ...IDLE, avgDurationMs: null, owedCards: 5 })).toMatchObject({
+    expect(capacityOf({ ...IDLE, callMs: null, owedCards: 5 })).toMatchObject({
       capacityPerSecond: null,
       headroomPercent: null,
       drainSeconds: null,
     });
-    expect(capacityOf({ ...IDLE, avgDurationMs: null }).drainSeconds).toBe(0);
+    expect(capacityOf({ ...IDLE, callMs: null }).drainSeconds).toBe(0);
+  });
+
+  it('knows nothing while something holds polling back', () => {
+    expect(capacityOf({ ...IDLE, owedCards: 30_000, heldBy: 'polling is paused' })).toEqual({
+      demandPerSecond: 500,
+      capacityPerSecond: null,
+      headroomPercent: null,
+      drainSeconds: null,
+      heldBy: 'polling is paused',
+      remedy: null,
+    });
   });
 });
 
@@ -78,21 +93,48 @@ describe('advice', () => {
   });
 });
 
+/** @param capacities of realname, carddata and package, as far as given. */
+const fleetOf = (...capacities: readonly Capacity[]) =>
+  capacities.map((capacity, i) => ({ taskType: TASK_TYPES[i] ?? 'package', capacity }));
+
 describe('capacity of the fleet', () => {
+  it('names what holds it back once, or by task type', () => {
+    const good = capacityOf(IDLE);
+    const held = (heldBy: string) => capacityOf({ ...IDLE, heldBy });
+    const words = (...types: readonly Capacity[]) => fleetCapacityOf(fleetOf(...types)).heldBy;
+    expect(words(good, good)).toBeNull();
+    expect(words(held('the gateway is dead'), held('the gateway is dead'))).toBe('the gateway is dead');
+    expect(words(good, held('interface flow is dead'), held('polling is paused'))).toBe(
+      'carddata: interface flow is dead; package: polling is paused',
+    );
+    expect(fleetCapacityOf(fleetOf(good, held('polling is paused')))).toMatchObject({
+      capacityPerSecond: null,
+      headroomPercent: null,
+      headroomTaskType: null,
+    });
+  });
+
   it('is as good as its worst task type', () => {
     const good = capacityOf(IDLE);
     const late = capacityOf({ ...IDLE, owedCards: 30_000 });
     const never = capacityOf({ ...IDLE, taskType: 'package', demandPerSecond: 1_600, owedCards: 1 });
-    expect(fleetCapacityOf([good, late])).toMatchObject({
+    expect(fleetCapacityOf(fleetOf(good, late))).toMatchObject({
       demandPerSecond: 1_000,
       capacityPerSecond: 2_000,
       drainSeconds: 60,
     });
-    expect(fleetCapacityOf([good, never])).toMatchObject({ headroomPercent: -60, drainSeconds: null });
+    expect(fleetCapacityOf(fleetOf(good, never))).toMatchObject({
+      headroomPercent: -60,
+      headroomTaskType: 'carddata',
+      drainSeconds: null,
+    });
   });
 
   it('is unknown without any measured call', () => {
-    const unknown = capacityOf({ ...IDLE, avgDurationMs: null });
-    expect(fleetCapacityOf([unknown])).toMatchObject({ capacityPerSecond: null, headroomPercent: null });
+    const unknown = capacityOf({ ...IDLE, callMs: null });
+    expect(fleetCapacityOf(fleetOf(unknown))).toMatchObject({
+      capacityPerSecond: null,
+      headroomPercent: null,
+    });
   });
 });

@@ -57,7 +57,16 @@ function reading(
     timeouts: 0,
     succeededMs: 0,
     limitReached: 0,
-    window: { succeeded, failed, durationMs, seconds: 300, durations: {}, reasons: {}, carriers },
+    window: {
+      succeeded,
+      failed,
+      durationMs,
+      succeededMs: 0,
+      seconds: 300,
+      durations: {},
+      reasons: {},
+      carriers,
+    },
     recent: { polls: 30, succeeded: 30, seconds: 15, durations: {} },
   };
   return readingOf(counts, stats, [], NOW_MS);

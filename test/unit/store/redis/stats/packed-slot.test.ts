@@ -8,7 +8,7 @@ import {
   unpackSlot,
 } from '../../../../../src/store/redis/stats/packed-slot.ts';
 
-const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5 };
+const SUMS = { succeeded: 3, failed: 2, durationMs: 50.5, succeededMs: 40.5 };
 const COUNTED = {
   ...SUMS,
   durations: { 0: 1, 12: 4 },
@@ -20,14 +20,14 @@ const COUNTED = {
 };
 const NOTHING = { durations: {}, reasons: {}, carriers: new Map() };
 
-it('has the counts, then the carriers', () => {
+it('has the counts, the carriers, and how long the succeeded polls took', () => {
   expect(packCounts(COUNTED)).toBe('0=1,12=4,timeout=2');
   expect(packCarriers(COUNTED)).toBe('-7:4:2,460011:1:0');
-  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)}`)).toEqual(COUNTED);
+  expect(unpackSlot(`3 2 50.5 ${packCounts(COUNTED)} ${packCarriers(COUNTED)} 40.5`)).toEqual(COUNTED);
 });
 
 it.each(['3 2 50.5  ', '3 2 50.5 ', '3 2 50.5'])('may have neither, as of an older version: "%s"', (text) => {
-  expect(unpackSlot(text)).toEqual({ ...SUMS, ...NOTHING });
+  expect(unpackSlot(text)).toEqual({ ...SUMS, succeededMs: (3 / 5) * 50.5, ...NOTHING });
 });
 
 it('has growth as counts by rate', () => {

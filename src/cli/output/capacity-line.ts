@@ -1,0 +1,59 @@
+// The capacity of the fleet in words, by task type: what is demanded, how much of it is possible, and when a backlog is gone.
+// For `stats` and the dashboard. Shows what the API says.
+import type { TaskType } from '../../domain/task-type.ts';
+
+interface Capacity {
+  readonly demand_per_second: number;
+  readonly capacity_per_second: number | null;
+  readonly headroom_percent: number | null;
+  readonly drain_seconds: number | null;
+  readonly held_by: string | null;
+}
+
+interface Measured {
+  readonly tasks: ReadonlyArray<{ readonly task_type: TaskType; readonly capacity: Capacity }>;
+  readonly capacity: Capacity & {
+    readonly headroom_task_type: TaskType | null;
+    readonly advice: string | null;
+  };
+}
+
+interface Numbers {
+  readonly count: (value: number) => string;
+  readonly seconds: (value: number) => string;
+}
+
+/** @returns one fact for each task type that is asked for, and when the backlog is gone. */
+export function capacityFacts({ tasks, capacity }: Measured, numbers: Numbers): string[] {
+  const { demand_per_second: demand, held_by: heldBy } = capacity;
+  // What holds every task type back is said once.
+  if (heldBy !== null && tasks.every((task) => task.capacity.held_by === heldBy))
+    return [`demand ${numbers.count(demand)}/s`, backlogFact(capacity, numbers)];
+  const asked = tasks.filter((task) => task.capacity.demand_per_second > 0);
+  return [...asked.map((task) => typeFact(task, numbers)), backlogFact(capacity, numbers)];
+}
+
+/** @returns the same in one line, of the fullest task type only. */
+export function capacityLine({ tasks, capacity }: Measured, numbers: Numbers): string {
+  const fullest = tasks.filter(({ task_type }) => task_type === capacity.headroom_task_type);
+  const demand = `demand ${numbers.count(capacity.demand_per_second)}/s`;
+  const facts = fullest.length === 0 ? [demand] : fullest.map((task) => typeFact(task, numbers));
+  return [...facts, backlogFact(capacity, numbers)].join(', ');
+}
+
+function typeFact({ task_type, capacity }: Measured['tasks'][number], { count }: Numbers): string {
+  const { demand_per_second, capacity_per_second, headroom_percent: free, held_by: heldBy } = capacity;
+  const demand = `${task_type} ${count(demand_per_second)}/s`;
+  if (heldBy !== null) return `${demand}, held: ${heldBy}`;
+  if (capacity_per_second === null || free === null) return `${demand}, capacity not known yet`;
+  const room = free < 0 ? `${Math.ceil(-free)} % too much` : `${Math.floor(free)} % free`;
+  return `${demand} of ${count(capacity_per_second)}/s (${room})`;
+}
+
+function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], { seconds }: Numbers): string {
+  const then = advice === null ? '' : `, ${advice}`;
+  if (drain_seconds === 0) return `no backlog${advice === null ? '' : ' yet'}${then}`;
+  if (drain_seconds !== null) return `backlog gone in ${seconds(drain_seconds)}${then}`;
+  if (held_by !== null) return `backlog gone: not while ${held_by}`;
+  return advice === null ? 'backlog: not known yet' : `backlog gone: never${then}`;
+}

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { capacityFacts, capacityLine } from '../../../src/cli/output/capacity-line.ts';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
+import type { OVERVIEW } from './bodies.ts';
+
+const NUMBERS = { count: String, seconds: (value: number) => `${value}s` };
+const FREE = {
+  demand_per_second: 10,
+  capacity_per_second: 1_000,
+  headroom_percent: 99,
+  drain_seconds: 0,
+  held_by: null,
+};
+const TOO_MUCH = {
+  demand_per_second: 100,
+  capacity_per_second: 35,
+  headroom_percent: -185.7,
+  drain_seconds: null,
+  held_by: null,
+};
+const fleet = { headroom_task_type: null, advice: null };
+const tasksOf = (...capacities: readonly (typeof OVERVIEW.tasks)[number]['capacity'][]) =>
+  capacities.map((capacity, i) => ({ task_type: TASK_TYPES[i] ?? 'package', capacity }));
+
+it('shows an overloaded task type by its own numbers', () => {
+  const overview = {
+    tasks: tasksOf(TOO_MUCH, FREE, { ...FREE, demand_per_second: 0 }),
+    capacity: {
+      ...TOO_MUCH,
+      capacity_per_second: 2_035,
+      headroom_task_type: 'realname' as const,
+      advice: 'raise realname to 4',
+    },
+  };
+  expect(capacityFacts(overview, NUMBERS)).toEqual([
+    'realname 100/s of 35/s (186 % too much)',
+    'carddata 10/s of 1000/s (99 % free)',
+    'backlog gone: never, raise realname to 4',
+  ]);
+  expect(capacityLine(overview, NUMBERS)).toBe(
+    'realname 100/s of 35/s (186 % too much), backlog gone: never, raise realname to 4',
+  );
+});
+
+it('promises nothing while the gateway is dead', () => {
+  const held = {
+    ...TOO_MUCH,
+    capacity_per_second: null,
+    headroom_percent: null,
+    held_by: 'the gateway is dead',
+  };
+  const overview = { tasks: tasksOf(held, held, held), capacity: { ...held, ...fleet } };
+  const facts = ['demand 100/s', 'backlog gone: not while the gateway is dead'];
+  expect(capacityFacts(overview, NUMBERS)).toEqual(facts);
+  expect(capacityLine(overview, NUMBERS)).toBe(facts.join(', '));
+});
+
+it('says which task type is held back', () => {
+  const held = { ...FREE, capacity_per_second: null, headroom_percent: null, held_by: 'polling is paused' };
+  const overview = {
+    tasks: tasksOf(held, FREE),
+    capacity: { ...held, ...fleet, held_by: 'realname: polling is paused' },
+  };
+  expect(capacityFacts(overview, NUMBERS)).toEqual([
+    'realname 10/s, held: polling is paused',
+    'carddata 10/s of 1000/s (99 % free)',
+    'no backlog',
+  ]);
+});
