@@ -137,7 +137,7 @@ it('never lets more calls out than the ceiling, from the first one on', async ()
   await waitFor(() => gateway.stats().byInterface.flow > busy + 1_000, {
     what: 'the busy type to use its share',
   });
-  for (const id of ['1', '2', '4']) await fleet.cli('configs', 'enable', id);
+  for (const id of ['1', '2', '4']) await fleet.cli('configs', 'enable', id, '--yes');
   await reaches(fleet, 'an even division again', even);
   expect(gateway.stats().maxInFlight).toBeLessThanOrEqual(CEILING);
   expect(gateway.stats().maxInFlight).toBeGreaterThan(CEILING / 2);

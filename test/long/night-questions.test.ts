@@ -57,10 +57,10 @@ async function realnameConfig(): Promise<number> {
 
 it('why is this card not polled: it waits behind others, as many as are polled before it', async () => {
   await waitFor(async () => (await explained('realname')).ring?.member, { what: 'the card to be loaded' });
-  await fleet.cli('concurrency', 'set', 'realname', '1');
+  await fleet.cli('concurrency', 'set', 'realname', '1', '--yes');
   const { items } = await ask<{ items: { id: number; task_type: string }[] }>('configs');
   for (const { id } of items.filter(({ task_type }) => task_type === 'realname')) {
-    await fleet.cli('configs', 'set', String(id), '--interval-seconds', String(INTERVAL_SECONDS));
+    await fleet.cli('configs', 'set', String(id), '--interval-seconds', String(INTERVAL_SECONDS), '--yes');
   }
   const waiting = await waitFor(
     async () => {
@@ -126,7 +126,7 @@ it('who changed the limit, and from what', async () => {
 });
 
 it('when does the backlog drain: as fast as the gateway answers', async () => {
-  await fleet.cli('concurrency', 'set', 'package', '2');
+  await fleet.cli('concurrency', 'set', 'package', '2', '--yes');
   await fleet.cli('trigger', 'by-condition', '--task', 'package', '--carrier-id', '1', '--yes');
   const state = async () => {
     const [{ tasks }, truth] = await Promise.all([ask<OverviewBody>('stats'), fleet.truth()]);

@@ -225,7 +225,7 @@ describe('operating a running fleet', () => {
     await goesOn(fleet, 2 * CARDS);
     expect((await counts()).flow, 'traffic checks after the config was disabled').toBe(settled);
 
-    await fleet.cli('configs', 'enable', '3');
+    await fleet.cli('configs', 'enable', '3', '--yes');
     await waitFor(async () => ((await counts()).flow ?? 0) > settled, { what: 'traffic checks to go on' });
 
     const small = 3;

@@ -72,7 +72,7 @@ describe.runIf(systemd !== null)('cardpoll.service', () => {
   it('drains on stop', async () => {
     const cli = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: url } });
     for (const id of ['1', '2', '3', '4'])
-      expect(await cli('configs', 'set', id, '--interval-seconds', '2')).toMatchObject({ code: 0 });
+      expect(await cli('configs', 'set', id, '--interval-seconds', '2', '--yes')).toMatchObject({ code: 0 });
     const rows = Array.from({ length: 300 }, (_, n) => `${n + 1},${8986000000000000000n + BigInt(n)},1,1`);
     const input = `card_id,iccid,carrier_id,status\n${rows.join('\n')}\n`;
     expect(await runCli(['cards', 'import', '-'], { env: { CARDPOLL_URL: url }, input })).toMatchObject({

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const file = join(fleet.dir, 'cards.csv');
   writeFileSync(file, ['card_id,iccid,carrier_id,status', ...rows, ''].join('\n'));
   await fleet.cli('cards', 'import', file);
-  await fleet.cli('concurrency', 'set', 'realname', '200');
+  await fleet.cli('concurrency', 'set', 'realname', '200', '--yes');
 });
 afterAll(() => fleet?.close());
 
@@ -123,13 +123,13 @@ describe('batch', () => {
   });
 
   it('counts a card that was removed meanwhile as failed', async () => {
-    await fleet.cli('concurrency', 'set', 'package', '1');
+    await fleet.cli('concurrency', 'set', 'package', '1', '--yes');
     const { body } = await post<BatchBody>('/batch', {
       card_ids: Array.from({ length: 2_000 }, (_, i) => i + 1),
       task_type: 'package',
     });
     await removeCards(1_991, 2_000);
-    await fleet.cli('concurrency', 'set', 'package', '200');
+    await fleet.cli('concurrency', 'set', 'package', '200', '--yes');
     expect(await over(body.trigger_id)).toMatchObject({ total: 2_000, succeeded: 1_990, failed: 10 });
   });
 });
@@ -164,7 +164,7 @@ describe('by-condition', () => {
 
 describe('cancel', () => {
   it('empties the manual list, and counts what ran all the same', async () => {
-    await fleet.cli('concurrency', 'set', 'realname', '1');
+    await fleet.cli('concurrency', 'set', 'realname', '1', '--yes');
     const before = (await fleet.truth()).requests;
     const { body } = await post<TriggerBody>('/by-condition', { task_type: 'realname', status: 1 });
     const { body: other } = await post<TriggerBody>('/single', { card_id: 1, task_type: 'realname' });
@@ -177,7 +177,7 @@ describe('cancel', () => {
       (await fleet.redis.lrange(MANUAL, 0, -1)).filter((entry) => entry.endsWith(body.trigger_id));
     await waitFor(async () => (await entries()).length === 0, { what: 'an empty list' });
     expect(await over(other.trigger_id)).toMatchObject({ succeeded: 1 });
-    await fleet.cli('concurrency', 'set', 'realname', '200');
+    await fleet.cli('concurrency', 'set', 'realname', '200', '--yes');
     expect(
       await over((await post<TriggerBody>('/single', { card_id: 2, task_type: 'realname' })).body.trigger_id),
     ).toMatchObject({

@@ -125,11 +125,11 @@ export class Fleet {
 
   async setIntervals(seconds: number): Promise<void> {
     for (const id of ['1', '2', '3', '4'])
-      await this.cli('configs', 'set', id, '--interval-seconds', String(seconds));
+      await this.cli('configs', 'set', id, '--interval-seconds', String(seconds), '--yes');
   }
 
   async setLimits(max: number): Promise<void> {
-    for (const type of TASK_TYPES) await this.cli('concurrency', 'set', type, String(max));
+    for (const type of TASK_TYPES) await this.cli('concurrency', 'set', type, String(max), '--yes');
   }
 
   /** What the gateway itself counted. */

@@ -2,7 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { TaskBody } from '../../../src/api/client/client-bodies.ts';
 import type { Launchers } from '../../../src/cli/launchers.ts';
+import { TASK_TYPES } from '../../../src/domain/task-type.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { CONFIG, INIT_STATE, OVERVIEW, task } from './bodies.ts';
@@ -19,6 +21,14 @@ const PAUSE = {
   until: '2026-11-21T10:10:00.000Z',
 };
 const LIMIT = { task_type: 'realname', max_concurrency: 150, current: 12 };
+
+/** What the commands read that ask before they overload a fleet. */
+function readings(line: string): unknown {
+  if (line.startsWith('GET /api/admin/polling-stats/tasks')) {
+    return { items: TASK_TYPES.map((type) => task(type)) };
+  }
+  return line.includes('/preview') ? { matching: 100_000, estimated: true } : null;
+}
 
 describe('requests', () => {
   it.each([
@@ -83,7 +93,9 @@ describe('requests', () => {
       CONFIG,
     ],
   ])('%j sends %s %j', async (argv, line, body, answer) => {
-    const { env, requests } = await daemonThatSays(json(answer));
+    const { env, requests } = await daemonThatSays((request, response) =>
+      json(readings(request.line) ?? answer)(request, response),
+    );
     expect(await cli(argv, { env })).toMatchObject({ code: 0 });
     const changes = requests.filter((request) => !request.line.startsWith('GET'));
     expect(changes.map((request) => [request.line, JSON.parse(request.body)])).toEqual([[line, body]]);
@@ -91,14 +103,14 @@ describe('requests', () => {
 });
 
 describe('what is printed about a change', () => {
-  const QUEUES = { items: [task('realname')] };
   const daemon = (read: unknown, written: unknown) =>
-    daemonThatSays((request, response) =>
-      json(request.line.startsWith('GET') ? read : written)(request, response),
-    );
+    daemonThatSays((request, response) => {
+      const isRead = request.line.startsWith('GET');
+      json(readings(request.line) ?? (isRead ? read : written))(request, response);
+    });
 
   it('a limit: old, new, and the cards it concerns', async () => {
-    const { env, requests } = await daemon(QUEUES, LIMIT);
+    const { env, requests } = await daemon(null, LIMIT);
     const outcome = await cli(['concurrency', 'set', 'realname', '150'], { env });
     expect(outcome).toMatchObject({
       code: 0,
@@ -122,6 +134,72 @@ describe('what is printed about a change', () => {
   });
 });
 
+describe('asking first', () => {
+  /** 1,000,000 cards of carddata every 30 minutes; the limit of 100 allows 833 polls a second. */
+  const daemon = (over: Partial<TaskBody> = {}) =>
+    daemonThatSays((request, response) => {
+      const items = TASK_TYPES.map((type) => task(type, over));
+      const isLimit = request.line.includes('/polling-concurrency');
+      const answer = request.line.includes('/tasks') ? { items } : readings(request.line);
+      json(answer ?? (isLimit ? LIMIT : CONFIG))(request, response);
+    });
+  const changed = ({ line }: { line: string }) => !line.startsWith('GET');
+  const fast = ['configs', 'set', '3', '--interval-seconds', '1'];
+  const create = ['configs', 'create', '--name', 'Fast', '--task', 'carddata', '--interval-seconds', '1'];
+
+  it.each([
+    ['an interval of a second', fast],
+    ['a new config of a second', create],
+    ['a limit of one', ['concurrency', 'set', 'realname', '1']],
+    ['a limit of 100,000', ['concurrency', 'set', 'realname', '100000']],
+  ])('%s needs --yes without a terminal', async (_, argv) => {
+    const { env, requests } = await daemon();
+    expect(await cli(argv, { env })).toMatchObject({ code: 64, stderr: expect.stringContaining('--yes') });
+    expect(requests.filter(changed)).toEqual([]);
+    expect(await cli([...argv, '--yes'], { env })).toMatchObject({ code: 0 });
+    expect(requests.filter(changed)).toHaveLength(1);
+  });
+
+  it.each([
+    ['an interval that the limit allows', ['configs', 'set', '3', '--interval-seconds', '900']],
+    [
+      'a longer interval in an overloaded fleet',
+      ['configs', 'set', '3', '--interval-seconds', '3600'],
+      9_000,
+    ],
+    ['a config that is created disabled', [...create, '--disabled']],
+    ['a lower limit that is sufficient', ['concurrency', 'set', 'realname', '40']],
+    ['a limit ten times as high', ['concurrency', 'set', 'realname', '1000']],
+    ['a limit as high as the demand needs', ['concurrency', 'set', 'realname', '1500'], 9_000],
+    ['a higher limit that is not sufficient yet', ['concurrency', 'set', 'realname', '200'], 9_000],
+  ] as const)('%s does not', async (_, argv, demand_per_second: number = 278) => {
+    const { env, requests } = await daemon({ demand_per_second });
+    expect(await cli(argv, { env })).toMatchObject({ code: 0 });
+    expect(requests.filter(changed)).toHaveLength(1);
+  });
+
+  it('shows demand against capacity, and changes nothing without an answer', async () => {
+    const { env, requests } = await daemon();
+    const asked = await cli(fast, { env, tty: true, input: 'n\n' });
+    expect(asked.code).toBe(1);
+    expect(asked.stderr).toContain('every 1s');
+    expect(asked.stderr).toMatch(
+      /1,000,000 cards, carddata needs 1,000,000 polls a second \(now: 278 .*a limit of 100 allows about 833 polls/,
+    );
+    expect(requests.filter(changed)).toEqual([]);
+    const plan = await cli(['concurrency', 'set', 'realname', '100000', '--dry-run'], { env });
+    expect(plan).toMatchObject({ code: 0 });
+    expect(plan.stdout).toContain('100 -> 100,000.\nThe polling configs need 278 polls a second;');
+  });
+
+  it('assumes a duration before one was measured', async () => {
+    const capacity = { ...task('carddata').capacity, capacity_per_second: null, headroom_percent: null };
+    const { env } = await daemon({ capacity });
+    const { stdout } = await cli([...fast, '--dry-run'], { env });
+    expect(stdout).toContain('allows about 1,000 polls a second (assuming 100 ms a poll)');
+  });
+});
+
 describe('names', () => {
   const named = (id: number, name: string) => ({ ...CONFIG, id, name });
   const items = [
@@ -134,7 +212,7 @@ describe('names', () => {
   const daemon = () =>
     daemonThatSays((request, response) => {
       const list = { items, page: 1, page_size: 100, total: items.length };
-      json(request.line.includes('?') ? list : CONFIG)(request, response);
+      json(readings(request.line) ?? (request.line.includes('?') ? list : CONFIG))(request, response);
     });
 
   it.each([

@@ -11,6 +11,7 @@ import { printAnswer } from '../../output/print.ts';
 import { adviceFor, adviceText } from '../../output/reports/concurrency-advice.ts';
 import type { Style } from '../../output/style.ts';
 import { renderTable } from '../../output/table.ts';
+import { limitPlan } from './limit-plan.ts';
 
 const TASK_TYPE: ArgumentSpec = {
   name: '<task_type>',
@@ -30,10 +31,14 @@ async function list(context: CommandContext): Promise<number> {
   return 0;
 }
 
-const set = defineCommand<[TaskType, number], unknown>({
+const set = defineCommand<[TaskType, number], ConfirmOptions>({
   name: 'set',
-  summary: 'Set the limit of a task type for the whole fleet',
-  examples: EXAMPLES,
+  summary: 'Set the limit of a task type for the whole fleet; asks before a drastic change',
+  examples: [
+    ['cardpoll concurrency set realname 150', 'takes effect on every instance within a second'],
+    ['cardpoll concurrency set realname 20 --dry-run', 'shows the demand and what the limit allows'],
+    ['cardpoll concurrency set realname 20 --yes', 'for scripts'],
+  ],
   arguments: [
     TASK_TYPE,
     {
@@ -42,14 +47,20 @@ const set = defineCommand<[TaskType, number], unknown>({
       kind: integer(MAX_CONCURRENCY_BOUNDS),
     },
   ],
-  run: async (context, { args: [taskType, limit] }) => {
-    const before = await ask(context, 'reading the queues', (client) => client.queues());
-    const queue = before.body.items.find((item) => item.task_type === taskType);
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [taskType, limit], options }) => {
+    const before = await ask(context, 'reading statistics', (client) => client.tasks());
+    const task = before.body.items.find((item) => item.task_type === taskType);
+    if (task !== undefined) {
+      const { lines, asksFirst } = limitPlan(task, limit);
+      if ((asksFirst || options.dryRun === true) && !(await confirm(context, lines, options)))
+        return declined(options);
+    }
     const answer = await ask(context, 'setting the limit', (client) =>
       client.setConcurrency(taskType, limit),
     );
-    const change = ['limit', queue?.concurrency.max ?? null, answer.body.max_concurrency] as const;
-    printChange(context.io, taskType, [change], queue?.scheduled_cards ?? null);
+    const change = ['limit', task?.concurrency.max ?? null, answer.body.max_concurrency] as const;
+    printChange(context.io, taskType, [change], task?.scheduled_cards ?? null);
     await printAnswer(context, answer, (body, style) => limitTable([body], style));
     return 0;
   },

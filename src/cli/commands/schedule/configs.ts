@@ -1,18 +1,10 @@
 // `cardpoll configs`: which cards are polled, and how often.
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
-import { duration, integer, oneOf, text } from '../../../config/kinds.ts';
-import { SELECTION_BOUNDS } from '../../../domain/manual-trigger.ts';
+import { text } from '../../../config/kinds.ts';
 import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../../domain/page.ts';
-import {
-  CARD_CONDITIONS,
-  type CardCondition,
-  INTERVAL_SECONDS_BOUNDS,
-  PRIORITY_BOUNDS,
-} from '../../../domain/schedule/polling-config.ts';
-import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
-import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
+import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
@@ -21,6 +13,8 @@ import { printAnswer, printList } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
 import { pageOptions } from '../../page-options.ts';
+import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
+import { approved } from './demand-plan.ts';
 
 const CONFIG: ArgumentSpec = {
   name: '<config>',
@@ -84,12 +78,17 @@ function wordFor(status: ConfigBody['status']): string {
   return status === 1 ? 'enabled' : 'disabled';
 }
 
-const enable = defineCommand<[string], unknown>({
+const enable = defineCommand<[string], ConfirmOptions>({
   name: 'enable',
   summary: 'Enable a config, so that its cards are polled',
   examples: EXAMPLES,
   arguments: [CONFIG],
-  run: async (context, { args: [given] }) => update(context, await find(context, given), { status: 1 }),
+  options: CONFIRM_OPTIONS,
+  run: async (context, { args: [given], options }) => {
+    const config = await find(context, given);
+    if (!(await approved(context, config, { ...config, status: 1 }, options))) return declined(options);
+    return update(context, config, { status: 1 });
+  },
 });
 
 const disable = defineCommand<[string], ConfirmOptions>({
@@ -119,54 +118,20 @@ function disablingPlan(config: ConfigBody): string[] {
   ];
 }
 
-interface ConfigOptions {
-  readonly name?: string;
-  readonly task?: TaskType;
-  readonly cards?: CardCondition;
-  readonly carrierId?: number;
-  readonly allCarriers?: boolean;
-  readonly intervalSeconds?: number;
-  readonly priority?: number;
-}
-
-function configOptions(required: boolean): readonly OptionSpec[] {
-  return [
-    { flags: '--name <text>', doc: 'name of the config', kind: text('name'), required },
-    { flags: '--task <task_type>', doc: TASK_TYPES.join(', '), kind: oneOf(TASK_TYPES), required },
-    {
-      flags: '--cards <condition>',
-      doc: `${CARD_CONDITIONS.join(', ')}${required ? ' (default: any)' : ''}`,
-      kind: oneOf(CARD_CONDITIONS),
-    },
-    {
-      flags: '--carrier-id <n>',
-      doc: `only cards of this carrier${required ? ' (default: all carriers)' : ''}`,
-      kind: integer(SELECTION_BOUNDS),
-    },
-    {
-      flags: '--interval-seconds <n>',
-      doc: 'time between two polls of a card, in seconds or as 15m, 1h',
-      kind: duration('s', INTERVAL_SECONDS_BOUNDS),
-      required,
-    },
-    {
-      flags: '--priority <n>',
-      doc: `if several configs match a card, the highest priority wins, then the lowest id${required ? ' (default: 0)' : ''}`,
-      kind: integer(PRIORITY_BOUNDS),
-    },
-  ];
-}
-
-const set = defineCommand<[string], ConfigOptions>({
+const set = defineCommand<[string], ConfigOptions & ConfirmOptions>({
   name: 'set',
-  summary: 'Change the given fields of a config',
+  summary: 'Change the given fields of a config; asks if it would need far more than can be polled',
   examples: [
     ['cardpoll configs set 3 --interval-seconds 900', 'poll its cards every 15 minutes'],
-    ['cardpoll configs set 3 --carrier-id 7', 'only cards of one carrier'],
+    ['cardpoll configs set 3 --interval-seconds 60 --dry-run', 'shows demand and capacity'],
     ['cardpoll configs set 3 --all-carriers', 'cards of all carriers again'],
   ],
   arguments: [CONFIG],
-  options: [...configOptions(false), { flags: '--all-carriers', doc: 'cards of all carriers' }],
+  options: [
+    ...configOptions(false),
+    { flags: '--all-carriers', doc: 'cards of all carriers' },
+    ...CONFIRM_OPTIONS,
+  ],
   run: async (context, { args: [given], options }) => {
     const patch = requestOf(options);
     if (Object.keys(patch).length === 0) {
@@ -176,13 +141,15 @@ const set = defineCommand<[string], ConfigOptions>({
         'nothing to change: give at least one option, for example --interval-seconds 900',
       );
     }
-    return update(context, await find(context, given), patch);
+    const config = await find(context, given);
+    if (!(await approved(context, config, { ...config, ...patch }, options))) return declined(options);
+    return update(context, config, patch);
   },
 });
 
-const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }>({
+const create = defineCommand<[], NewConfigOptions & ConfirmOptions>({
   name: 'create',
-  summary: 'Create a polling config',
+  summary: 'Create a polling config; asks if it would need far more than can be polled',
   examples: [
     ['cardpoll configs create --name Night --task package --interval-seconds 24h', 'every card once a day'],
     [
@@ -194,13 +161,19 @@ const create = defineCommand<[], ConfigOptions & { readonly disabled?: boolean }
       'created disabled',
     ],
   ],
-  options: [...configOptions(true), { flags: '--disabled', doc: 'create it disabled' }],
+  options: [...configOptions(true), { flags: '--disabled', doc: 'create it disabled' }, ...CONFIRM_OPTIONS],
   run: async (context, { options }) => {
-    const config: Partial<ConfigRequest> = {
-      card_condition: 'any',
+    const { name, task, intervalSeconds } = options;
+    const config = {
+      card_condition: 'any' as const,
       ...requestOf(options),
-      ...(options.disabled === true ? { status: 0 } : {}),
+      ...(options.disabled === true ? { status: 0 as const } : {}),
     };
+    const planned = {
+      ...{ name, task_type: task, interval_seconds: intervalSeconds, carrier_id: null, status: 1 as const },
+      ...config,
+    };
+    if (!(await approved(context, null, planned, options))) return declined(options);
     const answer = await ask(context, 'creating the polling config', (client) => client.createConfig(config));
     await printAnswer(context, answer, (body, style) => configTable([body], style));
     return EXIT_OK;
@@ -235,23 +208,6 @@ function deletionPlan(config: ConfigBody): string[] {
     `Delete polling config ${id} "${name}": ${task}, ${selectionText(config)}.`,
     `The next matching config polls ${cards}; without one they are not polled for ${task}.`,
   ];
-}
-
-function requestOf(options: ConfigOptions): Partial<ConfigRequest> {
-  const { name, task, cards, carrierId, allCarriers, intervalSeconds, priority } = options;
-  if (carrierId !== undefined && allCarriers === true) {
-    const message = '--carrier-id and --all-carriers contradict each other: keep one';
-    throw new CardpollError('usage', 'contradiction', message);
-  }
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(task === undefined ? {} : { task_type: task }),
-    ...(cards === undefined ? {} : { card_condition: cards }),
-    ...(carrierId === undefined ? {} : { carrier_id: carrierId }),
-    ...(allCarriers === true ? { carrier_id: null } : {}),
-    ...(intervalSeconds === undefined ? {} : { interval_seconds: intervalSeconds }),
-    ...(priority === undefined ? {} : { priority }),
-  };
 }
 
 export const configs = defineCommand({

@@ -29,7 +29,10 @@ export function configTable(items: readonly ConfigBody[], style: Style): string 
 }
 
 /** `cards of carrier 7 that are not_verified`: what a config matches. */
-export function selectionText({ card_condition, carrier_id }: ConfigBody): string {
+export function selectionText({
+  card_condition,
+  carrier_id,
+}: Pick<ConfigBody, 'card_condition' | 'carrier_id'>): string {
   const carrier = carrier_id === null ? 'all carriers' : `carrier ${carrier_id}`;
   return `${card_condition === 'any' ? 'all' : card_condition} cards of ${carrier}`;
 }
