@@ -113,6 +113,12 @@ export interface CardQuery extends Selection {
   readonly stopped: boolean | null;
 }
 
+export interface ImportQuery {
+  readonly dry_run: boolean;
+  readonly ignore_columns: boolean;
+  readonly overwrite_verified: boolean;
+}
+
 /** What is undefined is left open. */
 export interface StopQuery {
   readonly state?: StopBody['state'] | undefined;

@@ -25,6 +25,7 @@ import type {
   HeldSelection,
   HistoryBody,
   ImportBody,
+  ImportQuery,
   InitStateBody,
   ItemsBody,
   OrderedStopBody,
@@ -225,9 +226,11 @@ export class ApiClient {
       timeoutMs: null,
     });
   /** Sends the cards as they are read. Has no deadline: an import takes as long as it takes. */
-  importCards = (cards: Readable, format: ImportFormat, dryRun: boolean) => {
+  importCards = (cards: Readable, format: ImportFormat, options: ImportQuery) => {
     const headers = { 'content-type': format === 'csv' ? 'text/csv' : 'application/x-ndjson' };
-    const path = `/cards/import${dryRun ? '?dry_run=true' : ''}`;
+    // A daemon of an older version refuses parameters that it does not know.
+    const asked = query(Object.fromEntries(Object.entries(options).filter(([, value]) => value)));
+    const path = `/cards/import${asked === '' ? '' : `?${asked}`}`;
     return this.#calls.call<ImportBody>(
       { method: 'POST', path, stream: cards, headers, timeoutMs: null },
       'received',

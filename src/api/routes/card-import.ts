@@ -14,6 +14,7 @@ import { wireSchema } from '../wire-schema.ts';
 
 const FORMATS: Record<string, ImportFormat> = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' };
 const CONTENT_TYPES = Object.keys(FORMATS);
+const choice = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 
 export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
   return async (app) => {
@@ -30,7 +31,11 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
           // For the description only: the handler reads the file from the connection.
           body: z.unknown(),
           querystring: z.object({
-            dry_run: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+            dry_run: choice.describe('Check and count, and write nothing'),
+            ignore_columns: choice.describe('Ignore unknown columns instead of refusing the file'),
+            overwrite_verified: choice.describe(
+              'real_name_verified false takes back what polls have learned',
+            ),
           }),
           response: { 200: wireSchema(importReport) },
         },
@@ -40,8 +45,14 @@ export function cardImportRoute(cards: CardOperations): FastifyPluginAsyncZod {
         if (format === undefined) {
           throw new CardpollError('bad_data', 'empty_body', 'there is no file in the request');
         }
-        const dryRun = request.query.dry_run === 'true';
-        return toWire(await importBody(cards, request, { format, dryRun }));
+        const { dry_run, ignore_columns, overwrite_verified } = request.query;
+        const options = {
+          format,
+          dryRun: dry_run === 'true',
+          ignoreColumns: ignore_columns === 'true',
+          overwriteVerified: overwrite_verified === 'true',
+        };
+        return toWire(await importBody(cards, request, options));
       },
     );
   };
@@ -54,7 +65,7 @@ function mediaType(contentType: string): string {
 async function importBody(
   cards: CardOperations,
   { actor, raw: source }: Pick<FastifyRequest, 'actor' | 'raw'>,
-  options: { readonly format: ImportFormat; readonly dryRun: boolean },
+  options: Parameters<CardOperations['import']>[2],
 ) {
   // The import may give up early and destroy its input. The connection must outlive that, to carry the answer.
   const input = new PassThrough();

@@ -17,21 +17,27 @@ import {
 
 export type ImportFormat = 'csv' | 'ndjson';
 
+const MOST_IGNORED_NAMED = 100;
+
 /**
+ * @param ignored collects the names of unknown columns; null: they are refused
  * @returns a reader for one file, to be called with each line in order. It returns null for a line that is not a row
  * (the header, an empty line). It throws RowProblem for a bad row and CardpollError `bad_data` to refuse the whole
  * file.
  */
-export function rowReader(format: ImportFormat): (line: string) => RawRow | null {
-  return format === 'csv' ? csvReader() : readJsonRow;
+export function rowReader(
+  format: ImportFormat,
+  ignored: Set<string> | null,
+): (line: string) => RawRow | null {
+  return format === 'csv' ? csvReader(ignored) : (line) => readJsonRow(line, ignored);
 }
 
-function csvReader(): (line: string) => RawRow | null {
-  let columns: readonly ImportColumn[] | null = null;
+function csvReader(ignored: Set<string> | null): (line: string) => RawRow | null {
+  let columns: ReadonlyArray<ImportColumn | null> | null = null;
   return (line) => {
     if (line.trim() === '') return null;
     if (columns === null) {
-      columns = readHeader(line);
+      columns = readHeader(line, ignored);
       return null;
     }
     const fields = splitFields(line);
@@ -39,21 +45,28 @@ function csvReader(): (line: string) => RawRow | null {
       throw new RowProblem(`${fields.length} fields instead of ${columns.length}`);
     }
     const row: RawRow = {};
-    for (const [i, column] of columns.entries()) row[column] = fields[i];
+    for (const [i, column] of columns.entries()) if (column !== null) row[column] = fields[i];
     return row;
   };
 }
 
-function readHeader(line: string): ImportColumn[] {
+/** @returns the column of each field; null for one that is ignored. */
+function readHeader(line: string, ignored: Set<string> | null): Array<ImportColumn | null> {
   const names = headerFields(line);
   const columns = names.filter(isImportColumn);
-  const unknown = names.find((name) => !isImportColumn(name));
-  if (unknown !== undefined) throw badHeader(`unknown column ${quoted(unknown)}`);
+  const unknown = names.filter((name) => !isImportColumn(name));
+  if (ignored === null && unknown[0] !== undefined) throw badHeader(`unknown column ${quoted(unknown[0])}`);
+  ignore(unknown, ignored);
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) throw badHeader(`column '${twice}' appears twice`);
   const missing = REQUIRED_COLUMNS.find((name) => !columns.includes(name));
   if (missing !== undefined) throw badHeader(`column '${missing}' is missing`);
-  return columns;
+  return names.map((name) => (isImportColumn(name) ? name : null));
+}
+
+function ignore(names: readonly string[], ignored: Set<string> | null): void {
+  for (const name of names)
+    if (ignored !== null && ignored.size < MOST_IGNORED_NAMED) ignored.add(quoted(name));
 }
 
 function headerFields(line: string): string[] {
@@ -66,7 +79,7 @@ function headerFields(line: string): string[] {
 
 function badHeader(problem: string): CardpollError {
   return new CardpollError('bad_data', 'bad_import_header', `the header line is wrong: ${problem}`, {
-    hint: `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required.`,
+    hint: `The columns are ${IMPORT_COLUMNS.join(', ')}; ${REQUIRED_COLUMNS.join(' and ')} are required. --ignore-columns ignores all others.`,
   });
 }
 
@@ -94,13 +107,16 @@ function parseFields(line: string): string[] {
   }
 }
 
-function readJsonRow(line: string): RawRow | null {
+function readJsonRow(line: string, ignored: Set<string> | null): RawRow | null {
   if (line.trim() === '') return null;
   const row = parseJson(line);
   if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw new RowProblem('not a JSON object');
-  const unknown = Object.keys(row).find((name) => !isImportColumn(name));
-  if (unknown !== undefined) throw new RowProblem(`unknown field ${quoted(unknown)}`);
+  const unknown = Object.keys(row).filter((name) => !isImportColumn(name));
+  if (ignored === null && unknown[0] !== undefined) {
+    throw new RowProblem(`unknown field ${quoted(unknown[0])} (--ignore-columns ignores it)`);
+  }
+  ignore(unknown, ignored);
   // Only a line with more names than fields can repeat a name.
   const fault = (line.match(/"\s*:/g)?.length ?? 0) > Object.keys(row).length ? jsonFault(line) : null;
   if (fault !== null) throw new RowProblem(`the row ${fault.detail}`);

@@ -2,7 +2,8 @@
 // hand, without a schema, because an import has millions of rows and the checks are most of its work.
 //
 // A row replaces the whole card: an absent or empty carrier_id means 0, status 1, allowance_mb unlimited. The exception
-// is real_name_verified, which polling finds out: absent or empty keeps the known value.
+// is real_name_verified, which polling finds out: absent or empty keeps the known value, and false does, too, unless the
+// import overwrites it.
 import type { CardImport } from '../../domain/cards/card.ts';
 
 export const IMPORT_COLUMNS = [

@@ -22,7 +22,7 @@ export class ImportTrace {
     this.#begun = true;
   }
 
-  async end({ errors: _, errorsTruncated: __, ...counts }: ImportReport): Promise<void> {
+  async end({ errors: _, errorsTruncated: __, ignoredColumns: ___, ...counts }: ImportReport): Promise<void> {
     if (this.#begun) await this.#record('end', counts);
   }
 

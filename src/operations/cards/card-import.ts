@@ -11,15 +11,20 @@ import { type ImportFormat, rowReader } from './card-import-format.ts';
 import { type ImportLine, readLines } from './card-import-lines.ts';
 import { RowProblem, toCardImport } from './card-import-row.ts';
 import type { ImportReport } from './card-report.ts';
+import { SeenNumbers } from './seen-numbers.ts';
 
 export type { ImportFormat } from './card-import-format.ts';
 
-type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated'>;
+type ImportProgress = Omit<ImportReport, 'errors' | 'errorsTruncated' | 'ignoredColumns'>;
 
 export interface ImportOptions {
   readonly format: ImportFormat;
   /** Checks and counts, and writes nothing. */
   readonly dryRun?: boolean;
+  /** Ignores unknown columns, which are refused otherwise. */
+  readonly ignoreColumns?: boolean;
+  /** A row that says not verified takes back what polls have learned. */
+  readonly overwriteVerified?: boolean;
   /** Awaited before the first card is written. */
   readonly beforeFirstWrite?: () => Promise<void>;
   /** Called after each chunk. */
@@ -38,7 +43,8 @@ export async function importCards(
   input: Readable,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const session = await cards.openImport({ dryRun: options.dryRun ?? false });
+  const { dryRun = false, overwriteVerified = false } = options;
+  const session = await cards.openImport({ dryRun, overwriteVerified });
   const importer = new CardImporter(session, options);
   try {
     for await (const lines of readLines(input)) {
@@ -58,8 +64,11 @@ class CardImporter {
   readonly #readRow: (line: string) => ReturnType<ReturnType<typeof rowReader>>;
   readonly #counts = { received: 0, inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
   readonly #errors: ImportReport['errors'][number][] = [];
-  /** Rows of the current chunk with their line numbers, by card id: when a card appears twice, the last row counts. */
-  #chunk = new Map<number, { readonly row: CardImport; readonly line: number }>();
+  /** Rows of the current chunk with their line numbers. */
+  #chunk: Array<{ readonly row: CardImport; readonly line: number }> = [];
+  readonly #cardIds = new SeenNumbers();
+  readonly #iccids = new SeenNumbers();
+  readonly #ignored = new Set<string>();
   #anyLine = false;
   #anyWrite = false;
   #writing: Promise<void> = Promise.resolve();
@@ -68,11 +77,11 @@ class CardImporter {
     private readonly session: CardImportSession,
     private readonly options: ImportOptions,
   ) {
-    this.#readRow = rowReader(options.format);
+    this.#readRow = rowReader(options.format, options.ignoreColumns === true ? this.#ignored : null);
   }
 
   get isFull(): boolean {
-    return this.#chunk.size >= CHUNK_ROWS;
+    return this.#chunk.length >= CHUNK_ROWS;
   }
 
   take({ number, text }: ImportLine): void {
@@ -91,8 +100,8 @@ class CardImporter {
   /** Waits for the previous chunk, then starts to write this one. */
   async flush(): Promise<void> {
     await this.#writing;
-    const rows = [...this.#chunk.values()];
-    this.#chunk = new Map();
+    const rows = this.#chunk;
+    this.#chunk = [];
     this.#writing = this.#write(rows);
     // The next flush awaits it; until then a failure must not count as unhandled.
     this.#writing.catch(() => {});
@@ -113,17 +122,18 @@ class CardImporter {
       ...this.#counts,
       errors: this.#errors.toSorted((a, b) => a.line - b.line),
       errorsTruncated: this.#counts.rejected > this.#errors.length,
+      ignoredColumns: [...this.#ignored],
     };
   }
 
   #add(row: CardImport, line: number): void {
     this.#counts.received += 1;
-    const earlier = this.#chunk.get(row.cardId);
-    if (earlier !== undefined) {
-      this.#reject(earlier.line, `card_id ${row.cardId} appears again in line ${line}`);
-      this.#chunk.delete(row.cardId);
-    }
-    this.#chunk.set(row.cardId, { row, line });
+    // The first row counts: by the time of the second it may be written.
+    const idTwice = this.#cardIds.add(String(row.cardId));
+    const iccidTwice = this.#iccids.add(row.iccid);
+    if (idTwice) this.#reject(line, `card_id ${row.cardId} appears in an earlier line, too`);
+    else if (iccidTwice) this.#reject(line, `iccid ${row.iccid} appears in an earlier line, too`);
+    else this.#chunk.push({ row, line });
   }
 
   async #write(rows: ReadonlyArray<{ readonly row: CardImport; readonly line: number }>): Promise<void> {

@@ -16,7 +16,7 @@ import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { dateOf } from '../date-of.ts';
 import { exportCards } from './card-export.ts';
-import { type ImportFormat, importCards } from './card-import.ts';
+import { type ImportFormat, type ImportOptions, importCards } from './card-import.ts';
 import { ImportTrace } from './card-import-trace.ts';
 import type { CardListReport, CardReport, ImportReport } from './card-report.ts';
 import type { CardTotal } from './card-total.ts';
@@ -63,14 +63,14 @@ export class CardOperations {
   async import(
     actor: Actor,
     input: Readable,
-    { format, dryRun }: { readonly format: ImportFormat; readonly dryRun: boolean },
+    options: Omit<ImportOptions, 'beforeFirstWrite' | 'onProgress'>,
   ): Promise<ImportReport> {
-    if (dryRun) return importCards(this.deps.records.cards, input, { format, dryRun });
-    const trace = new ImportTrace(this.deps.audit, actor, format);
+    if (options.dryRun === true) return importCards(this.deps.records.cards, input, options);
+    const trace = new ImportTrace(this.deps.audit, actor, options.format);
     let inserted = 0; // unknown if the import fails
     try {
       const report = await importCards(this.deps.records.cards, input, {
-        format,
+        ...options,
         beforeFirstWrite: () => trace.begin(),
       });
       inserted = report.inserted;

@@ -28,7 +28,11 @@ describeRecordStore('import session', (db) => {
     const cards = await db.store.cards.byIds([1, 2, 3]);
     expect(cards.every((card) => card.realNameVerified)).toBe(true);
     expect(await db.store.cards.find('2')).toMatchObject({ stopped: true });
-    expect(await session.write([row(1, { realNameVerified: false })])).toMatchObject({ updated: 1 });
+    const unverified = row(1, { realNameVerified: false });
+    expect(await session.write([unverified])).toMatchObject({ unchanged: 1 });
+    const overwriting = await db.store.cards.openImport({ dryRun: false, overwriteVerified: true });
+    expect(await overwriting.write([unverified])).toMatchObject({ updated: 1 });
+    expect(await db.store.cards.find('1')).toMatchObject({ realNameVerified: false });
   });
 
   it('leaves out an iccid that belongs to another card, and keeps the rest of the chunk', async () => {

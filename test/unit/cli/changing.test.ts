@@ -361,6 +361,7 @@ describe('cards import', () => {
     ...report,
     errors: [{ line: 3, message: 'iccid must be 18 to 22 digits' }],
     errors_truncated: false,
+    ignored_columns: [],
   };
 
   it.each([
@@ -373,6 +374,17 @@ describe('cards import', () => {
     expect(stdout).toBe('received\t2\ninserted\t1\nupdated\t0\nunchanged\t0\nrejected\t0\n');
     expect(requests[0]).toMatchObject({ line: 'POST /api/admin/cards/import', body: content });
     expect(requests[0]?.headers['content-type']).toBe(type);
+  });
+
+  it('asks the daemon what its options say, and names ignored columns', async () => {
+    const body = { ...rejected, rejected: 0, errors: [], ignored_columns: ["'note'"] };
+    const { env, requests } = await daemonThatSays(json(body));
+    const argv = ['cards', 'import', file('more.csv', 'card_id,iccid,note\n'), '--ignore-columns'];
+    const { code, stderr } = await cli([...argv, '--overwrite-verified'], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "ignored columns: 'note'\n" });
+    expect(requests[0]?.line).toBe(
+      'POST /api/admin/cards/import?ignore_columns=true&overwrite_verified=true',
+    );
   });
 
   it('lists rejected rows on stderr and ends with 65', async () => {

@@ -1,7 +1,7 @@
 // `cardpoll cards import`: imports cards from a file or standard input. Ctrl-C ends the file after the row that is being
 // sent, so that the daemon can still report what it has kept.
 
-import type { ImportBody } from '../../../api/client/client-bodies.ts';
+import type { ImportBody, ImportQuery } from '../../../api/client/client-bodies.ts';
 import type { Answer } from '../../../api/client/client-calls.ts';
 import { text } from '../../../config/kinds.ts';
 import { type CommandContext, defineCommand } from '../../command.ts';
@@ -15,6 +15,8 @@ import { renderFields } from '../../output/table.ts';
 
 interface ImportOptions {
   readonly dryRun?: boolean;
+  readonly ignoreColumns?: boolean;
+  readonly overwriteVerified?: boolean;
 }
 
 export const importCards = defineCommand<[string], ImportOptions>({
@@ -23,15 +25,28 @@ export const importCards = defineCommand<[string], ImportOptions>({
   examples: [
     ['cardpoll cards import cards.csv', 'card_id,iccid,carrier_id,status,allowance_mb,real_name_verified'],
     ['cardpoll cards import cards.ndjson --dry-run', 'one JSON object per line, same names; checks only'],
+    ['cardpoll cards import export.csv --ignore-columns', 'a file with further columns'],
     ['cardpoll cards import - < cards.csv', 'from standard input'],
   ],
   arguments: [
     { name: '<file>', doc: 'file with one card per line; - for standard input', kind: text('path') },
   ],
-  options: [{ flags: '--dry-run', doc: 'check every row and print the result, but write nothing' }],
-  run: async (context, { args: [file], options: { dryRun = false } }) => {
+  options: [
+    { flags: '--dry-run', doc: 'check every row and print the result, but write nothing' },
+    { flags: '--ignore-columns', doc: 'ignore columns that cardpoll does not know' },
+    {
+      flags: '--overwrite-verified',
+      doc: 'let real_name_verified=false take back what polls have learned',
+    },
+  ],
+  run: async (context, { args: [file], options }) => {
+    const { dryRun = false, ignoreColumns = false, overwriteVerified = false } = options;
     const source = await openImportSource(context.io, file);
-    const answer = await upload(context, file, source, dryRun);
+    const query = { dry_run: dryRun, ignore_columns: ignoreColumns, overwrite_verified: overwriteVerified };
+    const answer = await upload(context, file, source, query);
+    // A daemon of an older version does not answer it.
+    const { ignored_columns: ignored = [] } = answer.body;
+    if (ignored.length > 0) context.io.stderr.write(`ignored columns: ${plainText(ignored.join(', '))}\n`);
     await printAnswer(context, answer, importFields);
     listRejected(context, answer.body);
     if (dryRun) context.io.stderr.write('nothing was written: this was a dry run\n');
@@ -44,10 +59,10 @@ async function upload(
   context: CommandContext,
   file: string,
   { stream, format, bytes }: ImportSource,
-  dryRun: boolean,
+  query: ImportQuery,
 ): Promise<Answer<ImportBody>> {
   const { io } = context;
-  const bar = new ProgressBar(io, `${dryRun ? 'checking' : 'sending'} ${plainText(file)}`, bytes);
+  const bar = new ProgressBar(io, `${query.dry_run ? 'checking' : 'sending'} ${plainText(file)}`, bytes);
   const lines = new WholeLines(({ bytes: sent, rows }) =>
     bar.update(sent, `${rows.toLocaleString('en-US')} rows`),
   );
@@ -59,7 +74,7 @@ async function upload(
     // The interruption ends the file, not the exchange.
     const client = await context.client(new AbortController().signal);
     if (interrupted.aborted) throw interrupted.reason;
-    return await client.importCards(stream.pipe(lines), format, dryRun);
+    return await client.importCards(stream.pipe(lines), format, query);
   } catch (error) {
     throw interrupted.aborted ? interrupted.reason : error;
   } finally {

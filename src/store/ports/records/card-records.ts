@@ -46,6 +46,8 @@ export interface CardImportSession {
 export interface ImportSessionOptions {
   /** Counts what would be done and writes nothing; a chunk does not see the rows of earlier chunks. */
   readonly dryRun: boolean;
+  /** A row that says not verified takes back that a card was found to be; otherwise it keeps it. Default: false. */
+  readonly overwriteVerified?: boolean;
 }
 
 /** Which cards to list; an attribute that is null matches all. */

@@ -20,10 +20,15 @@ SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::integer[], $5:
 SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)
 
 -- name: card_import_session.chunk
--- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only.
+-- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
+-- take back that a card was found to be verified.
 -- Returns one row: inserted, updated, and the rows left out because their iccid belongs to another card
 -- (conflict_ids and conflict_iccids, comma separated; NULL for none).
-WITH candidate AS MATERIALIZED (
+WITH given AS (
+  SELECT position, card_id, iccid, carrier_id, status, allowance_mb,
+    CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
+  FROM import_rows
+), candidate AS MATERIALIZED (
   SELECT r.*, own.card_id IS NOT NULL AS known,
     own.card_id IS NOT NULL AND (own.iccid, own.carrier_id, own.status, own.allowance_mb, own.real_name_verified)
       IS DISTINCT FROM (r.iccid, r.carrier_id, r.status, r.allowance_mb,
@@ -31,7 +36,7 @@ WITH candidate AS MATERIALIZED (
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
       OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts
-  FROM import_rows r
+  FROM given r
   LEFT JOIN cards own ON own.card_id = r.card_id
   LEFT JOIN cards holder ON holder.iccid = r.iccid
 ), updated AS (

@@ -44,11 +44,15 @@ export class SqlCardImportSession implements CardImportSession {
   }
 }
 
-async function writeChunk(tx: SqlTransaction, rows: readonly CardImport[], { dryRun }: ImportSessionOptions) {
+async function writeChunk(
+  tx: SqlTransaction,
+  rows: readonly CardImport[],
+  { dryRun, overwriteVerified = false }: ImportSessionOptions,
+) {
   await tx.query(SQL.createRows);
   await fill(tx, rows);
   await tx.query(SQL.planByKeys);
-  const [result] = await tx.query<ChunkRow>(SQL.chunk, [dryRun]);
+  const [result] = await tx.query<ChunkRow>(SQL.chunk, [dryRun, overwriteVerified]);
   const conflicts = toConflicts(result);
   const inserted = result?.inserted ?? 0;
   const updated = result?.updated ?? 0;

@@ -80,7 +80,12 @@ describe('the trail', () => {
     await cardsOver().import(actor, file(row(1), row(2)), CSV);
     const report = await cardsOver().import(actor, file(row(2), row(3), row(4), 'x,y\n'), CSV);
     const counts = { received: 4, inserted: 2, updated: 0, unchanged: 1, rejected: 1 };
-    expect(report).toEqual({ ...counts, errors: [expect.anything()], errorsTruncated: false });
+    expect(report).toEqual({
+      ...counts,
+      errors: [expect.anything()],
+      errorsTruncated: false,
+      ignoredColumns: [],
+    });
     expect((await trace()).slice(2)).toEqual([entry('begin', { format: 'csv' }), entry('end', counts)]);
   });
 

@@ -59,7 +59,7 @@ describe('readLines', () => {
 
 describe('CSV rows', () => {
   const read = (header: string, line: string) => {
-    const reader = rowReader('csv');
+    const reader = rowReader('csv', null);
     expect(reader(header)).toBeNull();
     return reader(line);
   };
@@ -93,19 +93,19 @@ describe('CSV rows', () => {
     ['card_id,"iccid', 'the quotes do not match'],
     [`1,${ICCID}`, "unknown column '1'"],
   ])('refuses the whole file for the header %j', (header, message) => {
-    expect(() => rowReader('csv')(header)).toThrow(
+    expect(() => rowReader('csv', null)(header)).toThrow(
       expect.objectContaining({ kind: 'bad_data', message: expect.stringContaining(message) }),
     );
   });
 
   it('says in full what is wrong with a header, and which columns there are', () => {
-    expect(() => rowReader('csv')('iccid')).toThrow(
+    expect(() => rowReader('csv', null)('iccid')).toThrow(
       expect.objectContaining({
         code: 'bad_import_header',
         message: "the header line is wrong: column 'card_id' is missing",
         hint:
           'The columns are card_id, iccid, carrier_id, status, allowance_mb, real_name_verified; ' +
-          'card_id and iccid are required.',
+          'card_id and iccid are required. --ignore-columns ignores all others.',
       }),
     );
   });
@@ -113,7 +113,7 @@ describe('CSV rows', () => {
 
 describe('NDJSON rows', () => {
   it('takes objects and skips empty lines', () => {
-    const reader = rowReader('ndjson');
+    const reader = rowReader('ndjson', null);
     expect(reader(`{"card_id": 1, "iccid": "${ICCID}"}`)).toEqual({ card_id: 1, iccid: ICCID });
     expect(reader(' ')).toBeNull();
     expect(reader('{"iccid": "\\": \\":"}'), 'which looks like more fields').toEqual({ iccid: '": ":' });
@@ -124,10 +124,10 @@ describe('NDJSON rows', () => {
     ['[1]', 'not a JSON object'],
     ['null', 'not a JSON object'],
     ['7', 'not a JSON object'],
-    ['{"card_id":1,"colour":2}', "unknown field 'colour'"],
+    ['{"card_id":1,"colour":2}', "unknown field 'colour' (--ignore-columns ignores it)"],
     ['{"card_id":1,"card_id" \t: 2}', 'the row has the field "card_id" twice'],
   ])('reports %j', (line, message) => {
-    expect(() => rowReader('ndjson')(line)).toThrow(message);
+    expect(() => rowReader('ndjson', null)(line)).toThrow(message);
   });
 });
 

@@ -1,0 +1,61 @@
+// Which card ids or iccids a file has named so far, in bounded memory for a file of any size: numbers that lie close together,
+// as those of a fleet do, take little more than a bit each. Used by card-import.ts to find rows that come twice.
+
+/** Numbers with the same leading digits share a page of this many. */
+const PAGE_DIGITS = 5;
+const PAGE_BYTES = 10 ** PAGE_DIGITS / 8;
+/** A page with more numbers becomes a bitmap. */
+const MOST_LOOSE_IN_A_PAGE = 256;
+
+interface Bounds {
+  /** Bitmaps, of 12.5 kB each. */
+  readonly mostBitmaps: number;
+  /** Numbers outside bitmaps, of some 50 bytes each. */
+  readonly mostLoose: number;
+}
+
+/** About 100 MB. A file that needs more has scattered numbers: some that come twice go unnoticed. */
+const USUAL_BOUNDS: Bounds = { mostBitmaps: 6_000, mostLoose: 500_000 };
+
+export class SeenNumbers {
+  readonly #pages = new Map<string, Set<number> | Uint8Array>();
+  #bitmaps = 0;
+  #loose = 0;
+
+  constructor(private readonly bounds = USUAL_BOUNDS) {}
+
+  /** @returns whether the number, in digits, has come before. */
+  add(digits: string): boolean {
+    const key = `${digits.length} ${digits.slice(0, -PAGE_DIGITS)}`;
+    const rest = Number(digits.slice(-PAGE_DIGITS));
+    const page = this.#pages.get(key);
+    if (page instanceof Uint8Array) return mark(page, rest);
+    if (page?.has(rest)) return true;
+    if (page !== undefined && page.size >= MOST_LOOSE_IN_A_PAGE && this.#bitmaps < this.bounds.mostBitmaps) {
+      this.#condense(key, page, rest);
+    } else if (this.#loose < this.bounds.mostLoose) {
+      this.#loose += 1;
+      if (page === undefined) this.#pages.set(key, new Set([rest]));
+      else page.add(rest);
+    }
+    return false;
+  }
+
+  #condense(key: string, page: Set<number>, rest: number): void {
+    const bitmap = new Uint8Array(PAGE_BYTES);
+    for (const one of page) mark(bitmap, one);
+    mark(bitmap, rest);
+    this.#pages.set(key, bitmap);
+    this.#loose -= page.size;
+    this.#bitmaps += 1;
+  }
+}
+
+/** @returns whether it was marked before. */
+function mark(bitmap: Uint8Array, position: number): boolean {
+  const byte = position >> 3;
+  const bit = 1 << (position & 7);
+  const before = bitmap[byte] ?? 0;
+  bitmap[byte] = before | bit;
+  return (before & bit) !== 0;
+}
