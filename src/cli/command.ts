@@ -8,8 +8,11 @@ import type { Setting } from '../config/settings/setting.ts';
 import type { Io } from './io.ts';
 import type { Launchers } from './launchers.ts';
 
-/** The words -o accepts: `wide` is a table with all columns, `jsonl` prints one item of a list per line. */
-export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml'] as const;
+/**
+ * The words -o accepts: `wide` is a table with all columns, `tsv` one record a line with tabs between the values, `jsonl`
+ * one item of a list per line.
+ */
+export const OUTPUT_FORMATS = ['table', 'wide', 'tsv', 'json', 'jsonl', 'yaml'] as const;
 export type OutputFormat = Exclude<(typeof OUTPUT_FORMATS)[number], 'wide'>;
 
 export interface CommandContext {
@@ -18,8 +21,6 @@ export interface CommandContext {
   readonly format: OutputFormat;
   /** Tables show all columns. */
   readonly wide: boolean;
-  /** Tables print column names behind a pipe too. */
-  readonly header: boolean;
   /** Flags and environment that the settings of this run are read from. */
   readonly configInputs: ConfigInputs;
   /** `cardpoll` with all its subcommands, for commands about commands. */

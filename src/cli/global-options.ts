@@ -20,7 +20,6 @@ export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   ...GLOBAL_SETTINGS.map(settingOption),
   OUTPUT_OPTION,
   { flags: '--json', doc: 'same as -o json' },
-  { flags: '--header', doc: 'print the column names of a table behind a pipe too' },
   { flags: '--debug', doc: 'print the stack traces of errors' },
 ];
 export const VERSION_OPTION: OptionSpec = { flags: '-V, --version', doc: 'print the version' };

@@ -1,7 +1,12 @@
-// The options of commands that show one page of a long list.
+// The options of commands that show one page of a long list, or all of it.
 import { integer } from '../config/kinds.ts';
-import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS } from '../domain/page.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
 import type { OptionSpec } from './command.ts';
+
+export interface PageOptions extends PageRequest {
+  /** All pages, whatever the other two say. */
+  readonly all?: boolean;
+}
 
 /** @param pageSize default number of lines per page. */
 export function pageOptions(pageSize: number): readonly OptionSpec[] {
@@ -13,5 +18,6 @@ export function pageOptions(pageSize: number): readonly OptionSpec[] {
       kind: integer(PAGE_SIZE_BOUNDS),
       default: pageSize,
     },
+    { flags: '--all', doc: 'all pages' },
   ];
 }

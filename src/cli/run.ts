@@ -39,7 +39,6 @@ function contextOf(io: Io, launchers: Launchers, { options, flags }: ParsedInput
     launchers,
     format: formatOf(options),
     wide: options.output === 'wide',
-    header: options.header === true,
     configInputs,
     root: ROOT,
     clientConfig: () => loadClientConfig(configInputs),

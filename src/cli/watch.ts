@@ -59,8 +59,8 @@ interface Face {
   miss(error: CardpollError, sinceMs: number, last: Shown): Promise<void>;
 }
 
-async function terminalFace({ io, wide }: CommandContext): Promise<Face> {
-  const { layout } = await styleFor(io, { wide });
+async function terminalFace({ io }: CommandContext): Promise<Face> {
+  const { layout } = await styleFor(io);
   const screen = new Repaint(io.stdout, layout.widthOf);
   return {
     show: async (text) => screen.draw(text),
@@ -80,13 +80,15 @@ function staleNote({ message }: CardpollError, sinceMs: number, last: Shown, now
     .join('\n');
 }
 
-async function pipeFace({ io }: CommandContext): Promise<Face> {
+async function pipeFace({ io, format }: CommandContext): Promise<Face> {
   let absent = false;
+  let gap = '';
   return {
     show: async (text) => {
       if (absent) io.stderr.write('cardpoll: the daemon answers again\n');
       absent = false;
-      io.stdout.write(text);
+      io.stdout.write(`${gap}${text}`);
+      gap = format === 'table' ? '\n' : '';
     },
     miss: async ({ message }) => {
       if (!absent) io.stderr.write(`cardpoll: ${message}; waiting for the daemon\n`);

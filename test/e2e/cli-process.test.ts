@@ -48,7 +48,7 @@ describe('pipes', () => {
   it('| head -1 gets its line and neither noise nor a failure follows', async () => {
     const env = await serveLimits();
     // pipefail: the line succeeds only if the binary ended with 0 too.
-    expect(await shell('"$0" "$1" concurrency | head -1', env)).toEqual({
+    expect(await shell('"$0" "$1" concurrency -o tsv | head -1', env)).toEqual({
       stdout: 'type-0\t100\t0\t100\t-\n',
       stderr: '',
     });
@@ -91,7 +91,7 @@ describe('pipes', () => {
 
   it('get everything, however much it is', async () => {
     const env = await serveLimits();
-    const { stdout } = await shell('"$0" "$1" concurrency | wc -l', env);
+    const { stdout } = await shell('"$0" "$1" concurrency -o tsv | wc -l', env);
     expect(Number(stdout)).toBe(LIMITS.length);
   });
 });

@@ -53,7 +53,7 @@ function secret(name: string, text: string): string {
 
 /** Types the command that makes a token. */
 function made(command: string | null | undefined): { readonly token: string; readonly line: string } {
-  const [, token = '', line = ''] = /^token\t(\S+)\nline\t(\S+)$/m.exec(typeCommand(command, {})) ?? [];
+  const [, token = '', line = ''] = /^token +(\S+)\nline +(\S+)$/m.exec(typeCommand(command, {})) ?? [];
   return { token, line };
 }
 

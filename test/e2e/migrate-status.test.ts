@@ -12,7 +12,7 @@ it('names the database, answers 1, and leaves nothing behind', async () => {
   const dataDir = join(parent, 'data');
   const { code, stdout, stderr } = await runCli(['migrate', 'status', '--data-dir', dataDir]);
   expect([code, stderr]).toEqual([1, `database: embedded, in ${dataDir}\n`]);
-  expect(stdout).toMatch(/^0001_cards\tmissing\t-$/m);
+  expect(stdout).toMatch(/^0001_cards +missing +-$/m);
   expect(existsSync(dataDir)).toBe(false);
 });
 
@@ -28,8 +28,8 @@ it('says that the schema is of a later version, on which the daemon starts and p
 
   const status = await runCli(['migrate', 'status'], { env });
   expect(status.code).toBe(0);
-  expect(status.stdout).toMatch(/^0001_cards\tapplied\t/m);
-  expect(status.stdout).toMatch(/^9999_later\tof a later version\t/m);
+  expect(status.stdout).toMatch(/^0001_cards +applied /m);
+  expect(status.stdout).toMatch(/^9999_later +of a later version /m);
 
   const { process } = await fleet.startDaemon();
   await fleet.importCards(1);

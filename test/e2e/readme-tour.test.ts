@@ -23,7 +23,7 @@ beforeAll(async () => {
   symlinkSync(BINARY, join(dir, 'cardpoll'));
   const listen = `127.0.0.1:${await freePort()}`;
   demo = spawnCli(['demo', '--listen', listen]);
-  await demo.waitForLine(/^(normal|warning|alert) .*realname [\d.]+\/s q\d+/);
+  await demo.waitForLine(/^[●▲✖] (normal|warning|alert) .*realname [\d.]+\/s q\d+/);
   env = {
     PATH: `${dir}:${process.env.PATH}`,
     CARDPOLL_URL: `http://${listen}`,

@@ -17,7 +17,7 @@ afterAll(() => fleet.close());
 const cardpoll = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: fleet.daemons[0]?.url } });
 
 it('a daemon that observes stops nothing until an operator enforces', async () => {
-  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode\tobserve\nsource\tsetting\n/);
+  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode +observe\nsource +setting\n/);
   const refused = await cardpoll('cards', 'stop', '7', '--reason', 'stolen');
   expect([refused.code, refused.stderr]).toEqual([
     75,
@@ -27,13 +27,13 @@ it('a daemon that observes stops nothing until an operator enforces', async () =
   await fleet.cli('stops', 'mode', 'enforce', '--reason', 'checked', '--yes');
 
   const stopped = await fleet.cli('cards', 'stop', '7', '--reason', 'stolen', '--wait');
-  expect(stopped.stdout).toContain('stopped\tyes\n');
+  expect(stopped.stdout).toMatch(/^stopped +yes$/m);
   expect(Object.values((await fleet.truth()).stops)).toEqual([1]);
-  expect((await fleet.cli('stops', '--state', 'done')).stdout).toMatch(/^7\t\d+\t\d+\t\d{4}-\d\d\tdone\t/);
+  expect((await fleet.cli('stops', '--state', 'done')).stdout).toMatch(/^ +7 +\d+ +\d+ +\d{4}-\d\d +done /m);
   expect((await cardpoll('cards', 'stop', '7', '--reason', 'again')).code).toBe(75);
 
   await fleet.cli('stops', 'mode', 'observe', '--reason', 'emergency');
-  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode\tobserve\nsource\toperator\n/);
+  expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode +observe\nsource +operator\n/);
   const actions = (await fleet.cli('audit', '--action', 'stops', '-o', 'jsonl')).stdout
     .trim()
     .split('\n')

@@ -300,8 +300,8 @@ describe('a fleet that is not well', () => {
       { status: 'warning', detail: expect.stringMatching(/^1 of \S+, 1 of \S+: mixed versions/) },
     ]);
     const listed = type(found('instances')?.command).split('\n');
-    const behind = listed.filter((line) => line.includes('\t0.0.9\t'));
-    expect(behind).toEqual([expect.stringContaining(`\t${older.process.pid}\t`)]);
+    const behind = listed.filter((line) => line.includes(' 0.0.9 '));
+    expect(behind).toEqual([expect.stringContaining(` ${older.process.pid} `)]);
     // The commands of the other release are told apart from the daemon too, and its own are not.
     const there = { CARDPOLL_URL: older.url };
     expect((await examine(there)).found('version')).toMatchObject({
@@ -309,7 +309,7 @@ describe('a fleet that is not well', () => {
       hint: expect.stringMatching(/install the same version/),
     });
     const own = await runCli(['doctor'], { env: there, program });
-    expect(own.stdout).toMatch(/^version\tok\t0\.0\.9/m);
+    expect(own.stdout).toMatch(/^● ok +version: 0\.0\.9/m);
     await older.process.stop();
     const updated = await startOf(undefined);
     const { found: now } = await examine();

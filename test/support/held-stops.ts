@@ -34,7 +34,7 @@ export async function startStopsApi(
     [cards],
   );
   async function trail(): Promise<AuditRecord[]> {
-    const filter = { sinceMs: null, untilMs: null, actor: null, action: 'stops' };
+    const filter = { sinceMs: null, untilMs: null, actor: null, action: 'stops', object: null };
     return (await api.records.audit.list(filter, { offset: 0, limit: 1_000 })).items.toReversed();
   }
   let before = 0;

@@ -63,7 +63,7 @@ export async function openOperatedStores({
         ...(limits === undefined ? {} : { limits }),
       }),
     async lastTrace() {
-      const all = { sinceMs: null, untilMs: null, actor: null, action: null };
+      const all = { sinceMs: null, untilMs: null, actor: null, action: null, object: null };
       const [newest] = (await records.audit.list(all, { offset: 0, limit: 1 })).items;
       if (newest === undefined) throw new Error('the audit trail is empty');
       return newest;

@@ -78,7 +78,7 @@ export class ApiClient {
   whoami = () => this.#calls.get<WhoamiBody>('/whoami', 'role');
   /** Newest first. @param filter times in RFC 3339; what is left out is left open. */
   audit = (
-    filter: Partial<Record<'since' | 'until' | 'actor' | 'action', string | undefined>>,
+    filter: Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>,
     page: number,
     pageSize: number,
   ) =>

@@ -21,19 +21,21 @@ export function auditRoute(audit: Audit): FastifyPluginAsyncZod {
       {
         schema: {
           tags: ['audit'],
-          summary: 'List changes, newest first; an action also selects all actions that begin with its words',
+          summary:
+            'List changes, newest first; an action or object also selects all that begin with its words',
           querystring: pageQuery.extend({
             since: instant.optional(),
             until: instant.optional(),
             actor: word.optional(),
             action: word.optional(),
+            object: word.optional(),
           }),
           response: { 200: pageOf(auditItem) },
         },
       },
       async ({ query }) => {
-        const { since = null, until = null, actor = null, action = null } = query;
-        const filter = { sinceMs: since, untilMs: until, actor, action };
+        const { since = null, until = null, actor = null, action = null, object = null } = query;
+        const filter = { sinceMs: since, untilMs: until, actor, action, object };
         return onPage(await audit.list(filter, pageRequestOf(query)), query);
       },
     );

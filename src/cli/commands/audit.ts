@@ -1,20 +1,24 @@
 // `cardpoll audit`: who changed what, with the values before and after.
+import type { AuditBody } from '../../api/client/client-bodies.ts';
 import { text } from '../../config/kinds.ts';
-import type { PageRequest } from '../../domain/page.ts';
+import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
-import { defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
-import { printList } from '../output/print.ts';
+import { printAll, printList } from '../output/print.ts';
 import { auditTable } from '../output/reports/audit-table.ts';
-import { pageOptions } from '../page-options.ts';
+import { type PageOptions, pageOptions } from '../page-options.ts';
 import { type PastTime, pastTime } from '../past-time.ts';
 
-interface AuditOptions extends PageRequest {
+interface AuditOptions extends PageOptions {
   readonly since?: PastTime;
   readonly until?: PastTime;
   readonly actor?: string;
   readonly action?: string;
+  readonly object?: string;
 }
+
+type AuditQuery = Partial<Record<'since' | 'until' | 'actor' | 'action' | 'object', string | undefined>>;
 
 export const audit = defineCommand<[], AuditOptions>({
   name: 'audit',
@@ -22,7 +26,8 @@ export const audit = defineCommand<[], AuditOptions>({
   examples: [
     ['cardpoll audit --since 1h', 'all changes of the last hour'],
     ['cardpoll audit --action concurrency', 'who changed the limit, and from what'],
-    ['cardpoll audit --actor anna --since 2026-11-01 -o jsonl', 'for programs'],
+    ['cardpoll audit --object "card 4711" --all', 'everything that happened to a card'],
+    ['cardpoll audit --actor anna --since 2026-11-01 --all -o jsonl', 'for programs'],
   ],
   options: [
     { flags: '--since <time>', doc: 'start of the range: 15m, 1h or 7d ago, or a time', kind: pastTime() },
@@ -33,23 +38,57 @@ export const audit = defineCommand<[], AuditOptions>({
       doc: 'an action such as concurrency.set, or a group such as config',
       kind: text('action'),
     },
+    {
+      flags: '--object <object>',
+      doc: 'an object such as "card 4711", or all of a kind, such as card',
+      kind: text('object'),
+    },
     ...pageOptions(20),
   ],
-  run: async (context, { options: { since, until, actor, action, page, pageSize } }) => {
+  run: async (context, { options: { since, until, actor, action, object, all, page, pageSize } }) => {
     const nowMs = context.io.clock.now();
     const at = (time: PastTime | undefined) =>
       time === undefined ? undefined : new Date(time(nowMs)).toISOString();
-    const filter = { since: at(since), until: at(until), actor, action };
-    const answer = await ask(context, 'reading the audit trail', (client) =>
-      client.audit(filter, page, pageSize),
-    );
-    await printList(context, answer, {
+    const query: AuditQuery = { since: at(since), until: at(until), actor, action, object };
+    const look = {
       table: auditTable,
       noun: 'changes',
-      empty: Object.values(filter).some((value) => value !== undefined)
+      empty: Object.values(query).some((value) => value !== undefined)
         ? 'no change matches: cardpoll audit shows all'
         : 'nothing has been changed yet',
-    });
+    };
+    if (all === true) await printAll(context, everyChange(context, query), look);
+    else await printList(context, await read(context, query, page, pageSize), look);
     return EXIT_OK;
   },
 });
+
+function read(context: CommandContext, query: AuditQuery, page: number, pageSize: number) {
+  return ask(context, 'reading the audit trail', (client) => client.audit(query, page, pageSize));
+}
+
+/**
+ * Continues at the time of the last change seen, not by page numbers: they take longer the further back they are, and
+ * new changes move them. Changes of the same millisecond come twice and are dropped; if they fill a page, the next page
+ * is read.
+ */
+async function* everyChange(context: CommandContext, query: AuditQuery): AsyncGenerator<AuditBody[]> {
+  const size = PAGE_SIZE_BOUNDS.max;
+  let until = query.until;
+  let page = 1;
+  let seen: AuditBody | null = null;
+  for (;;) {
+    const { items } = (await read(context, { ...query, until }, page, size)).body;
+    const last = seen;
+    yield items.filter((item) => last === null || isBefore(item, last));
+    seen = items.at(-1) ?? seen;
+    if (items.length < size || seen === null) return;
+    const next = new Date(Date.parse(seen.at) + 1).toISOString();
+    page = next === until ? page + 1 : 1;
+    until = next;
+  }
+}
+
+function isBefore(one: AuditBody, other: AuditBody): boolean {
+  return one.at < other.at || (one.at === other.at && one.id < other.id);
+}

@@ -53,7 +53,8 @@ async function instances(context: CommandContext, client: ApiClient): Promise<st
   const { body } = await client.overview();
   const list = { items: body.workers };
   return rendered(context, { body: list, text: JSON.stringify(list) }, ({ items }, style) => {
-    const none = style.forPeople && items.length === 0;
-    return none ? 'no instance is alive: cardpoll daemon\n' : instanceTable(items, style);
+    return style.forPeople && items.length === 0
+      ? 'no instance is alive: cardpoll daemon\n'
+      : instanceTable(items, style);
   });
 }

@@ -10,7 +10,8 @@ export const DESCRIPTIONS: Readonly<Record<string, readonly string[]>> = {
     `\`cardpoll daemon\` does the work. Every other command is a client of the daemon's admin API, or needs no daemon at
     all (\`logs\`, \`doctor\`, \`migrate\`, \`completion\`).`,
     `Data goes to standard output, everything else to standard error. On a terminal, tables leave out columns that do not
-    fit and say so; behind a pipe they print one record per line, with tabs between all values.`,
+    fit and say so; elsewhere lists have all columns, without colours. For scripts -o tsv prints one record per line, with
+    tabs between all values and no header.`,
   ],
   daemon: [
     `Claims due cards, asks the gateway about them within the limits of each task type, writes the results, and serves

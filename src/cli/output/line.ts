@@ -69,24 +69,18 @@ function beginning(text: string, columns: number, widthOf: WidthOf): string {
 }
 
 /** Lines no wider than `columns`. A word that is wider is broken over lines of its own. */
-export function wordWrap(text: string, columns: number | null, widthOf: WidthOf): string[] {
-  if (columns === null) return [text];
+export function wordWrap(text: string, columns: number, widthOf: WidthOf): string[] {
   const words = text.split(' ').flatMap((word) => broken(word, columns, widthOf));
   return flow(words, ' ', columns, widthOf);
 }
 
 /** As many parts a line as fit, none broken. */
-export function flow(
-  parts: readonly string[],
-  gap: string,
-  columns: number | null,
-  widthOf: WidthOf,
-): string[] {
+export function flow(parts: readonly string[], gap: string, columns: number, widthOf: WidthOf): string[] {
   const lines: string[] = [];
   let line = '';
   for (const part of parts) {
     const longer = line === '' ? part : `${line}${gap}${part}`;
-    if (line !== '' && columns !== null && widthOf(longer) > columns) {
+    if (line !== '' && widthOf(longer) > columns) {
       lines.push(line);
       line = part;
     } else line = longer;

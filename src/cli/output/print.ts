@@ -4,7 +4,8 @@
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext } from '../command.ts';
-import { type Style, styleFor } from './style.ts';
+import { type Style, sentenceLines, styleFor } from './style.ts';
+import { writeAllAsync } from './write-all.ts';
 
 export async function printAnswer<Body>(
   context: CommandContext,
@@ -14,32 +15,75 @@ export async function printAnswer<Body>(
   context.io.stdout.write(await rendered(context, answer, asTable));
 }
 
-interface ListLook<Item> {
+export interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
   /** `rules`: what is listed. */
   readonly noun: string;
-  /** Printed on a terminal instead of an empty table: that there are none, and what to type. */
+  /** Printed instead of an empty table: that there are none, and what to type. */
   readonly empty: string;
 }
 
-/** Prints a list, or one page of it. A terminal also gets the number of pages. */
-export function printList<Item>(
+/** Prints a list, or one page of it with how many there are. */
+export async function printList<Item>(
   context: CommandContext,
   answer: Answer<ItemsBody<Item>>,
   { table, noun, empty }: ListLook<Item>,
 ): Promise<void> {
-  return printAnswer(context, answer, (body, style) => {
+  const page = pageOf(answer.body);
+  await printAnswer(context, answer, (body, style) => {
     if (!style.forPeople) return table(body.items, style);
-    const page = pageOf(body);
     if (body.items.length > 0) return table(body.items, style) + footer(page, noun, style);
     if (page === null || page.total === 0) return `${empty}\n`;
     return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
   });
+  noteCut(context, isPart(page) ? partText(page, noun) : null);
+}
+
+/**
+ * Says on stderr that lines for programs are not all there are. JSON and YAML have the numbers, tables a line of their own.
+ * @param note null: nothing is left out.
+ */
+export function noteCut({ io, format }: CommandContext, note: string | null): void {
+  if (note !== null && (format === 'tsv' || format === 'jsonl')) io.stderr.write(`cardpoll: ${note}\n`);
+}
+
+/** Prints all pages of a list. Lines and tables appear page by page; JSON and YAML are one document, held in memory. */
+export async function printAll<Item>(
+  context: CommandContext,
+  pages: AsyncIterable<readonly Item[]>,
+  look: ListLook<Item>,
+): Promise<void> {
+  if (context.format === 'json' || context.format === 'yaml') {
+    const items: Item[] = [];
+    for await (const page of pages) items.push(...page);
+    const body = { items, page: 1, page_size: items.length, total: items.length };
+    return printAnswer(context, { body, text: JSON.stringify(body) }, () => '');
+  }
+  await writeAllAsync(context.io, blocks(context, pages, look));
+}
+
+/** Every page of a table has its own header and widths. */
+async function* blocks<Item>(
+  context: CommandContext,
+  pages: AsyncIterable<readonly Item[]>,
+  { table, empty }: ListLook<Item>,
+) {
+  let isEmpty = true;
+  for await (const items of pages) {
+    if (items.length === 0) continue;
+    const text = await rendered(context, { body: { items }, text: '' }, (body, style) =>
+      table(body.items, style),
+    );
+    yield !isEmpty && context.format === 'table' ? `\n${text}` : text;
+    isEmpty = false;
+  }
+  if (isEmpty && context.format === 'table') yield `${empty}\n`;
 }
 
 interface Page {
   readonly number: number;
   readonly pages: number;
+  readonly items: number;
   readonly total: number;
 }
 
@@ -47,26 +91,41 @@ interface Page {
 function pageOf(body: ItemsBody<unknown>): Page | null {
   const { page, page_size: size, total } = body as Partial<PageBody<unknown>>;
   if (page === undefined || size === undefined || total === undefined) return null;
-  return { number: page, pages: Math.ceil(total / size), total };
+  return { number: page, pages: Math.ceil(total / size), items: body.items.length, total };
+}
+
+function isPart(page: Page | null): page is Page {
+  return page !== null && page.items > 0 && page.pages > 1;
+}
+
+/** `20 of 38,984 changes (page 2 of 1,950): --page 3, or --all` */
+function partText({ number, pages, items, total }: Page, noun: string): string {
+  const [shown, count, last] = [items, total, pages].map((value) => value.toLocaleString('en-US'));
+  const where = number === 1 ? '' : ` (page ${number} of ${last})`;
+  const next = number < pages ? `: --page ${number + 1}, or --all` : '';
+  return `${shown} of ${count} ${noun}${where}${next}`;
 }
 
 function footer(page: Page | null, noun: string, style: Style): string {
-  if (page === null || page.pages < 2) return '';
-  const { number, pages, total } = page;
-  const next = number < pages ? `: --page ${number + 1}` : '';
-  const [shownPages, count] = [pages, total].map((value) => style.number(value).text);
-  return `${style.paint(`page ${number} of ${shownPages}, ${count} ${noun}${next}`, 'dim')}\n`;
+  return isPart(page) ? dimmed(partText(page, noun), style) : '';
+}
+
+export function dimmed(note: string, style: Style): string {
+  return sentenceLines(note, style)
+    .map((line) => `${style.paint(line, 'dim')}\n`)
+    .join('');
 }
 
 /** @returns the text that printAnswer prints. */
 export async function rendered<Body>(
-  { io, format, wide, header }: CommandContext,
+  { io, format, wide }: CommandContext,
   { body, text }: Answer<Body>,
   asTable: (body: Body, style: Style) => string,
 ): Promise<string> {
   if (format === 'yaml') return (await import('yaml')).stringify(body);
   if (format === 'jsonl') return jsonLines(body);
-  if (format === 'table') return asTable(body, await styleFor(io, { wide, header }));
+  if (format === 'table') return asTable(body, await styleFor(io, wide ? 'wide' : 'table'));
+  if (format === 'tsv') return asTable(body, await styleFor(io, 'tsv'));
   if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
   return text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -1,4 +1,5 @@
-// How values look: formatted on a terminal, plain behind a pipe. Colours go through the one shared chalk instance.
+// How values look: formatted for people, with or without a terminal, and plain in records for programs. Colours go through
+// the one shared chalk instance.
 import type { ChalkInstance } from 'chalk';
 import type { Health } from '../../domain/health.ts';
 import type { Io } from '../io.ts';
@@ -23,29 +24,43 @@ const UNITS = [
   { seconds: 1, letter: 's' },
 ] as const;
 
-/** How much room tables have, and how it is measured. */
+/** How much room there is, and how it is measured. */
 export interface Layout {
-  /** Columns of the terminal; null: as many as the table takes. */
+  /** For lists, in columns; null: as many as the table takes, so that no value is cut. */
   readonly columns: number | null;
-  /** Whether the columns are named behind a pipe too. */
-  readonly header: boolean;
+  /** For the one table of a summary, whose text has the width below; null: as many as the table takes. */
+  readonly summaryColumns: number | null;
+  /** For sentences. */
+  readonly textColumns: number;
   readonly widthOf: WidthOf;
 }
 
-const PLAIN: Layout = { columns: null, header: false, widthOf: ({ length }) => length };
-/** For a terminal that does not know its width. */
+/** For a terminal that does not know its width, and for text without a terminal. */
 const USUAL_COLUMNS = 80;
+const PLAIN: Layout = {
+  columns: null,
+  summaryColumns: null,
+  textColumns: USUAL_COLUMNS,
+  widthOf: ({ length }) => length,
+};
 /** In front of all lines of a sentence but the first. */
 const INDENT = '  ';
 
+/** `terminal` and `text` are for people, who look now or later; `records` is for programs. */
+export type Look = 'terminal' | 'text' | 'records';
+
 export class Style {
   constructor(
-    /** True on a terminal: relative times, grouped digits, symbols, headers. */
-    readonly forPeople: boolean,
+    private readonly look: Look,
     private readonly nowMs: number,
     private readonly chalk: ChalkInstance,
     readonly layout: Layout = PLAIN,
   ) {}
+
+  /** Not records for programs: headers, grouped digits, symbols, sentences. */
+  get forPeople(): boolean {
+    return this.look !== 'records';
+  }
 
   text(value: string | number | null, colour?: Colour): Cell {
     const text = value === null || value === '' ? NOTHING : plainText(String(value));
@@ -69,10 +84,10 @@ export class Style {
     return { text: value ? 'yes' : 'no' };
   }
 
-  /** @param value RFC 3339. */
+  /** Relative on a terminal only: a mail or a file is read later. @param value RFC 3339. */
   time(value: string | null): Cell {
     if (value === null) return { text: NOTHING };
-    if (!this.forPeople) return { text: value };
+    if (this.look !== 'terminal') return { text: value };
     return { text: relativeTime(value, this.nowMs) };
   }
 
@@ -98,29 +113,34 @@ export class Style {
   }
 }
 
-interface StyleOptions {
-  /** Tables in full, however wide. */
-  readonly wide?: boolean;
-  readonly header?: boolean;
+/** The style for stdout. It has colours only on a terminal, and not with NO_COLOR. */
+export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table'): Promise<Style> {
+  const isTerminal = io.stdout.isTTY === true;
+  const { default: chalk } = await import('chalk');
+  const wanted = isTerminal && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
+  chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
+  if (format === 'tsv') return new Style('records', io.clock.now(), chalk);
+  const { widthOf } = await import('./width.ts');
+  const room = isTerminal ? io.stdout.columns || USUAL_COLUMNS : columnsOf(io);
+  const textColumns = room ?? USUAL_COLUMNS;
+  const [columns, summaryColumns] = format === 'wide' ? [null, null] : [room, textColumns];
+  const layout = { columns, summaryColumns, textColumns, widthOf };
+  return new Style(isTerminal ? 'terminal' : 'text', io.clock.now(), chalk, layout);
 }
 
-/** The style for stdout. It has colours only on a terminal, and not with NO_COLOR. */
-export async function styleFor(io: Io, { wide = false, header = false }: StyleOptions = {}): Promise<Style> {
-  const forPeople = io.stdout.isTTY === true;
-  const { default: chalk } = await import('chalk');
-  const wanted = forPeople && (io.env.NO_COLOR ?? '') === '' && io.env.TERM !== 'dumb';
-  chalk.level = wanted ? (Math.max(1, chalk.level) as typeof chalk.level) : 0;
-  if (!forPeople) return new Style(false, io.clock.now(), chalk, { ...PLAIN, header });
-  const { widthOf } = await import('./width.ts');
-  const columns = wide ? null : io.stdout.columns || USUAL_COLUMNS;
-  return new Style(true, io.clock.now(), chalk, { columns, header, widthOf });
+/** The width that a program which shows our output on its own screen has set, such as watch; null: none. */
+function columnsOf({ env }: Io): number | null {
+  const columns = Number(env.COLUMNS);
+  return Number.isInteger(columns) && columns > 0 ? columns : null;
 }
 
 /** A sentence broken at its words. @param before is printed in front of it, unchanged. */
 export function sentenceLines(text: string, { layout }: Style, before = ''): string[] {
-  const room = layout.columns === null ? null : layout.columns - INDENT.length;
-  const lines = wordWrap(`${before}${plainText(text)}`, room, layout.widthOf);
-  return lines.map((line, index) => (index === 0 ? line : `${INDENT}${line}`));
+  const said = before.trimStart();
+  const blanks = before.slice(0, before.length - said.length);
+  const room = layout.textColumns - Math.max(INDENT.length, blanks.length);
+  const lines = wordWrap(`${said}${plainText(text)}`, room, layout.widthOf);
+  return lines.map((line, index) => `${index === 0 ? blanks : INDENT}${line}`);
 }
 
 /** `12s ago`, `in 5m`. @param time RFC 3339. */

@@ -1,5 +1,5 @@
-// Tables as text. A terminal gets aligned columns under a header, as many as it has room for. A pipe gets one record a
-// line, with all values, separated by tabs. Neither has borders.
+// Tables as text: aligned columns under a header, on a terminal as many as it has room for; or one record a line with all
+// values, separated by tabs. Neither has borders.
 import { type ColumnRules, layTable } from './columns.ts';
 import { type Cell, type Style, sentenceLines } from './style.ts';
 
@@ -17,13 +17,11 @@ export function renderTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   style: Style,
+  room: number | null = style.layout.columns,
 ): string {
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const header = columns.map(({ header: text }): Cell => ({ text, tone: 'bold' }));
-  if (!style.forPeople) {
-    const records = style.layout.header ? [header, ...cells] : cells;
-    return lines(records.map((row) => row.map(({ text }) => text).join('\t')));
-  }
+  if (!style.forPeople) return lines(cells.map((row) => row.map(({ text }) => text).join('\t')));
   const rules = columns.map(({ drop = LAST, least }, at): ColumnRules => {
     const isRight = cells.some((row) => row[at]?.align === 'right');
     return isRight ? { align: 'right', drop, least } : { drop, least: least ?? A_WORD };
@@ -31,7 +29,7 @@ export function renderTable<Row>(
   const laid = layTable(
     rules,
     [header, ...cells].map((row) => row.map((cell) => [cell])),
-    style.layout,
+    { columns: room, widthOf: style.layout.widthOf },
   );
   const shown = laid.lines.map((line) =>
     line

@@ -6,7 +6,7 @@ import type { AuditFilter } from '../../../src/store/ports/records/audit-records
 import { describeRecordStore } from './stores.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');
-const ALL = { sinceMs: null, untilMs: null, actor: null, action: null };
+const ALL = { sinceMs: null, untilMs: null, actor: null, action: null, object: null };
 const calendar = new MonthCalendar('Asia/Shanghai');
 
 function entry(fields: Partial<AuditEntry> = {}): AuditEntry {
@@ -72,6 +72,12 @@ describeRecordStore('audit', (db) => {
     expect(await objects({ action: '%' })).toEqual([]);
     const { items, total } = await db.store.audit.list(ALL, { offset: 1, limit: 2 });
     expect([items.map(({ object }) => object), total]).toEqual([['d', 'b'], 5]);
+  });
+
+  it('lists by object, or by the first word of it', async () => {
+    await append(entry({ object: 'card 8' }), entry({ object: 'card 80' }), entry({ object: 'cards' }));
+    expect(await objects({ object: 'card 8' })).toEqual(['card 8']);
+    expect(await objects({ object: 'card' })).toEqual(['card 80', 'card 8']);
   });
 
   it.each([

@@ -50,7 +50,7 @@ describeRecordStore('stops', (db) => {
     await addCards(db.store, 2);
     const mark = await db.store.cards.changeMark();
     await db.store.stops.claim(1, MONTH, HOUR_MS, UNLIMITED);
-    const all = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop' };
+    const all = { sinceMs: null, untilMs: null, actor: null, action: 'card.stop', object: null };
     const entries = async () => (await db.store.audit.list(all, { offset: 0, limit: 100 })).items;
     const known = (await entries()).length;
     const entry = await db.store.stops.complete(1, MONTH);

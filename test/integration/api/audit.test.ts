@@ -42,7 +42,7 @@ async function send(
   });
 }
 
-const NO_FILTER = { sinceMs: null, untilMs: null, actor: null, action: null };
+const NO_FILTER = { sinceMs: null, untilMs: null, actor: null, action: null, object: null };
 /** The entries since `count` of them were there, oldest first. */
 async function entries() {
   const { items } = await api.records.audit.list(NO_FILTER, { offset: 0, limit: 1_000 });

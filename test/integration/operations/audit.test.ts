@@ -57,7 +57,10 @@ function over(records: Partial<AuditDependencies['records']> = {}): Audit {
 
 /** Of this test, the newest first. */
 const read = (page: number, pageSize: number, filter: Partial<AuditFilter> = {}) =>
-  audit.list({ sinceMs: startMs, untilMs: null, actor: null, action: null, ...filter }, { page, pageSize });
+  audit.list(
+    { sinceMs: startMs, untilMs: null, actor: null, action: null, object: null, ...filter },
+    { page, pageSize },
+  );
 const kept = async (filter?: Partial<AuditFilter>) => (await read(1, 100, filter)).items;
 
 const actions = async () => (await kept()).map(({ action }) => action);

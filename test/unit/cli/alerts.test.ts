@@ -55,7 +55,7 @@ const CREATE = ['alerts', 'rules', 'create', '--name', 'n', '--task', 'package']
 describe('alerts rules', () => {
   it.each([[['alerts', 'rules']], [['alerts', 'rules', 'list']]])('%j lists them', async (argv) => {
     const { env, requests } = await daemonThatSays(json(page([RULE])));
-    const { code, stdout } = await cli(argv, { env });
+    const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe('3\t积压 [31m\trealname\tqueue_backlog > 50000\t300\twebhook\tenabled\n');
     expect(requests[0]?.line).toBe('GET /api/admin/polling-alert-rules?page=1&page_size=100');
@@ -64,7 +64,7 @@ describe('alerts rules', () => {
   it('shows one, and as JSON exactly what the API answered', async () => {
     const { env } = await daemonThatSays(json(RULE));
     expect((await cli(['alerts', 'rules', 'show', '3'], { env })).stdout).toContain(
-      'webhook URL\thttps://hooks.example/x\n',
+      'webhook URL         https://hooks.example/x\n',
     );
     expect((await cli(['alerts', 'rules', 'show', '3', '--json'], { env })).stdout).toBe(
       `${JSON.stringify(RULE)}\n`,
@@ -197,7 +197,9 @@ describe('alerts rules', () => {
 describe('alerts history', () => {
   it('shows what fired and how the webhook went', async () => {
     const { env, requests } = await daemonThatSays(json(page([ALERT])));
-    const { stdout } = await cli(['alerts', 'history', '--rule-id', '3', '--page', '2'], { env });
+    const { stdout } = await cli(['alerts', 'history', '--rule-id', '3', '--page', '2', '-o', 'tsv'], {
+      env,
+    });
     expect(stdout).toBe(
       '12\t3 积压\tpackage\tsuccess_rate < 90 %\t89.12\t2026-11-21T09:58:00.000Z\tfiring\tno\t-\tfired delivered after 2\n',
     );
@@ -240,7 +242,7 @@ describe('what an on-call does', () => {
     ],
   ])('%j sends what it says', async (argv, body, line) => {
     const { env, requests } = await daemonThatSays(json(body));
-    const { code, stdout } = await cli(argv, { env });
+    const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env });
     expect([code, requests.map((request) => request.line)]).toEqual([0, [line]]);
     expect(stdout).toMatch(/^(12|5)\t.*\n$/);
     expect(stdout).not.toContain('\u001b');
@@ -276,7 +278,7 @@ describe('what an on-call does', () => {
     const { env, requests } = await daemonThatSays((request, response) =>
       json(request.line.startsWith('GET') ? RULE : trial)(request, response),
     );
-    const outcome = await cli(['alerts', 'test', '3'], { env });
+    const outcome = await cli(['alerts', 'test', '3', '-o', 'tsv'], { env });
     expect(outcome).toMatchObject({ code, stdout: expect.stringMatching(shown) });
     expect(requests.at(-1)?.line).toBe('POST /api/admin/polling-alert-rules/3/test');
   });
@@ -318,7 +320,7 @@ describe('alerts recommended', () => {
 
   it('shows which are missing, and creates nothing', async () => {
     const { env, requests } = await daemon([present]);
-    const { code, stdout } = await cli(['alerts', 'recommended'], { env });
+    const { code, stdout } = await cli(['alerts', 'recommended', '-o', 'tsv'], { env });
     expect(code).toBe(0);
     expect(stdout.split('\n').filter((line) => line.includes('missing'))).toHaveLength(missing.length);
     expect(stdout).toContain('Queue backlog: realname\tqueue_backlog > 50000\tpresent\twebhook\t3\n');

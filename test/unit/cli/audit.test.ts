@@ -55,7 +55,17 @@ describe('a change', () => {
 
 it('asks for what was typed and shows who, what and from what', async () => {
   const { env, requests } = await daemonThatSays(page(ENTRY));
-  const argv = ['audit', '--since', '2026-11-21T08:00:00Z', '--actor', 'anna', '--action', 'concurrency'];
+  const argv = [
+    'audit',
+    '--since',
+    '2026-11-21T08:00:00Z',
+    '--actor',
+    'anna',
+    '--action',
+    'concurrency',
+    '--object',
+    'card 8',
+  ];
   const { code, stdout } = await cli(argv, { env, tty: true, columns: 80 });
   expect(code).toBe(0);
   const query = new URL(requests[0]?.line.split(' ')[1] ?? '', 'http://x').searchParams;
@@ -63,6 +73,7 @@ it('asks for what was typed and shows who, what and from what', async () => {
     since: '2026-11-21T08:00:00.000Z',
     actor: 'anna',
     action: 'concurrency',
+    object: 'card 8',
     page: '1',
     page_size: '20',
   });
@@ -74,4 +85,52 @@ it('says what to type when nothing matches', async () => {
   expect((await cli(['audit', '--since', '1h'], { env, tty: true })).stdout).toBe(
     'no change matches: cardpoll audit shows all\n',
   );
+});
+
+describe('--all', () => {
+  const START = Date.parse('2026-11-21T09:00:00Z');
+  /** As the daemon answers: newest first, before `until`, in pages. */
+  async function daemonWith(changes: readonly { id: number; atMs: number }[]) {
+    const entries = changes
+      .map(({ id, atMs }) => ({ ...ENTRY, id, at: new Date(atMs).toISOString() }))
+      .sort((one, other) => Date.parse(other.at) - Date.parse(one.at) || other.id - one.id);
+    return daemonThatSays((request, response) => {
+      const query = new URL(request.line.split(' ')[1] ?? '', 'http://x').searchParams;
+      const until = query.get('until');
+      const matching = entries.filter(({ at }) => until === null || at < until);
+      const [number, size] = [Number(query.get('page')), Number(query.get('page_size'))];
+      const items = matching.slice((number - 1) * size, number * size);
+      json({ items, page: number, page_size: size, total: matching.length })(request, response);
+    });
+  }
+
+  it.each<[string, (id: number) => number]>([
+    ['at different times', (id) => START + id],
+    ['of the same millisecond', () => START],
+    ['in bursts of 150', (id) => START + Math.floor(id / 150)],
+  ])('shows every change once, newest first: 430 changes %s', async (_, atMs) => {
+    const ids = Array.from({ length: 430 }, (__, at) => at + 1);
+    const { env } = await daemonWith(ids.map((id) => ({ id, atMs: atMs(id) })));
+    const { stdout, stderr } = await cli(['audit', '--all', '-o', 'jsonl'], { env });
+    const shown = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(shown).toEqual(ids.toReversed());
+    expect(stderr).toBe('');
+    expect(JSON.parse((await cli(['audit', '--all', '--json'], { env })).stdout)).toMatchObject({
+      total: 430,
+    });
+    const table = (await cli(['audit', '--all'], { env })).stdout;
+    expect(table.match(/^AT .*WHO/gm)?.length).toBeGreaterThanOrEqual(5);
+    expect(table.match(/ anna /g)).toHaveLength(430);
+  });
+
+  it('of nothing says so', async () => {
+    const { env } = await daemonWith([]);
+    expect(await cli(['audit', '--all'], { env })).toMatchObject({
+      code: 0,
+      stdout: 'nothing has been changed yet\n',
+    });
+  });
 });

@@ -20,7 +20,13 @@ const PAUSE = {
   since: '2026-11-21T10:00:00.000Z',
   until: '2026-11-21T10:10:00.000Z',
 };
-const LIMIT = { task_type: 'realname', max_concurrency: 150, current: 12 };
+const LIMIT = {
+  task_type: 'realname',
+  max_concurrency: 150,
+  current: 12,
+  effective_concurrency: 150,
+  reason: null,
+};
 
 /** What the commands read that ask before they overload a fleet. */
 function readings(line: string): unknown {
@@ -333,7 +339,7 @@ describe('concurrency reset', () => {
     expect(refused).toMatchObject({ code: 64, stdout: '' });
     expect(refused.stderr).toContain('--yes');
     expect(sent(requests)).toBe(0);
-    expect(await cli([...reset, '--yes'], { env })).toEqual({
+    expect(await cli([...reset, '--yes', '-o', 'tsv'], { env })).toEqual({
       code: 0,
       stdout: 'realname\t12\t0\n',
       stderr: '',
@@ -369,7 +375,7 @@ describe('cards import', () => {
     ['cards.txt', '\n {"card_id":1,"iccid":"89860012345678901234"}\n', 'application/x-ndjson'],
   ])('sends %s as it is and detects its format from its content', async (name, content, type) => {
     const { env, requests } = await daemonThatSays(json({ ...rejected, rejected: 0, errors: [] }));
-    const { code, stdout } = await cli(['cards', 'import', file(name, content)], { env });
+    const { code, stdout } = await cli(['cards', 'import', file(name, content), '-o', 'tsv'], { env });
     expect(code).toBe(0);
     expect(stdout).toBe('received\t2\ninserted\t1\nupdated\t0\nunchanged\t0\nrejected\t0\n');
     expect(requests[0]).toMatchObject({ line: 'POST /api/admin/cards/import', body: content });
@@ -392,7 +398,7 @@ describe('cards import', () => {
     const { code, stdout, stderr } = await cli(['cards', 'import', file('bad.csv', 'card_id\n')], { env });
     expect(code).toBe(65);
     expect(stderr).toBe('line 3: iccid must be 18 to 22 digits\n');
-    expect(stdout).toContain('rejected\t1\n');
+    expect(stdout).toContain('rejected   1\n');
   });
 
   it('draws progress on a terminal only', async () => {
@@ -476,7 +482,7 @@ describe('launched commands', () => {
     const { code, stdout, stderr } = await cli(['demo'], { launchers: { demo } });
     expect(code).toBe(0);
     expect(stderr).toContain(`API on ${daemon.url}, logs in /tmp/demo-logs;`);
-    expect(stdout).toMatch(/^alert .*realname /);
+    expect(stdout).toMatch(/^✖ alert .*realname /);
   });
 
   it('show migrations, 1 while some are missing', async () => {
@@ -492,7 +498,10 @@ describe('launched commands', () => {
       return { applied: [], migrations };
     };
     const env = { CARDPOLL_DATABASE_URL: 'postgres://poll:se:cr@et@db/cardpoll?password=x' };
-    const { code, stdout, stderr } = await cli(['migrate', 'status'], { env, launchers: { migrate } });
+    const { code, stdout, stderr } = await cli(['migrate', 'status', '-o', 'tsv'], {
+      env,
+      launchers: { migrate },
+    });
     expect(code).toBe(1);
     expect(stderr).toBe('database: postgres://poll@db/cardpoll\n');
     expect(stdout).toBe(

@@ -108,7 +108,7 @@ describe('cleanup preview', () => {
     expect((await cli(['cleanup', 'preview'], { env, tty: true })).stdout).toMatch(
       /usage_records .*~2,000,000/,
     );
-    expect((await cli(['cleanup', 'preview'], { env })).stdout).toBe(
+    expect((await cli(['cleanup', 'preview', '-o', 'tsv'], { env })).stdout).toBe(
       '1\tusage_records\t180\t2026-05-25T10:00:00.000Z\t2000000\n6\tcard_stops\t365\t2025-11-21T10:00:00.000Z\t5\n',
     );
   });
@@ -119,7 +119,7 @@ it.each([
   [409, { title: 'Conflict', detail: 'no cleanup is running' }, 1, /^$/, /no cleanup is running/],
 ])('cancel: an answer %i %j is exit code %i', async (status, body, code, stdout, stderr) => {
   const { env, requests } = await daemonThatSays(json(body, status));
-  const outcome = await cli(['cleanup', 'cancel'], { env });
+  const outcome = await cli(['cleanup', 'cancel', '-o', 'tsv'], { env });
   expect(outcome).toEqual({
     code,
     stdout: expect.stringMatching(stdout),

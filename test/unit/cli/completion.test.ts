@@ -31,7 +31,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cardpoll; printf '%s\\n' "\${COMPREP
     [['--debug', 'concurrency', 'set', 'real'], ['realname']],
     [
       ['stats', '-o', ''],
-      ['table', 'wide', 'json', 'jsonl', 'yaml'],
+      ['table', 'wide', 'tsv', 'json', 'jsonl', 'yaml'],
     ],
     [
       ['-o', 'js'],

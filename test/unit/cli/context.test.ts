@@ -39,7 +39,7 @@ describe('the file', () => {
       },
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await context('list')).stdout).toBe(
+    expect((await context('list', '-o', 'tsv')).stdout).toBe(
       `lab\tno\thttp://lab:7480\t-\nprod\tyes\thttps://poll.example\t${tokenFile}\n`,
     );
   });
@@ -49,7 +49,7 @@ describe('the file', () => {
     await context('add', 'lab', '--url', 'http://lab');
     expect((await context('use', 'lab')).stderr).toBe('lab is in use\n');
     expect((await context('remove', 'lab')).stderr).toBe('no context is in use\n');
-    expect((await context()).stdout).toBe('prod\tno\thttp://prod\t-\n');
+    expect((await context('-o', 'tsv')).stdout).toBe('prod\tno\thttp://prod\t-\n');
   });
 
   it.each([

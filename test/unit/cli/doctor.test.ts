@@ -35,7 +35,7 @@ const WELL = { ...OVERVIEW, version: VERSION, health: 'normal', health_reasons: 
 
 it('ends with 0 when nothing failed; warnings are no failure', async () => {
   const { env } = await daemonThatSays(json(WELL));
-  const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS, SKEW) });
+  const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env, launchers: examined(REDIS, SKEW) });
   expect(stdout).toBe(
     'configuration\tok\tvalid\t-\t-\nredis\tok\tanswers\t-\t-\n' +
       'redis clock\twarning\t+2000 ms against this machine\tsynchronise with\ttimedatectl set-ntp true\n' +
@@ -47,7 +47,7 @@ it('ends with 0 when nothing failed; warnings are no failure', async () => {
 it('says where only the daemon can be asked that no card is stopped', async () => {
   const stops = { ...OVERVIEW.stops, mode: 'observe', observed: 28 };
   const { env } = await daemonThatSays(json({ ...WELL, stops }));
-  const { code, stdout } = await cli(['doctor'], { env });
+  const { code, stdout } = await cli(['doctor', '-o', 'tsv'], { env });
   expect(code).toBe(0);
   expect(stdout).toContain(
     'stop mode\twarning\tobserve: no card is stopped, 28 would have been\t-\tcardpoll stops list --state observed\n',
@@ -58,7 +58,7 @@ it('says where only the daemon can be asked that no card is stopped', async () =
 
 it('ends with 1 when the fleet is not well, and says why and what to type', async () => {
   const { env } = await daemonThatSays(json(OVERVIEW));
-  const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS) });
+  const { code, stdout } = await cli([...argv, '-o', 'tsv'], { env, launchers: examined(REDIS) });
   expect(code).toBe(1);
   expect(stdout).toContain(
     'paused\tfailed\tpackage: paused for 60 s more by gateway: HTTP 429 (since 2026-11-21T09:58Z)\t-\tcardpoll resume package\n',

@@ -154,7 +154,7 @@ describe('the command line', () => {
     [['configs', 'set', '3', '--carrier-id', '7', '--all-carriers'], /contradict/],
     [['configs', 'create', '--name', 'x'], /--task.*not specified.*cardpoll configs create --help/],
     [['cleanup', 'set-retention', '3', 'long'], /"long" is not a whole number/],
-    [['stats', '-o', 'xml'], /"xml" is none of table, wide, json, jsonl, yaml/],
+    [['stats', '-o', 'xml'], /"xml" is none of table, wide, tsv, json, jsonl, yaml/],
     [['gateway', 'simulate', '--listen', '8090'], /is not host:port/],
     [['gateway'], /a command is missing.*cardpoll gateway --help/],
     [[], /a command is missing.*cardpoll --help/],

@@ -85,9 +85,9 @@ it.each([[['explain', '42']], [['cards', 'show', '42', '-v']]])(
   },
 );
 
-it('is one line a task type behind a pipe, and the whole answer as JSON', async () => {
+it('has one record for each task type, and the whole answer as JSON', async () => {
   const { env } = await daemonThatSays(json(BODY));
-  const { stdout } = await cli(['explain', '42'], { env });
+  const { stdout } = await cli(['explain', '42', '-o', 'tsv'], { env });
   const rows = stdout
     .trimEnd()
     .split('\n')

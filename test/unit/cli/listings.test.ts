@@ -290,17 +290,44 @@ describe.each(LISTINGS)('%j', (argv, body) => {
   });
 });
 
-describe('behind a pipe', () => {
-  it('every value is printed in full, one record per line, with column names only for --header', async () => {
-    const { env } = await daemonThatSays(json(many(LONG_CONFIG)));
-    const { stdout } = await cli(['configs'], { env });
-    const records = stdout.trimEnd().split('\n');
+describe('without a terminal', () => {
+  const piped = async (argv: readonly string[], body: unknown, environment: Record<string, string> = {}) => {
+    const { env } = await daemonThatSays(json(body));
+    const { stdout } = await cli(argv, { env: { ...env, ...environment }, launchers: LAUNCHERS });
+    return stdout;
+  };
+  const isCut = /…/;
+
+  it.each(LISTINGS)(
+    '%j has all columns under their names, no colour, and nothing is cut',
+    async (argv, body) => {
+      const stdout = await piped(argv, body);
+      expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toContain('\t');
+      expect(stdout).not.toMatch(isCut);
+      // Only the table of a summary leaves columns out, because its text has the width of a usual terminal.
+      if (argv[0] !== 'stats' || argv.length > 1) expect(stdout).not.toContain('-o wide');
+    },
+  );
+
+  it('text has at most 80 columns, commands are whole', async () => {
+    const lines = (await piped(['stats'], LONG_OVERVIEW)).split('\n');
+    expect(lines.filter((line) => stringWidth(line) > 80)).toEqual([]);
+    expect(lines[0]).toMatch(/^✖ alert: /);
+    expect(lines).toContain('  cardpoll doctor');
+    expect(await piped(['stats', '-o', 'wide'], LONG_OVERVIEW)).toMatch(/^TASK .* FAILED$/m);
+  });
+
+  it('everything has the width that COLUMNS gives, as watch sets it', async () => {
+    const lines = (await piped(['configs'], many(LONG_CONFIG), { COLUMNS: '60' })).split('\n');
+    expect(lines.filter((line) => stringWidth(line) > 60)).toEqual([]);
+    expect(lines.join('\n')).toMatch(isCut);
+  });
+
+  it('-o tsv is one record a line without a header, every value in full', async () => {
+    const records = (await piped(['configs', '-o', 'tsv'], many(LONG_CONFIG))).trimEnd().split('\n');
     expect(records).toHaveLength(3);
     expect(records[0]?.split('\t')[1]).toBe(CJK);
-    const named = (await cli(['configs', '--header'], { env })).stdout;
-    expect(named).toBe(
-      `ID\tNAME\tTASK\tCARDS\tCARRIER\tINTERVAL\tACHIEVED\tMEMBERS\tPRIORITY\tSTATUS\n${stdout}`,
-    );
   });
 
   it('jsonl is one item a line, and json on a terminal is indented', async () => {
@@ -320,9 +347,9 @@ describe('pages', () => {
 
   it('print how many there are and how to see the next page', async () => {
     const page = { ...many(RULE), page: 1, page_size: 20, total: 53 };
-    expect(await listed(page)).toMatch(/\npage 1 of 3, 53 rules: --page 2\n$/);
-    expect(await listed({ ...page, page: 3 })).toMatch(/\npage 3 of 3, 53 rules\n$/);
-    expect(await listed({ ...page, total: 3 })).not.toMatch(/page 1/);
+    expect(await listed(page)).toMatch(/\n3 of 53 rules: --page 2, or --all\n$/);
+    expect(await listed({ ...page, page: 3 })).toMatch(/\n3 of 53 rules \(page 3 of 3\)\n$/);
+    expect(await listed({ ...page, total: 3 })).not.toMatch(/ of 3 rules/);
   });
 
   it('that do not exist, and empty lists, say so', async () => {
@@ -333,8 +360,17 @@ describe('pages', () => {
     );
   });
 
-  it('give nothing to a pipe where there is nothing', async () => {
+  it('say on stderr that lines for programs are not all', async () => {
+    const { env } = await daemonThatSays(json({ ...many(RULE), page: 1, page_size: 20, total: 38_984 }));
+    const said = async (format: string) => (await cli(['alerts', 'rules', '-o', format], { env })).stderr;
+    expect(await said('tsv')).toBe('cardpoll: 3 of 38,984 rules: --page 2, or --all\n');
+    expect(await said('jsonl')).toBe('cardpoll: 3 of 38,984 rules: --page 2, or --all\n');
+    expect(await said('json')).toBe('');
+    expect(await said('table')).toBe('');
+  });
+
+  it('give programs nothing where there is nothing', async () => {
     const { env } = await daemonThatSays(json({ items: [], page: 1, page_size: 20, total: 0 }));
-    expect(await cli(['alerts', 'rules'], { env })).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await cli(['alerts', 'rules', '-o', 'tsv'], { env })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });

@@ -34,9 +34,9 @@ const PAUSED_SINCE = OVERVIEW.health_reasons[0]?.since ?? '';
 const clock = (time: string) => new Date(time).toLocaleTimeString('en-GB', { timeStyle: 'short' });
 
 describe('tables', () => {
-  it('have one record a line, values between tabs and no header behind a pipe', async () => {
+  it('are one record a line with -o tsv, with tabs between the values and no header', async () => {
     const { env } = await daemonThatSays(json(OVERVIEW));
-    const { stdout } = await cli(['stats'], { env });
+    const { stdout } = await cli(['stats', '-o', 'tsv'], { env });
     expect(stdout.split('\n')).toEqual([
       'realname\tnormal\t12345\t60\t100\t55.25\t99\t120.5\t990\t10\t90\t50\t5\t7\t110\t250.5',
       'carddata\twarning\t12345\t60\t100\t55.25\t99\t50\t990\t10\t90\t50\t5\t7\t110\t250.5',
@@ -45,7 +45,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('name the carriers that fail between the reasons and the cards, on a terminal alone', async () => {
+  it('name the carriers that fail between the reasons and the cards, and for programs the cards alone', async () => {
     const at = new Date(NOW - 60_000).toISOString();
     const failing = { card_id: 42, at, reason: 'http', message: 'HTTP 500', duration_ms: 12, attempts: 3 };
     const none = { task_type: 'package', reasons: [], carriers: [], failing_cards: 0, cards: [] };
@@ -71,7 +71,7 @@ describe('tables', () => {
       ['carddata', '42', '1m ago', 'http', '3', '12', 'HTTP 500'],
       [''],
     ]);
-    const piped = await cli(['stats', 'failures'], { env });
+    const piped = await cli(['stats', 'failures', '-o', 'tsv'], { env });
     expect(piped.stdout).toBe(`carddata\t42\t${at}\thttp\t3\t12\tHTTP 500\n`);
   });
 
@@ -160,14 +160,14 @@ describe('tables', () => {
     expect(stdout).not.toContain(ESC);
   });
 
-  it('show times relative to now on a terminal and as they are behind a pipe', async () => {
+  it('show times relative to now on a terminal and as they are elsewhere', async () => {
     const { env } = await daemonThatSays(json(CARD));
     const terminal = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });
     expect(terminal.stdout).toMatch(/^realname polled +2m ago$/m);
     expect(terminal.stdout).toMatch(/^realname next +in 1h$/m);
     expect(terminal.stdout).toMatch(/^carddata polled +-$/m);
     const pipe = await cli(['cards', 'show', '42'], { env });
-    expect(pipe.stdout).toContain('realname polled\t2026-11-21T09:58:00.000Z\n');
+    expect(pipe.stdout).toContain('realname polled     2026-11-21T09:58:00.000Z\n');
   });
 
   it('count wide characters twice and let no name steer the terminal', async () => {
@@ -306,7 +306,7 @@ it('concurrency advise applies the recommended limits and explains it with what 
   const { env } = await daemonThatSays((request, response) =>
     json(request.line.endsWith('/polling-concurrency') ? LIMITS : { ...OVERVIEW, tasks })(request, response),
   );
-  const { stdout } = await cli(['concurrency', 'advise'], { env });
+  const { stdout } = await cli(['concurrency', 'advise', '-o', 'tsv'], { env });
   expect(stdout.trimEnd().split('\n')).toEqual([
     'realname\t99\t50\t100-200\traise\tno curve yet: the limit was never reached',
     'carddata\t500\t100\t50-100\tkeep\tmore than 60 gains nothing: 1180/s in 50 ms at 60, ' +

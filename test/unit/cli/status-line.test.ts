@@ -5,7 +5,7 @@ import { statusLine } from '../../../src/cli/output/status-line.ts';
 import { Style } from '../../../src/cli/output/style.ts';
 import { OVERVIEW } from './bodies.ts';
 
-const style = new Style(true, 0, new Chalk({ level: 0 }));
+const style = new Style('terminal', 0, new Chalk({ level: 0 }));
 
 interface Numbers {
   readonly health?: OverviewBody['health'];

@@ -10,7 +10,7 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../../../domain/alerts/alert-rule.ts';
-import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../../domain/page.ts';
+import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
@@ -19,10 +19,11 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
 import { type Change, printChange } from '../../output/change.ts';
-import { printAnswer, printList } from '../../output/print.ts';
+import { printAnswer } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
-import { pageOptions } from '../../page-options.ts';
+import { type PageOptions, pageOptions } from '../../page-options.ts';
+import { showPages } from '../../pages.ts';
 import { readSecretFile } from '../../secret-file.ts';
 
 export const RULE: ArgumentSpec = {
@@ -78,14 +79,15 @@ function ruleOptions(required: boolean): readonly OptionSpec[] {
   ];
 }
 
-async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
-  const answer = await ask(context, 'reading alert rules', (client) => client.alertRules(page, pageSize));
-  await printList(context, answer, {
+function list(context: CommandContext, options: PageOptions): Promise<number> {
+  return showPages(context, options, {
+    label: 'reading alert rules',
+    read: (client, page, pageSize) => client.alertRules(page, pageSize),
+    keyOf: ({ id }) => id,
     table: ruleTable,
     noun: 'rules',
     empty: 'no rules yet: cardpoll alerts recommended --apply',
   });
-  return EXIT_OK;
 }
 
 function find(context: CommandContext, given: string): Promise<AlertRuleBody> {
@@ -272,12 +274,12 @@ function contradiction(flags: string): CardpollError {
   return new CardpollError('usage', 'contradiction', `${flags} contradict each other: keep one`);
 }
 
-export const rules = defineCommand<[], Partial<PageRequest>>({
+export const rules = defineCommand<[], unknown>({
   name: 'rules',
   summary: 'Show and change the alert rules (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand<[], PageRequest>({
+    defineCommand<[], PageOptions>({
       name: 'list',
       summary: 'Show all alert rules',
       examples: EXAMPLES,

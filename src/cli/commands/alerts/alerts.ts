@@ -1,19 +1,17 @@
 // `cardpoll alerts`: rules, fired alerts, acknowledgements, silences, webhooks, and the recommended rules.
 import { integer, oneOf } from '../../../config/kinds.ts';
 import { ALERT_STATES, type AlertState } from '../../../domain/alerts/alert-rule.ts';
-import { type PageRequest, RECORD_ID_BOUNDS } from '../../../domain/page.ts';
-import { ask } from '../../ask.ts';
+import { RECORD_ID_BOUNDS } from '../../../domain/page.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
-import { printList } from '../../output/print.ts';
 import { historyTable } from '../../output/reports/alert-tables.ts';
-import { pageOptions } from '../../page-options.ts';
+import { type PageOptions, pageOptions } from '../../page-options.ts';
+import { showPages } from '../../pages.ts';
 import { acknowledge, redeliver, test } from './alert-care.ts';
 import { rules, show } from './alert-rules.ts';
 import { silence, silences, unsilence } from './alert-silences.ts';
 import { recommended } from './alerts-recommended.ts';
 
-type HistoryOptions = PageRequest & { readonly ruleId?: number; readonly state?: AlertState };
+type HistoryOptions = PageOptions & { readonly ruleId?: number; readonly state?: AlertState };
 
 const history = defineCommand<[], HistoryOptions>({
   name: 'history',
@@ -32,20 +30,20 @@ const history = defineCommand<[], HistoryOptions>({
     { flags: '--state <state>', doc: ALERT_STATES.join(', '), kind: oneOf(ALERT_STATES) },
     ...pageOptions(20),
   ],
-  run: async (context, { options: { ruleId, state, page, pageSize } }) => {
+  run: (context, { options }) => {
+    const { ruleId, state } = options;
     const filter = {
       ...(ruleId === undefined ? {} : { rule_id: ruleId }),
       ...(state === undefined ? {} : { state }),
     };
-    const answer = await ask(context, 'reading the alert history', (client) =>
-      client.alertHistory(filter, page, pageSize),
-    );
-    await printList(context, answer, {
+    return showPages(context, options, {
+      label: 'reading the alert history',
+      read: (client, page, pageSize) => client.alertHistory(filter, page, pageSize),
+      keyOf: ({ id }) => id,
       table: historyTable,
       noun: 'alerts',
       empty: 'no alert has fired yet; to see the rules: cardpoll alerts rules',
     });
-    return EXIT_OK;
   },
 });
 

@@ -6,7 +6,7 @@ import { LIST_LIMIT_BOUNDS } from '../../../domain/page.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
-import { printAnswer } from '../../output/print.ts';
+import { dimmed, noteCut, printAnswer } from '../../output/print.ts';
 import type { Style } from '../../output/style.ts';
 import { type Column, renderTable } from '../../output/table.ts';
 import { writeAllAsync } from '../../output/write-all.ts';
@@ -69,6 +69,7 @@ export const list = defineCommand<[], ListOptions>({
   run: async (context, { options }) => {
     const body = await matching(context, queryOf(options), options);
     await printAnswer(context, { body, text: JSON.stringify(body) }, listText);
+    noteCut(context, moreText(body));
     return EXIT_OK;
   },
 });
@@ -91,11 +92,18 @@ async function matching(
   });
 }
 
-function listText({ items, next_after_id: next }: CardListBody, style: Style): string {
+function listText(body: CardListBody, style: Style): string {
+  const { items } = body;
   if (!style.forPeople) return cardTable(items, style);
   if (items.length === 0) return 'no card matches; to import cards: cardpoll cards import FILE\n';
-  const more = next === null ? '' : `${style.paint(`more: --after-id ${next}`, 'dim')}\n`;
-  return `${cardTable(items, style)}${more}`;
+  const more = moreText(body);
+  return cardTable(items, style) + (more === null ? '' : dimmed(more, style));
+}
+
+/** How many there are in all is not counted. */
+function moreText({ items, next_after_id: next }: CardListBody): string | null {
+  if (next === null) return null;
+  return `${items.length} cards, and there are more: --after-id ${next}, or all: cardpoll cards export`;
 }
 
 function cardTable(items: CardListBody['items'], style: Style): string {

@@ -1,7 +1,7 @@
 // `cardpoll configs`: which cards are polled, and how often.
 import type { ConfigBody, ConfigRequest } from '../../../api/client/client-bodies.ts';
 import { text } from '../../../config/kinds.ts';
-import { PAGE_SIZE_BOUNDS, type PageRequest } from '../../../domain/page.ts';
+import { PAGE_SIZE_BOUNDS } from '../../../domain/page.ts';
 import { CardpollError } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type ArgumentSpec, type CommandContext, defineCommand } from '../../command.ts';
@@ -9,10 +9,11 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
 import { type Change, cardCount, printChange } from '../../output/change.ts';
-import { printAnswer, printList } from '../../output/print.ts';
+import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
-import { pageOptions } from '../../page-options.ts';
+import { type PageOptions, pageOptions } from '../../page-options.ts';
+import { showPages } from '../../pages.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 import { approved } from './demand-plan.ts';
 
@@ -33,15 +34,16 @@ const EXAMPLES = [
   ['cardpoll configs delete 5', 'asks first'],
 ] as const;
 
-async function list(context: CommandContext, { page, pageSize }: PageRequest): Promise<number> {
-  const answer = await ask(context, 'reading polling configs', (client) => client.configs(page, pageSize));
-  await printList(context, answer, {
+function list(context: CommandContext, options: PageOptions): Promise<number> {
+  return showPages(context, options, {
+    label: 'reading polling configs',
+    read: (client, page, pageSize) => client.configs(page, pageSize),
+    keyOf: ({ id }) => id,
     table: configTable,
     noun: 'configs',
     empty:
       'no polling configs, so nothing is polled: cardpoll configs create --name All --task carddata --interval-seconds 1h',
   });
-  return EXIT_OK;
 }
 
 function find(context: CommandContext, given: string): Promise<ConfigBody> {
@@ -215,7 +217,7 @@ export const configs = defineCommand({
   summary: 'Show and change the polling configs (default: list)',
   examples: EXAMPLES,
   subcommands: [
-    defineCommand<[], PageRequest>({
+    defineCommand<[], PageOptions>({
       name: 'list',
       summary: 'Show all polling configs',
       examples: EXAMPLES,

@@ -1,13 +1,10 @@
 // `cardpoll stops`: lists the stops of cards. The subcommands are in the other files of this folder.
 import { oneOf } from '../../../config/kinds.ts';
-import type { PageRequest } from '../../../domain/page.ts';
 import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
-import { ask } from '../../ask.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
-import { EXIT_OK } from '../../exit-codes.ts';
-import { printList } from '../../output/print.ts';
 import { stopTable } from '../../output/reports/stop-tables.ts';
-import { pageOptions } from '../../page-options.ts';
+import { type PageOptions, pageOptions } from '../../page-options.ts';
+import { showPages } from '../../pages.ts';
 import type { PastTime } from '../../past-time.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
@@ -15,7 +12,7 @@ import { mode } from './stops-mode.ts';
 import { resume } from './stops-resume.ts';
 import { runs } from './stops-runs.ts';
 
-interface ListOptions extends PageRequest {
+interface ListOptions extends PageOptions {
   readonly state?: StopState;
   readonly since?: PastTime;
   readonly carrierId?: number;
@@ -36,21 +33,23 @@ const list = defineCommand<[], ListOptions>({
     CARRIER_OPTION,
     ...pageOptions(20),
   ],
-  run: async (context, { options: { state, since, carrierId, page, pageSize } }) => {
+  run: (context, { options }) => {
+    const { state, since, carrierId } = options;
     const filter = {
       state,
       since: since === undefined ? undefined : new Date(since(context.io.clock.now())).toISOString(),
       carrier_id: carrierId,
     };
-    const answer = await ask(context, 'reading stops', (client) => client.stops(filter, page, pageSize));
-    await printList(context, answer, {
+    return showPages(context, options, {
+      label: 'reading stops',
+      read: (client, page, pageSize) => client.stops(filter, page, pageSize),
+      keyOf: ({ card_id, month }) => `${card_id} ${month}`,
       table: stopTable,
       noun: 'stops',
       empty: Object.values(filter).some((value) => value !== undefined)
         ? 'no stop matches: cardpoll stops shows all'
         : 'no card was stopped yet',
     });
-    return EXIT_OK;
   },
 });
 

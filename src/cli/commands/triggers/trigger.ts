@@ -1,13 +1,13 @@
 // `cardpoll trigger`: manual triggers. trigger-make.ts creates them; this file lists, follows and cancels them.
 import { text } from '../../../config/kinds.ts';
-import type { PageRequest } from '../../../domain/page.ts';
 import { ask, conflictAsNegative } from '../../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
-import { printAnswer, printList } from '../../output/print.ts';
+import { printAnswer } from '../../output/print.ts';
 import { triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
-import { pageOptions } from '../../page-options.ts';
+import { type PageOptions, pageOptions } from '../../page-options.ts';
+import { showPages } from '../../pages.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
 const EXAMPLES = [
@@ -59,7 +59,7 @@ const status = defineCommand<[string], WaitOptions>({
   },
 });
 
-const list = defineCommand<[], PageRequest>({
+const list = defineCommand<[], PageOptions>({
   name: 'list',
   summary: 'Show manual triggers, newest first',
   examples: [
@@ -68,15 +68,15 @@ const list = defineCommand<[], PageRequest>({
     ['cardpoll trigger list --page 2 --page-size 100 -o json', 'further back, for programs'],
   ],
   options: pageOptions(20),
-  run: async (context, { options: { page, pageSize } }) => {
-    const answer = await ask(context, 'reading triggers', (client) => client.triggers(page, pageSize));
-    await printList(context, answer, {
+  run: (context, { options }) =>
+    showPages(context, options, {
+      label: 'reading triggers',
+      read: (client, page, pageSize) => client.triggers(page, pageSize),
+      keyOf: ({ trigger_id }) => trigger_id,
       table: triggerTable,
       noun: 'triggers',
       empty: 'no triggers yet: cardpoll trigger single --card-id 42 --task realname --wait',
-    });
-    return EXIT_OK;
-  },
+    }),
 });
 
 export const trigger: CommandSpec = {

@@ -40,7 +40,7 @@ export function previewTable(items: readonly PreviewItem[], style: Style): strin
   return renderTable(items, columns, style);
 }
 
-/** On a terminal the run and a table; behind a pipe the targets alone. */
+/** The run and a table; as records the targets alone. */
 export function progressTable(body: CleanupProgressBody, style: Style): string {
   const table = renderTable(
     body.items,

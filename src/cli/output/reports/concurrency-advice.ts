@@ -66,7 +66,7 @@ function round(value: number): number {
   return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
 }
 
-/** On a terminal the full explanations follow the table. */
+/** The explanations follow the table; in records they are its last column. */
 export function adviceText(items: readonly Advice[], style: Style): string {
   const table = renderTable(items, adviceColumns(style), style);
   if (!style.forPeople) return table;

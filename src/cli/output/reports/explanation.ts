@@ -18,9 +18,9 @@ const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colou
   held: ['✖', 'red'],
 };
 
-/** Behind a pipe one line per task type; -o json has the rest. */
+/** As records the task types alone; -o json has the rest. */
 export function explanationText(body: ExplanationBody, style: Style): string {
-  if (!style.forPeople) return body.tasks.map((task) => pipedLine(task, style)).join('');
+  if (!style.forPeople) return body.tasks.map((task) => recordOf(task, style)).join('');
   const parts = [
     cardLines(body, style),
     ...body.tasks.map((task) => taskLines(task, style)),
@@ -29,7 +29,7 @@ export function explanationText(body: ExplanationBody, style: Style): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-function pipedLine(task: TaskBody, style: Style): string {
+function recordOf(task: TaskBody, style: Style): string {
   const { task_type, state, text, command, next_due_at, last_succeeded_at } = task;
   const values = [task_type, state, text, command, next_due_at, last_succeeded_at];
   return `${values.map((value) => style.text(value).text).join('\t')}\n`;

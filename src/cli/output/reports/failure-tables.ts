@@ -19,7 +19,7 @@ interface CardRow {
   readonly card: FailuresBody['cards'][number];
 }
 
-/** On a terminal reasons, failing carriers and failing cards of each task type; behind a pipe one failing card per line. */
+/** Reasons, failing carriers and failing cards of each task type; as records the failing cards alone. */
 export function failureText(items: readonly FailuresBody[], style: Style): string {
   const cards = items.flatMap(({ task_type: task, cards: own }) => own.map((card) => ({ task, card })));
   if (!style.forPeople) return cardTable(cards, style);

@@ -1,5 +1,4 @@
-// The doctor's findings as text. Used by the doctor command. Behind a pipe one line per finding: check, status, detail, hint,
-// command.
+// The doctor's findings as text. Used by the doctor command. As records: check, status, detail, hint, command.
 import type { Finding } from '../../../domain/finding.ts';
 import { type Colour, type Style, sentenceLines } from '../style.ts';
 
@@ -14,12 +13,12 @@ const STATUS_COLUMNS = 8;
 const INDENT = '  ';
 
 export function findingText(items: readonly Finding[], style: Style): string {
-  if (!style.forPeople) return items.map((item) => pipedLine(item, style)).join('');
+  if (!style.forPeople) return items.map((item) => recordOf(item, style)).join('');
   const lines = [...items.flatMap((item) => findingLines(item, style)), summaryOf(items)];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function pipedLine({ check, status, detail, hint, command }: Finding, style: Style): string {
+function recordOf({ check, status, detail, hint, command }: Finding, style: Style): string {
   return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
 }
 

@@ -13,16 +13,16 @@ type InterfaceBody = OverviewBody['gateway']['interfaces'][number];
 const INDENT = '  ';
 const GAP = '   ';
 
-/** On a terminal heading, causes and a table; behind a pipe the task lines alone. */
+/** Heading, causes and a table; as records the task types alone. */
 export function overviewText(overview: OverviewBody, style: Style): string {
-  const table = taskTable(overview.tasks, style);
+  const { summaryColumns, textColumns, widthOf } = style.layout;
+  const table = taskTable(overview.tasks, style, summaryColumns);
   if (!style.forPeople) return table;
-  const { columns, widthOf } = style.layout;
   const capacity = capacityFacts(overview, {
     count: (value) => style.number(value).text,
     seconds: (value) => style.seconds(value).text,
   }).map((fact) => style.text(fact).text);
-  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, columns, widthOf));
+  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, textColumns, widthOf));
   const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
   return `${lines.join('\n')}\n\n${table}`;
 }

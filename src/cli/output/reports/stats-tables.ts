@@ -9,8 +9,12 @@ import type {
 import type { Cell, Style } from '../style.ts';
 import { type Column, renderFields, renderTable } from '../table.ts';
 
-export function taskTable(tasks: readonly TaskBody[], style: Style): string {
-  return renderTable(tasks, taskColumns(style), style);
+export function taskTable(
+  tasks: readonly TaskBody[],
+  style: Style,
+  columns: number | null = style.layout.columns,
+): string {
+  return renderTable(tasks, taskColumns(style), style, columns);
 }
 
 export function queueTable(queues: readonly QueueBody[], style: Style): string {
@@ -66,12 +70,11 @@ function queueColumns(style: Style): Column<QueueBody>[] {
   ];
 }
 
-/** Behind a pipe columns keep their places: new ones are added at the end. */
 function taskColumns(style: Style): Column<TaskBody>[] {
-  return style.forPeople ? terminalTaskColumns(style) : recordTaskColumns(style);
+  return style.forPeople ? readableTaskColumns(style) : recordTaskColumns(style);
 }
 
-function terminalTaskColumns(style: Style): Column<TaskBody>[] {
+function readableTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },
     { header: 'HEALTH', cell: (task) => style.health(task.health) },
@@ -90,6 +93,7 @@ function terminalTaskColumns(style: Style): Column<TaskBody>[] {
   ];
 }
 
+/** Columns of records keep their places: new ones are added at the end. */
 function recordTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },

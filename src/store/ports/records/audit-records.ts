@@ -14,6 +14,8 @@ export interface AuditFilter {
   readonly actor: string | null;
   /** An action, or the first words of several: `config` matches every `config.*`. */
   readonly action: string | null;
+  /** An object, or its first word: `card` matches every `card <id>`. */
+  readonly object: string | null;
 }
 
 export interface AuditRecords {

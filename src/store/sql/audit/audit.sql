@@ -11,7 +11,7 @@ FROM unnest($2::float8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::te
 
 -- name: audit.page
 -- One page of the entries, the newest first. $1 since and $2 until (epoch ms or NULL), $3 actor or NULL, $4 action, or the
--- word it begins with, or NULL, $5 offset, $6 rows at most.
+-- word it begins with, or NULL, $5 object, or the word it begins with, or NULL, $6 offset, $7 rows at most.
 -- Read from the end of audit_at in each month; bounds that are left open still are bounds of that index.
 SELECT id, at, actor AS name, role, address, request_id, action, object, before, after
 FROM audit
@@ -19,14 +19,16 @@ WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
   AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
   AND ($3::text IS NULL OR actor = $3::text)
   AND ($4::text IS NULL OR action = $4::text OR starts_with(action, $4::text || '.'))
+  AND ($5::text IS NULL OR object = $5::text OR starts_with(object, $5::text || ' '))
 ORDER BY at DESC, id DESC
-OFFSET $5::bigint
-LIMIT $6::integer
+OFFSET $6::bigint
+LIMIT $7::integer
 
 -- name: audit.matching
--- All entries that page selects from, for bounded-count.ts. $1 to $4 as there.
+-- All entries that page selects from, for bounded-count.ts. $1 to $5 as there.
 SELECT FROM audit
 WHERE at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
   AND at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
   AND ($3::text IS NULL OR actor = $3::text)
   AND ($4::text IS NULL OR action = $4::text OR starts_with(action, $4::text || '.'))
+  AND ($5::text IS NULL OR object = $5::text OR starts_with(object, $5::text || ' '))

@@ -22,10 +22,10 @@ export class SqlAudit implements AuditRecords {
   }
 
   async list(
-    { sinceMs, untilMs, actor, action }: AuditFilter,
+    { sinceMs, untilMs, actor, action, object }: AuditFilter,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<{ items: AuditRecord[]; total: number }> {
-    const filter = [sinceMs, untilMs, actor, action];
+    const filter = [sinceMs, untilMs, actor, action, object];
     const items = await this.client.query<AuditRecord>(SQL.page, [...filter, offset, limit]);
     const { rows: total } = await countWithin(this.client, SQL.matching.text, filter);
     return { items, total: Math.max(total, offset + items.length) };

@@ -63,7 +63,7 @@ function breaking(): Readable {
 
 /** Oldest first. */
 async function trace(): Promise<unknown[]> {
-  const filter = { sinceMs: null, untilMs: null, actor: actor.name, action: null };
+  const filter = { sinceMs: null, untilMs: null, actor: actor.name, action: null, object: null };
   const { items } = await stores.records.audit.list(filter, { offset: 0, limit: 10 });
   return items.toReversed().map(({ action, object, before, after }) => ({ action, object, before, after }));
 }
