@@ -7,6 +7,7 @@ import type { Card } from './domain/cards/card.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { type Finding, failed, ok, unknown, warning } from './domain/finding.ts';
 import { WebhookTester } from './engine/alerts/webhook-tester.ts';
+import { gatewayRemedy } from './gateway/gateway-remedy.ts';
 import { probeProfile } from './gateway/profile-probe.ts';
 import { examine, examineEmbedded, type Stores } from './operations/doctor/examine.ts';
 import { failure } from './operations/doctor/finding.ts';
@@ -95,7 +96,7 @@ async function gatewayFindings(
   try {
     const calendar = new MonthCalendar(timeZone);
     const results = await probeProfile(gateway, await someCards(records), systemClock, calendar);
-    return results.map(({ interface: name, outcome, detail }) => {
+    return results.map(({ interface: name, outcome, failure: kind, detail }) => {
       const check = `gateway ${name}`;
       if (outcome === 'answers') return ok(check, detail);
       if (outcome === 'unclear') {
@@ -104,11 +105,8 @@ async function gatewayFindings(
           command: 'cardpoll cards import FILE',
         });
       }
-      const judge = outcome === 'refused' ? warning : failed;
-      return judge(check, detail, {
-        hint: 'compare gateway.url, its credentials and gateway.interfaces with what the gateway offers',
-        command: `curl -si ${gateway.url}`,
-      });
+      const judge = outcome === 'fails' ? failed : warning;
+      return judge(check, detail, gatewayRemedy(kind, gateway.url));
     });
   } catch (error) {
     return [failure('gateway', error)];

@@ -5,6 +5,7 @@ import { type Finding, failed, ok, reasonFinding, warning } from '../domain/find
 import { CardpollError } from '../platform/errors.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
+import { tempered } from './passing-reasons.ts';
 import { VERSION } from './version.ts';
 
 const CHECK = 'daemon';
@@ -25,8 +26,8 @@ export async function daemonFindings(context: CommandContext, start: string | nu
   if (unusable !== null) return { answers: false, items: [unusable] };
   try {
     const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
-    const { version, health, health_reasons, workers, stops } = body;
-    const reasons = health_reasons.map((reason) =>
+    const { version, health, workers, stops } = body;
+    const reasons = tempered(body).map((reason) =>
       reasonFinding({ ...reason, since: momentOf(reason.since) }),
     );
     return {

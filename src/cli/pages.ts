@@ -6,8 +6,8 @@ import { PAGE_SIZE_BOUNDS } from '../domain/page.ts';
 import { ask } from './ask.ts';
 import type { CommandContext } from './command.ts';
 import { EXIT_OK } from './exit-codes.ts';
+import type { PageOptions } from './options/page-options.ts';
 import { type ListLook, printAll, printList } from './output/print.ts';
-import type { PageOptions } from './page-options.ts';
 
 type ReadPage<Item> = (client: ApiClient, page: number, pageSize: number) => Promise<Answer<PageBody<Item>>>;
 

@@ -79,13 +79,29 @@ export async function loadClientConfig(inputs: ConfigInputs): Promise<ClientConf
   // The token of a context is sent to its own daemon only, never to one that --url or CARDPOLL_URL names.
   const context = reader.isSet(SETTINGS.client.url) ? null : await currentContext(inputs.env);
   const config = {
-    url: context?.url ?? reader.read(SETTINGS.client.url),
+    url: context?.url ?? daemonUrl(reader),
     context: context?.name ?? null,
     token: reader.read(SETTINGS.client.token) ?? readTokenFile(reader, context),
     timeoutMs: reader.read(SETTINGS.client.timeoutMs),
   };
   reader.finish();
   return Object.freeze(config);
+}
+
+/** Without a URL of its own: where the daemon with the same configuration listens. */
+function daemonUrl(reader: SettingReader): string {
+  const { listen } = SETTINGS.instance;
+  if (reader.isSet(SETTINGS.client.url) || !reader.isSet(listen)) return reader.read(SETTINGS.client.url);
+  const { host, port } = reader.read(listen);
+  const scheme = reader.isSet(SETTINGS.tls.cert) ? 'https' : 'http';
+  return `${scheme}://${ownAddress(host)}:${port}`;
+}
+
+/** An address for all interfaces cannot be called everywhere; the loopback address of the same family can. */
+function ownAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 async function currentContext(env: ConfigInputs['env']): Promise<Context | null> {

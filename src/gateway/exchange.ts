@@ -121,6 +121,8 @@ function lateError(): GatewayError {
 /** @param sent whether there was a connection */
 function transportError(cause: Error, sent: boolean): GatewayError {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const message = messageOf(cause);
+  const said = message.includes(code) ? message : `${code} ${message}`.trim();
   if (cause instanceof errors.ClientDestroyedError || cause instanceof errors.ClientClosedError) {
     return new GatewayError('aborted', 'the gateway client was closed', { cause });
   }
@@ -128,9 +130,8 @@ function transportError(cause: Error, sent: boolean): GatewayError {
     cause instanceof errors.HTTPParserError ||
     cause instanceof errors.HeadersOverflowError ||
     cause instanceof errors.ResponseContentLengthMismatchError;
-  if (unreadable)
-    return new GatewayError('malformed', `not HTTP: ${code} ${messageOf(cause)}`.trim(), { cause });
-  return new GatewayError(sent ? 'network' : 'connect', `${code} ${messageOf(cause)}`.trim(), { cause });
+  if (unreadable) return new GatewayError('malformed', `not HTTP: ${said}`, { cause });
+  return new GatewayError(sent ? 'network' : 'connect', said, { cause });
 }
 
 /** Share of the calls in flight that may be slow while the limit is used up. */

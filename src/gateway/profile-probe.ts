@@ -1,5 +1,5 @@
-// Checks that the gateway speaks the configured profile: calls every read-only interface for a card. Used by the doctor.
-// Stops no card, and shows no credentials.
+// Checks that the gateway speaks the configured profile: calls every read-only interface for a card, and once more as long
+// as the calls disagree. Used by the doctor. Stops no card, and shows no credentials.
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { INTERFACE_NAMES, INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
@@ -7,20 +7,28 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import { silentLogger } from '../platform/logger.ts';
 import { GatewayClient } from './client.ts';
-import { type CalledCard, GatewayError } from './gateway.ts';
+import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
 
 const READING = INTERFACE_NAMES.filter((name) => INTERFACES[name].answer !== null);
 
 interface ProbeResult {
   readonly interface: InterfaceName;
-  /** refused: it speaks the profile, but takes no calls now. unclear: it did not know the card, so nothing is certain. */
-  readonly outcome: 'answers' | 'refused' | 'fails' | 'unclear';
+  /**
+   * refused: it speaks the profile, but takes no calls now. sometimes: most of several calls succeed. unclear: it did not
+   * know the card, so nothing is certain.
+   */
+  readonly outcome: 'answers' | 'sometimes' | 'refused' | 'fails' | 'unclear';
+  /** Why the last failed call failed; null: none did. */
+  readonly failure: GatewayFailure | null;
   /** The call and its result, for people. */
   readonly detail: string;
 }
 
 /** Used when the fleet has no cards; the answer for it proves little. */
 const UNKNOWN_CARD: CalledCard = { cardId: 0, iccid: '8986000000000000000', carrierId: 0 };
+
+/** Calls of one kind decide: a fleet of which some polls fail has a gateway that works. */
+const DECIDING = 3;
 
 /** @param cards cards of the fleet, tried in turn until the gateway knows one */
 export async function probeProfile(
@@ -35,29 +43,75 @@ export async function probeProfile(
     return call === null ? [] : [{ name, what: `${call.method} ${profile.url}${call.path}` }];
   });
   const known = cards.length > 0;
+  const call = (name: InterfaceName) =>
+    calledOnce(client, name, known ? cards : [UNKNOWN_CARD], profile.timeoutMs);
   try {
     return await Promise.all(
-      offered.map(async ({ name, what }): Promise<ProbeResult> => {
-        let last: unknown = null;
-        for (const card of known ? cards : [UNKNOWN_CARD]) {
-          try {
-            const { durationMs } = await client.call(name, card, profile.timeoutMs);
-            return { interface: name, outcome: 'answers', detail: `${what}: answers in ${durationMs} ms` };
-          } catch (error) {
-            last = error;
-            if (!(error instanceof GatewayError) || !error.isCardFault) break;
-          }
-        }
-        return { interface: name, outcome: outcomeOf(last, known), detail: `${what}: ${messageOf(last)}` };
-      }),
+      offered.map(async ({ name, what }) => judged(name, what, await enoughCalls(() => call(name)), known)),
     );
   } finally {
     await client.close();
   }
 }
 
-function outcomeOf(error: unknown, known: boolean): ProbeResult['outcome'] {
-  const failure = error instanceof GatewayError ? error.failure : 'malformed';
+interface Call {
+  /** Null: it failed. */
+  readonly durationMs: number | null;
+  readonly error: unknown;
+}
+
+async function calledOnce(
+  client: GatewayClient,
+  name: InterfaceName,
+  cards: readonly CalledCard[],
+  timeoutMs: number,
+): Promise<Call> {
+  let error: unknown = null;
+  for (const card of cards) {
+    try {
+      const { durationMs } = await client.call(name, card, timeoutMs);
+      return { durationMs, error: null };
+    } catch (failure) {
+      error = failure;
+      if (!(failure instanceof GatewayError) || !failure.isCardFault) break;
+    }
+  }
+  return { durationMs: null, error };
+}
+
+/** One call is enough if it succeeds. After a failure the calls go on until most of them agree. */
+async function enoughCalls(call: () => Promise<Call>): Promise<readonly Call[]> {
+  const calls = [await call()];
+  const failed = () => calls.filter(({ durationMs }) => durationMs === null).length;
+  while (failed() > 0 && failed() < DECIDING && calls.length - failed() < DECIDING) calls.push(await call());
+  return calls;
+}
+
+function judged(name: InterfaceName, what: string, calls: readonly Call[], known: boolean): ProbeResult {
+  const failed = calls.filter(({ durationMs }) => durationMs === null);
+  const last = failed.at(-1)?.error;
+  if (failed.length === 0) {
+    const detail = `${what}: answers in ${calls[0]?.durationMs} ms`;
+    return { interface: name, outcome: 'answers', failure: null, detail };
+  }
+  const failure = failureOf(last);
+  if (failed.length < DECIDING) {
+    const detail = `${what}: ${failed.length} of ${calls.length} calls failed: ${messageOf(last)}`;
+    return { interface: name, outcome: 'sometimes', failure, detail };
+  }
+  return {
+    interface: name,
+    outcome: outcomeOf(failure, known),
+    failure,
+    detail: `${what}: ${messageOf(last)}`,
+  };
+}
+
+function failureOf(error: unknown): GatewayFailure {
+  return error instanceof GatewayError ? error.failure : 'malformed';
+}
+
+function outcomeOf(failure: GatewayFailure, known: boolean): ProbeResult['outcome'] {
   if (failure === 'backpressure') return 'refused';
   // An envelope with another code is the profile; a bare 4xx is a web server that may know nothing of it.
   if (failure === 'business') return known ? 'refused' : 'answers';

@@ -5,10 +5,10 @@ import { PAGE_SIZE_BOUNDS } from '../../domain/page.ts';
 import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
+import { type PageOptions, pageOptions } from '../options/page-options.ts';
+import { type PastTime, pastTime } from '../options/past-time.ts';
 import { printAll, printList } from '../output/print.ts';
 import { auditTable } from '../output/reports/audit-table.ts';
-import { type PageOptions, pageOptions } from '../page-options.ts';
-import { type PastTime, pastTime } from '../past-time.ts';
 
 interface AuditOptions extends PageOptions {
   readonly since?: PastTime;

@@ -2,6 +2,7 @@
 // any daemon setting it checks only what a client can see. The launcher checks the surroundings. Exit code 1 when a check
 // failed, 2 when a check could not run.
 
+import { oneOf } from '../../config/kinds.ts';
 import { loadDaemonConfig } from '../../config/load-config.ts';
 import type { ConfigInputs } from '../../config/reader.ts';
 import { ALL_SETTINGS, CONFIG_FILE, DAEMON_FLAGS } from '../../config/settings/settings.ts';
@@ -11,27 +12,50 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { type DaemonFindings, daemonFindings } from '../daemon-findings.ts';
 import { EXIT_NEGATIVE, EXIT_OK, EXIT_UNKNOWN } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';
-import { findingText } from '../output/reports/findings.ts';
+import { findingLines, findingText } from '../output/reports/findings.ts';
 
 const EXIT_CODES = { ok: EXIT_OK, failed: EXIT_NEGATIVE, unknown: EXIT_UNKNOWN } as const;
 
-export const doctor = defineCommand({
+/** From which status of a finding on the exit code is 1. */
+const FAIL_ON = ['warning', 'alert'] as const;
+
+interface DoctorOptions {
+  readonly quiet?: boolean;
+  readonly failOn: (typeof FAIL_ON)[number];
+}
+
+export const doctor = defineCommand<[], DoctorOptions>({
   name: 'doctor',
   summary: 'Check a daemon, its environment and its fleet, and show how to fix what is wrong',
   examples: [
     ['cardpoll doctor --config /etc/cardpoll/cardpoll.yaml', 'before the first start, or at any time'],
     ['cardpoll doctor', 'where only the CLI is installed: asks the daemon'],
+    ['cardpoll doctor -q --fail-on warning', 'only what is not ok; exit code 1 for warnings too'],
     [
       'cardpoll doctor --config cardpoll.yaml -o json',
       'for monitoring; exit code 1: a check failed, 2: a check could not run',
     ],
   ],
+  options: [
+    { flags: '-q, --quiet', doc: 'print only what is not ok; nothing when all is well' },
+    {
+      flags: '--fail-on <status>',
+      doc: 'what makes the exit code 1: alert (something failed) or warning (warnings too)',
+      kind: oneOf(FAIL_ON),
+      default: 'alert',
+    },
+  ],
   settings: DAEMON_FLAGS,
-  run: async (context) => {
-    const items = await examine(context);
-    const status = verdictOf(items);
+  run: async (context, { options: { quiet = false, failOn } }) => {
+    const found = await unlessInterrupted(context, examine(context));
+    const status = verdictOf(found, failOn);
+    const items = quiet
+      ? found.filter((finding) => finding.status !== 'ok' && finding.status !== 'skipped')
+      : found;
     const body = { status, items };
-    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) => findingText(items, style));
+    await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
+      quiet ? findingLines(items, style) : findingText(items, style),
+    );
     return EXIT_CODES[status];
   },
 });
@@ -81,7 +105,18 @@ function withConfig(finding: Finding, withFile: string): Finding {
   return reads ? { ...finding, command: `${command}${withFile}` } : finding;
 }
 
-function verdictOf(items: readonly Finding[]): keyof typeof EXIT_CODES {
-  if (items.some(({ status }) => status === 'failed')) return 'failed';
+/** The checks have no common way to be ended; the process ends when they have. */
+function unlessInterrupted<T>({ io }: CommandContext, work: Promise<T>): Promise<T> {
+  const signal = io.onInterrupt();
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  return Promise.race([work, interrupted]);
+}
+
+function verdictOf(items: readonly Finding[], failOn: DoctorOptions['failOn']): keyof typeof EXIT_CODES {
+  const fails = (status: Finding['status']) =>
+    status === 'failed' || (status === 'warning' && failOn === 'warning');
+  if (items.some(({ status }) => fails(status))) return 'failed';
   return items.some(({ status }) => status === 'unknown') ? 'unknown' : 'ok';
 }

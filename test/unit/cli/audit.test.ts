@@ -1,7 +1,7 @@
 // `cardpoll audit`: what it asks the daemon, and how a change reads.
 import { describe, expect, it } from 'vitest';
+import { pastTime } from '../../../src/cli/options/past-time.ts';
 import { changeText } from '../../../src/cli/output/reports/audit-table.ts';
-import { pastTime } from '../../../src/cli/past-time.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');

@@ -1,5 +1,6 @@
 // `cardpoll doctor`: what it prints and how it ends, with prepared findings and a prepared daemon.
 import { describe, expect, it } from 'vitest';
+import { Interruption } from '../../../src/cli/io.ts';
 import { VERSION } from '../../../src/cli/version.ts';
 import type { Finding } from '../../../src/domain/finding.ts';
 import { OVERVIEW } from './bodies.ts';
@@ -188,4 +189,98 @@ describe('on a client', () => {
     expect(refused.code).toBe(1);
     expect(JSON.parse(refused.stdout).items).toMatchObject([{ check: 'token', status: 'failed' }]);
   });
+});
+
+describe('-q', () => {
+  it('prints nothing when all is well', async () => {
+    const { env } = await daemonThatSays(json(WELL));
+    expect(await cli([...argv, '-q'], { env, launchers: examined(REDIS) })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('prints only what is not ok, without a summary', async () => {
+    const { env } = await daemonThatSays(json(WELL));
+    const launchers = examined(REDIS, SKEW, GATEWAY_DOWN);
+    expect(await cli([...argv, '-q'], { env, launchers })).toMatchObject({
+      code: 1,
+      stdout:
+        '▲ warning  redis clock: +2000 ms against this machine\n  synchronise with\n  timedatectl set-ntp true\n' +
+        '✖ failed   gateway: nothing answers\n',
+    });
+    const body = JSON.parse((await cli([...argv, '-q', '--json'], { env, launchers })).stdout);
+    expect(body.items.map(({ check }: Finding) => check)).toEqual(['redis clock', 'gateway']);
+  });
+});
+
+it.each([
+  ['alert', 0],
+  ['warning', 1],
+])('--fail-on %s ends with %i for a warning', async (failOn, code) => {
+  const { env } = await daemonThatSays(json(WELL));
+  const launchers = examined(REDIS, SKEW);
+  expect(await cli([...argv, '--fail-on', failOn], { env, launchers })).toMatchObject({ code });
+});
+
+describe('alerts that pass by themselves are warnings', () => {
+  const reason = (code: string) => ({
+    ...{
+      code,
+      severity: 'alert',
+      text: 'realname: it is so',
+      command: null,
+      task_type: 'realname',
+      since: null,
+    },
+  });
+  const statusOf = async (code: string, fleet: object) => {
+    const { env } = await daemonThatSays(json({ ...WELL, health_reasons: [reason(code)], ...fleet }));
+    const outcome = await cli(['doctor', '--json'], { env });
+    const { items } = JSON.parse(outcome.stdout) as { items: Finding[] };
+    const { status, detail } = items.find(({ check }) => check === code) ?? {};
+    return [outcome.code, status, detail];
+  };
+  const draining = { capacity: { ...OVERVIEW.capacity, drain_seconds: 58.6 } };
+  const never = { capacity: { ...OVERVIEW.capacity, drain_seconds: null } };
+  const startedAgo = (...seconds: readonly number[]) => {
+    const at = Date.parse(OVERVIEW.generated_at);
+    const workers = seconds.map((ago) => ({ started_at: new Date(at - ago * 1_000).toISOString() }));
+    return { ...never, workers };
+  };
+
+  it('while a backlog drains', async () => {
+    const drains = 'realname: it is so; the whole backlog is gone in about 59s';
+    expect(await statusOf('concurrency_usage', draining)).toEqual([0, 'warning', drains]);
+    expect(await statusOf('queue_backlog', draining)).toEqual([0, 'warning', drains]);
+    expect((await statusOf('queue_backlog', never))[0]).toBe(1);
+    expect((await statusOf('interval_missed', draining))[0]).toBe(1);
+  });
+
+  it('in the first minute of a fleet', async () => {
+    const starts = 'realname: it is so; every instance started less than a minute ago';
+    expect(await statusOf('interval_missed', startedAgo(5, 50))).toEqual([0, 'warning', starts]);
+    expect((await statusOf('interval_missed', startedAgo(5, 61)))[0]).toBe(1);
+    expect((await statusOf('interval_missed', startedAgo()))[0]).toBe(1);
+    expect((await statusOf('breaker_open', startedAgo(5)))[0]).toBe(1);
+  });
+});
+
+it('Ctrl-C ends it with 130, whatever it is checking', async () => {
+  const interrupt = new AbortController();
+  const { env } = await daemonThatSays(json(WELL));
+  const doctor = () => {
+    interrupt.abort(new Interruption(130));
+    return new Promise<Finding[]>(() => {});
+  };
+  const outcome = await cli(argv, { env, launchers: { doctor }, signal: interrupt.signal });
+  expect(outcome).toEqual({ code: 130, stdout: '', stderr: '' });
+});
+
+it('asks the daemon that listens where the same configuration says', async () => {
+  const { url } = await daemonThatSays(json(WELL));
+  const env = { CARDPOLL_LISTEN: new URL(url).host };
+  const { code, stdout } = await cli(argv, { env, launchers: examined(REDIS) });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('daemon: answers')]);
 });

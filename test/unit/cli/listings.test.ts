@@ -303,7 +303,7 @@ describe('without a terminal', () => {
     async (argv, body) => {
       const stdout = await piped(argv, body);
       expect(stdout).not.toContain('\u001b');
-    expect(stdout).not.toContain('\t');
+      expect(stdout).not.toContain('\t');
       expect(stdout).not.toMatch(isCut);
       // Only the table of a summary leaves columns out, because its text has the width of a usual terminal.
       if (argv[0] !== 'stats' || argv.length > 1) expect(stdout).not.toContain('-o wide');

@@ -509,6 +509,17 @@ describe('other scopes', () => {
     });
   });
 
+  it.each([
+    ['listen: 127.0.0.1:21490', 'http://127.0.0.1:21490'],
+    ['listen: 0.0.0.0:7500', 'http://127.0.0.1:7500'],
+    ['listen: "[::]:7500"', 'http://[::1]:7500'],
+    ['listen: "[fd00::1]:7500"', 'http://[fd00::1]:7500'],
+    ['listen: host:7500\napi: { tls_cert: /c, tls_key: /k }', 'https://host:7500'],
+    ['listen: host:7500\nclient: { url: http://other }', 'http://other'],
+  ])('asks the daemon of the same configuration, unless it names another: %s', async (yaml, url) => {
+    expect(await loadClientConfig(inputs({ yaml }))).toMatchObject({ url });
+  });
+
   it('needs only the database for migrations', async () => {
     expect(await loadMigrateConfig(inputs({ env: { CARDPOLL_DATABASE_URL: DATABASE } }))).toEqual({
       database: { kind: 'postgres', databaseUrl: DATABASE },

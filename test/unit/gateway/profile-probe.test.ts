@@ -9,6 +9,8 @@ import { gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARDS = [1, 2].map((cardId) => ({ cardId, iccid: `898600000000000000${cardId}`, carrierId: 0 }));
 const CALENDAR = new MonthCalendar('Asia/Shanghai');
+const GOOD = [200, '{"code":200,"data":{"realStatus":true,"used":1,"cardStatus":"active"}}'] as const;
+const BROKEN = [500, ''] as const;
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
@@ -66,5 +68,39 @@ it('nothing that listens', async () => {
   await close();
   const { outcomes, results } = await probe(url);
   expect(outcomes).toEqual(['fails']);
-  expect(results[0]?.detail).toMatch(/ECONNREFUSED/);
+  expect(results[0]).toMatchObject({
+    failure: 'connect',
+    detail: expect.stringMatching(/: connect ECONNREFUSED/),
+  });
+});
+
+/** Answers with what is next in the list for each interface, the last of it again and again. */
+async function inTurn(...answers: readonly (readonly [number, string])[]) {
+  const calls = new Map<string, number>();
+  const gateway = await startBadGateway((socket, request) => {
+    const count = calls.get(request.path) ?? 0;
+    calls.set(request.path, count + 1);
+    const [status, body] = answers[Math.min(count, answers.length - 1)] ?? [500, ''];
+    answer(status, body)(socket, request);
+  });
+  open.push(gateway);
+  return { url: gateway.url, calls };
+}
+
+it.each([
+  ['one failed call', [BROKEN, GOOD], 'sometimes', /: 1 of 4 calls failed: .*500/, 4],
+  ['two of five', [BROKEN, GOOD, BROKEN, GOOD], 'sometimes', /: 2 of 5 calls failed: .*500/, 5],
+  ['three failed calls', [BROKEN, GOOD, BROKEN, BROKEN], 'fails', /card_?\/?\w*: .*500/, 4],
+  ['one good call', [GOOD], 'answers', /answers in/, 1],
+] as const)('after %s the verdict is made by most calls', async (_, answers, outcome, detail, count) => {
+  const { url, calls } = await inTurn(...answers);
+  const { outcomes, results } = await probe(url);
+  expect(outcomes).toEqual([outcome]);
+  expect(results[0]?.detail).toMatch(detail);
+  expect([...calls.values()]).toEqual([count, count, count]);
+});
+
+it('tells why the calls failed', async () => {
+  const { url } = await bad(401, '');
+  expect((await probe(url)).results[0]?.failure).toBe('auth');
 });

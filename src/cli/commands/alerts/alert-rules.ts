@@ -18,11 +18,11 @@ import { type ArgumentSpec, type CommandContext, defineCommand, type OptionSpec 
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findAlertRule } from '../../named.ts';
+import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type Change, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { conditionText, ruleFields, ruleTable } from '../../output/reports/alert-tables.ts';
 import { span } from '../../output/style.ts';
-import { type PageOptions, pageOptions } from '../../page-options.ts';
 import { showPages } from '../../pages.ts';
 import { readSecretFile } from '../../secret-file.ts';
 

@@ -8,11 +8,11 @@ import { type ArgumentSpec, type CommandContext, defineCommand } from '../../com
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { findConfig } from '../../named.ts';
+import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { type Change, cardCount, printChange } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
 import { configTable, selectionText } from '../../output/reports/config-tables.ts';
 import { span } from '../../output/style.ts';
-import { type PageOptions, pageOptions } from '../../page-options.ts';
 import { showPages } from '../../pages.ts';
 import { type ConfigOptions, configOptions, type NewConfigOptions, requestOf } from './config-options.ts';
 import { approved } from './demand-plan.ts';

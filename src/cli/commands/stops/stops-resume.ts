@@ -11,8 +11,8 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
+import type { PastTime } from '../../options/past-time.ts';
 import { cardCount } from '../../output/change.ts';
-import type { PastTime } from '../../past-time.ts';
 import {
   CARDS_ARGUMENT,
   CARRIER_OPTION,

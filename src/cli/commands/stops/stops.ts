@@ -2,10 +2,10 @@
 import { oneOf } from '../../../config/kinds.ts';
 import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
+import { type PageOptions, pageOptions } from '../../options/page-options.ts';
+import type { PastTime } from '../../options/past-time.ts';
 import { stopTable } from '../../output/reports/stop-tables.ts';
-import { type PageOptions, pageOptions } from '../../page-options.ts';
 import { showPages } from '../../pages.ts';
-import type { PastTime } from '../../past-time.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
 import { dismiss, release } from './stops-held.ts';
 import { mode } from './stops-mode.ts';

@@ -4,9 +4,9 @@ import { ask, conflictAsNegative } from '../../ask.ts';
 import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
+import { type PageOptions, pageOptions } from '../../options/page-options.ts';
 import { printAnswer } from '../../output/print.ts';
 import { triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
-import { type PageOptions, pageOptions } from '../../page-options.ts';
 import { showPages } from '../../pages.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 

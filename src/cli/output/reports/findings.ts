@@ -12,17 +12,22 @@ const LOOKS: Record<Finding['status'], readonly [symbol: string, colour: Colour]
 const STATUS_COLUMNS = 8;
 const INDENT = '  ';
 
+/** The findings, and how many there are of each status. */
 export function findingText(items: readonly Finding[], style: Style): string {
+  return `${findingLines(items, style)}${style.forPeople ? `${summaryOf(items)}\n` : ''}`;
+}
+
+/** Nothing for no findings. */
+export function findingLines(items: readonly Finding[], style: Style): string {
   if (!style.forPeople) return items.map((item) => recordOf(item, style)).join('');
-  const lines = [...items.flatMap((item) => findingLines(item, style)), summaryOf(items)];
-  return lines.map((line) => `${line}\n`).join('');
+  return items.flatMap((item) => linesOf(item, style).map((line) => `${line}\n`)).join('');
 }
 
 function recordOf({ check, status, detail, hint, command }: Finding, style: Style): string {
   return `${[check, status, detail, hint, command].map((value) => style.text(value).text).join('\t')}\n`;
 }
 
-function findingLines({ check, status, detail, hint, command }: Finding, style: Style): string[] {
+function linesOf({ check, status, detail, hint, command }: Finding, style: Style): string[] {
   const [symbol, colour] = LOOKS[status];
   const label = `${symbol} ${status}`;
   const lines = sentenceLines(`${check}: ${detail}`, style, `${label.padEnd(STATUS_COLUMNS + 2)} `);

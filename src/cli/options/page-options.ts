@@ -1,7 +1,7 @@
 // The options of commands that show one page of a long list, or all of it.
-import { integer } from '../config/kinds.ts';
-import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../domain/page.ts';
-import type { OptionSpec } from './command.ts';
+import { integer } from '../../config/kinds.ts';
+import { PAGE_BOUNDS, PAGE_SIZE_BOUNDS, type PageRequest } from '../../domain/page.ts';
+import type { OptionSpec } from '../command.ts';
 
 export interface PageOptions extends PageRequest {
   /** All pages, whatever the other two say. */

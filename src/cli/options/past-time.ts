@@ -1,5 +1,5 @@
 // A time in the past as an operator types it: how long ago, or when. Used by options of commands that look back.
-import type { Kind } from '../config/kinds.ts';
+import type { Kind } from '../../config/kinds.ts';
 
 /** Epoch milliseconds, relative to `nowMs`. */
 export type PastTime = (nowMs: number) => number;
