@@ -114,10 +114,25 @@ function readTokenFile(reader: SettingReader, context: Context | null): string |
   return reader.readFile(SETTINGS.client.token, context.tokenFile, `context ${context.name}`);
 }
 
+/** The zone in which times are typed; null: none is configured. @throws CardpollError kind `config`. */
+export async function loadTimeZone(inputs: ConfigInputs): Promise<string | null> {
+  const reader = await SettingReader.open(inputs);
+  const zone = timeZoneSet(reader);
+  reader.finish();
+  return zone;
+}
+
+function timeZoneSet(reader: SettingReader): string | null {
+  const { timeZone } = SETTINGS.instance;
+  return reader.isSet(timeZone) ? reader.read(timeZone) : null;
+}
+
 /** The part of the configuration that `cardpoll logs` uses. */
 export interface LogsConfig {
   /** The daemon's log directory; null: it logs to standard output. */
   readonly logDir: string | null;
+  /** null: none is configured. */
+  readonly timeZone: string | null;
   /** Additional signs that a line belongs to an interface. */
   readonly interfaces: Readonly<Partial<Record<InterfaceName, SignsConfig>>>;
 }
@@ -136,6 +151,7 @@ export async function loadLogsConfig(inputs: ConfigInputs): Promise<LogsConfig> 
     .filter(([, signs]) => Object.keys(signs).length > 0);
   const config = {
     logDir: reader.read(SETTINGS.instance.logDir),
+    timeZone: timeZoneSet(reader),
     interfaces: Object.fromEntries(interfaces),
   };
   reader.finish();

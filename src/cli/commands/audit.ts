@@ -6,7 +6,7 @@ import { ask } from '../ask.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { type PageOptions, pageOptions } from '../options/page-options.ts';
-import { type PastTime, pastTime } from '../options/past-time.ts';
+import { type PastTime, pastRange, pastTime } from '../options/past-time.ts';
 import { printAll, printList } from '../output/print.ts';
 import { auditTable } from '../output/reports/audit-table.ts';
 
@@ -25,12 +25,17 @@ export const audit = defineCommand<[], AuditOptions>({
   summary: 'Show who changed what, newest first, with the values before and after',
   examples: [
     ['cardpoll audit --since 1h', 'all changes of the last hour'],
+    ['cardpoll audit --since "yesterday 22:00" --until 02:00', 'the changes of a night'],
     ['cardpoll audit --action concurrency', 'who changed the limit, and from what'],
     ['cardpoll audit --object "card 4711" --all', 'everything that happened to a card'],
     ['cardpoll audit --actor anna --since 2026-11-01 --all -o jsonl', 'for programs'],
   ],
   options: [
-    { flags: '--since <time>', doc: 'start of the range: 15m, 1h or 7d ago, or a time', kind: pastTime() },
+    {
+      flags: '--since <time>',
+      doc: 'start of the range: 2h ago, 02:00, today, yesterday, or a time',
+      kind: pastTime(),
+    },
     { flags: '--until <time>', doc: 'end of the range, exclusive', kind: pastTime() },
     { flags: '--actor <name>', doc: 'name of a token, local or daemon', kind: text('name') },
     {
@@ -46,11 +51,10 @@ export const audit = defineCommand<[], AuditOptions>({
     ...pageOptions(20),
   ],
   run: async (context, { options: { since, until, actor, action, object, all, page, pageSize } }) => {
-    const nowMs = context.io.clock.now();
-    const at = (time: PastTime | undefined) =>
-      time === undefined ? undefined : new Date(time(nowMs)).toISOString();
-    const query: AuditQuery = { since: at(since), until: at(until), actor, action, object };
+    const { said, ...range } = await pastRange(context, { since, until });
+    const query: AuditQuery = { ...range, actor, action, object };
     const look = {
+      heading: said,
       table: auditTable,
       noun: 'changes',
       empty: Object.values(query).some((value) => value !== undefined)

@@ -52,7 +52,7 @@ const ROOT_OPTIONS: readonly OptionSpec[] = [
   },
   {
     flags: '--tz <zone>',
-    doc: 'time zone of dates and of times without an offset (default: zone of the process)',
+    doc: 'time zone of dates and of times without an offset (default: the configured time_zone, or the zone of the process)',
     kind: text('zone'),
   },
   {
@@ -78,11 +78,12 @@ const index = defineCommand<[], RootOptions>({
   options: ROOT_OPTIONS,
   run: async (context, { options }) => {
     const { indexLogs } = await import('../../log-search/index-logs.ts');
-    const roots = rootsOf(options, await configFor(context, options));
+    const config = await configFor(context, options, true);
+    const roots = rootsOf(options, config);
     const report = await withProgress(context, 'indexing', (watch) =>
       indexLogs({
         roots,
-        tz: options.tz,
+        tz: zoneOf(options, config),
         threads: options.threads,
         cacheDir: cacheDirOf(context, options),
         ...watch,
@@ -108,7 +109,7 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       'cardpoll logs --iccid 8986001234567890123 --date 2026-02-01 --interface realname',
       'one day, one interface',
     ],
-    ['cardpoll logs --iccid 8986001234567890123 --since 2h --all', 'every line in time order'],
+    ['cardpoll logs --iccid 8986001234567890123 --since 02:00 --all', 'every line since two, in time order'],
     ['cardpoll logs --iccid 8986001234567890123 --since 2h --trace', 'with the other lines of its requests'],
   ],
   options: [
@@ -118,8 +119,12 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       kind: text('digits'),
     },
     ...ROOT_OPTIONS,
-    { flags: '--date <YYYY-MM-DD>', doc: 'day to search', kind: text('day') },
-    { flags: '--since <time>', doc: 'start of the range: a time, or 30m, 2h or 3d ago', kind: text('time') },
+    { flags: '--date <day>', doc: 'day to search: 2026-02-01, today or yesterday', kind: text('day') },
+    {
+      flags: '--since <time>',
+      doc: 'start of the range: 2h ago, 02:00, today, yesterday, or a time',
+      kind: text('time'),
+    },
     { flags: '--until <time>', doc: 'end of the range, exclusive', kind: text('time') },
     { flags: '--interface <alias>', doc: INTERFACE_ALIASES.join(', '), kind: oneOf(INTERFACE_ALIASES) },
     { flags: '--strict', doc: 'recognise the interface by the request path only' },
@@ -147,7 +152,8 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
       import('../../log-search/report/print-report.ts'),
       import('../../log-search/report/report.ts'),
     ]);
-    const search = searchOptions(context, options, await configFor(context, options));
+    const hasTimes = [options.date, options.since, options.until].some((time) => time !== undefined);
+    const search = searchOptions(context, options, await configFor(context, options, hasTimes));
     const report = await withProgress(context, 'searching', (watch) => searchLogs({ ...search, ...watch }));
     try {
       const format = options.json === true ? 'json' : (options.output ?? 'text');
@@ -162,12 +168,14 @@ export const logs: CommandSpec = defineCommand<[], LogsOptions>({
   },
 });
 
-/** Reads the configuration only if the search needs it, so that a broken file does not prevent a search with --roots. */
+/** Reads the configuration only if it is needed: a broken file does not prevent a search with --roots for all times. */
 async function configFor(
   { configInputs }: CommandContext,
-  { roots, interface: alias }: Partial<LogsOptions>,
+  { roots, tz, interface: alias }: Partial<LogsOptions>,
+  needsZone: boolean,
 ): Promise<LogsConfig> {
-  if (roots !== undefined && alias === undefined) return { logDir: null, interfaces: {} };
+  if (roots !== undefined && alias === undefined && (tz !== undefined || !needsZone))
+    return { logDir: null, timeZone: null, interfaces: {} };
   return loadLogsConfig(configInputs);
 }
 
@@ -179,7 +187,14 @@ function searchOptions(context: CommandContext, options: LogsOptions, config: Lo
     });
   }
   const cacheDir = useIndex ? cacheDirOf(context, options) : null;
-  return { ...rest, roots: rootsOf(options, config), iccid, ownSigns: config.interfaces, cacheDir };
+  return {
+    ...rest,
+    tz: zoneOf(options, config),
+    roots: rootsOf(options, config),
+    iccid,
+    ownSigns: config.interfaces,
+    cacheDir,
+  };
 }
 
 function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly string[] {
@@ -193,6 +208,10 @@ function rootsOf({ roots }: RootOptions, { logDir }: LogsConfig): readonly strin
       hint: 'add --roots /var/log/cardpoll, or set log_dir',
     },
   );
+}
+
+function zoneOf({ tz }: RootOptions, { timeZone }: LogsConfig): string | undefined {
+  return tz ?? timeZone ?? undefined;
 }
 
 function cacheDirOf({ io }: CommandContext, { cacheDir }: RootOptions): string {

@@ -1,29 +1,49 @@
-// A time in the past as an operator types it: how long ago, or when. Used by options of commands that look back.
+// A time in the past as an operator types it. Used by options of commands that look back.
 import type { Kind } from '../../config/kinds.ts';
+import { loadTimeZone } from '../../config/load-config.ts';
+import { TYPED_TIMES, typedTime } from '../../log-search/time/typed-time.ts';
+import { Zone } from '../../log-search/time/zone.ts';
+import type { CommandContext } from '../command.ts';
 
-/** Epoch milliseconds, relative to `nowMs`. */
-export type PastTime = (nowMs: number) => number;
+/** @returns epoch milliseconds */
+export type PastTime = (nowMs: number, zone: Zone) => number;
 
-const MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const ACCEPTS = '90s, 15m, 1h or 7d ago, or a time such as 2026-11-21T10:00:00Z';
-const ABSOLUTE = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-
-/** A time without an offset is in the local time zone. */
 export function pastTime(): Kind<PastTime> {
   return {
-    accepts: ACCEPTS,
+    accepts: TYPED_TIMES,
     parse: (raw) => {
       const given = String(raw).trim();
-      const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(given) ?? [];
-      if (count !== undefined) {
-        const agoMs = Number(count) * (MS[unit] ?? Number.NaN);
-        return { ok: true, value: (nowMs) => Math.max(0, nowMs - agoMs) };
-      }
-      // A bare date would be read as UTC.
-      const at = Date.parse(given.length === 10 ? `${given}T00:00` : given);
-      return ABSOLUTE.test(given) && Number.isFinite(at)
-        ? { ok: true, value: () => at }
-        : { ok: false, problem: `${JSON.stringify(given)} is not a time: ${ACCEPTS}` };
+      if (typedTime(given, new Zone('UTC'), 0) === null)
+        return { ok: false, problem: `${JSON.stringify(given)} is not a time: type ${TYPED_TIMES}` };
+      return { ok: true, value: (nowMs, zone) => typedTime(given, zone, nowMs) ?? Number.NaN };
     },
   };
+}
+
+interface PastRange {
+  /** RFC 3339; undefined: open. */
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  /** The range in words, in the zone it was typed in; null: all times. */
+  readonly said: string | null;
+}
+
+/** Times are typed in the configured zone, or in that of the process if none is configured. */
+export async function pastRange(
+  { io, configInputs }: CommandContext,
+  { since, until }: { readonly since?: PastTime | undefined; readonly until?: PastTime | undefined },
+): Promise<PastRange> {
+  if (since === undefined && until === undefined) return { since: undefined, until: undefined, said: null };
+  const zone = new Zone(await loadTimeZone(configInputs));
+  const nowMs = io.clock.now();
+  const [from, to] = [since, until].map((time) => time?.(nowMs, zone));
+  const words = [
+    ...(from === undefined ? [] : [`since ${zone.format(from)}`]),
+    ...(to === undefined ? [] : [`until ${zone.format(to)}`]),
+  ];
+  return { since: instant(from), until: instant(to), said: `${words.join(' ')} (${zone.name})` };
+}
+
+function instant(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }

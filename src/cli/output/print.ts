@@ -19,6 +19,8 @@ export interface ListLook<Item> {
   readonly table: (items: readonly Item[], style: Style) => string;
   /** `rules`: what is listed. */
   readonly noun: string;
+  /** Printed before a table: the range of time it shows; null: all times. */
+  readonly heading?: string | null;
   /** Printed instead of an empty table: that there are none, and what to type. */
   readonly empty: string;
 }
@@ -27,13 +29,14 @@ export interface ListLook<Item> {
 export async function printList<Item>(
   context: CommandContext,
   answer: Answer<ItemsBody<Item>>,
-  { table, noun, empty }: ListLook<Item>,
+  { table, noun, empty, heading }: ListLook<Item>,
 ): Promise<void> {
   const page = pageOf(answer.body);
   await printAnswer(context, answer, (body, style) => {
     if (!style.forPeople) return table(body.items, style);
-    if (body.items.length > 0) return table(body.items, style) + footer(page, noun, style);
-    if (page === null || page.total === 0) return `${empty}\n`;
+    const above = headingText(heading, style);
+    if (body.items.length > 0) return above + table(body.items, style) + footer(page, noun, style);
+    if (page === null || page.total === 0) return `${above}${empty}\n`;
     return `there is no page ${page.number}: ${page.total} ${noun} on ${page.pages} pages\n`;
   });
   noteCut(context, isPart(page) ? partText(page, noun) : null);
@@ -66,8 +69,9 @@ export async function printAll<Item>(
 async function* blocks<Item>(
   context: CommandContext,
   pages: AsyncIterable<readonly Item[]>,
-  { table, empty }: ListLook<Item>,
+  { table, empty, heading }: ListLook<Item>,
 ) {
+  if (context.format === 'table') yield headingText(heading, await styleFor(context.io));
   let isEmpty = true;
   for await (const items of pages) {
     if (items.length === 0) continue;
@@ -108,6 +112,10 @@ function partText({ number, pages, items, total }: Page, noun: string): string {
 
 function footer(page: Page | null, noun: string, style: Style): string {
   return isPart(page) ? dimmed(partText(page, noun), style) : '';
+}
+
+function headingText(heading: string | null | undefined, style: Style): string {
+  return heading ? dimmed(heading, style) : '';
 }
 
 export function dimmed(note: string, style: Style): string {

@@ -9,7 +9,7 @@ import {
 import { CardpollError } from '../../platform/errors.ts';
 import type { Query, SearchOptions } from '../model/query.ts';
 import type { TimeSpan } from '../time/line-clock.ts';
-import { parseTimeValue } from '../time/timestamps.ts';
+import { TYPED_TIMES, typedDay, typedTime } from '../time/typed-time.ts';
 import { Zone } from '../time/zone.ts';
 
 const DEFAULT_SAMPLES = 5;
@@ -51,8 +51,8 @@ export function interfaceOf(alias: string): InterfaceName {
 
 function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): TimeSpan | null {
   if (date === undefined && since === undefined && until === undefined) return null;
-  const day = date === undefined ? null : parseDay(date, zone);
   const now = nowMs ?? Date.now();
+  const day = date === undefined ? null : parseDay(date, zone, now);
   const from = since === undefined ? Number.NEGATIVE_INFINITY : parseInstant('--since', since, zone, now);
   const to = until === undefined ? Number.POSITIVE_INFINITY : parseInstant('--until', until, zone, now);
   const window = {
@@ -65,26 +65,18 @@ function windowOf({ date, since, until, nowMs }: SearchOptions, zone: Zone): Tim
   });
 }
 
-function parseDay(date: string, zone: Zone): TimeSpan {
-  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date);
-  const day = match === null ? null : zone.dayOf(Number(match[1]), Number(match[2]), Number(match[3]));
+function parseDay(date: string, zone: Zone, nowMs: number): TimeSpan {
+  const day = typedDay(date, zone, nowMs);
   if (day !== null) return day;
-  throw new CardpollError('usage', 'bad_date', `'${date}' is not a day`, { hint: 'type --date 2026-02-01' });
+  throw new CardpollError('usage', 'bad_date', `'${date}' is not a day`, {
+    hint: 'type --date 2026-02-01, --date today or --date yesterday',
+  });
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 function parseInstant(flag: string, text: string, zone: Zone, nowMs: number): number {
-  const ago = /^(\d{1,6})([smhd])$/.exec(text);
-  if (ago !== null) return nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? 's'] ?? 0);
-  const completed = text
-    .replace(/^(\d{4}-\d\d-\d\d)$/, '$1 00:00:00')
-    .replace(/^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(?=$|[Zz+-])/, '$1:00');
-  const isWhole =
-    /^\d+(\.\d+)?$|^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d([.,]\d{1,9})?( ?[+-]\d\d(:?\d\d)?|[Zz])?$/;
-  const instant = isWhole.test(completed) ? parseTimeValue(completed, zone) : undefined;
-  if (instant !== undefined) return instant;
+  const instant = typedTime(text, zone, nowMs);
+  if (instant !== null) return instant;
   throw new CardpollError('usage', 'bad_time', `${flag}: '${text}' is not a time`, {
-    hint: `type ${flag} '2026-02-01 10:00', ${flag} 2026-02-01T10:00:00+08:00 or ${flag} 2h for two hours ago`,
+    hint: `type ${flag} ${TYPED_TIMES}`,
   });
 }

@@ -1,10 +1,8 @@
 // `cardpoll audit`: what it asks the daemon, and how a change reads.
 import { describe, expect, it } from 'vitest';
-import { pastTime } from '../../../src/cli/options/past-time.ts';
 import { changeText } from '../../../src/cli/output/reports/audit-table.ts';
 import { cli, daemonThatSays, json } from './cli-under-test.ts';
 
-const NOW = Date.parse('2026-11-21T10:00:00Z');
 const ENTRY = {
   id: 7,
   at: '2026-11-21T09:00:00.000Z',
@@ -19,25 +17,33 @@ const ENTRY = {
 };
 const page = (...items: object[]) => json({ items, page: 1, page_size: 20, total: items.length });
 
-describe('a time that has passed', () => {
-  const read = (raw: string) => {
-    const parsed = pastTime().parse(raw);
-    return parsed.ok ? new Date(parsed.value(NOW)).toISOString() : parsed.problem;
+describe('--since', () => {
+  const asked = async (since: string, more: Record<string, string> = {}) => {
+    const { env, requests } = await daemonThatSays(page(ENTRY));
+    const outcome = await cli(['audit', '--since', since], { env: { ...env, ...more } });
+    const query = new URL(requests[0]?.line.split(' ')[1] ?? '', 'http://x').searchParams;
+    return { ...outcome, since: query.get('since') };
   };
 
   it.each([
-    ['90s', '2026-11-21T09:58:30.000Z'],
-    ['1h', '2026-11-21T09:00:00.000Z'],
-    ['7d', '2026-11-14T10:00:00.000Z'],
-    ['999999999d', '1970-01-01T00:00:00.000Z'],
-    ['2026-11-21T18:00:00+08:00', '2026-11-21T10:00:00.000Z'],
-    ['2026-11-20', new Date(2026, 10, 20).toISOString()],
-  ])('%s', (raw, expected) => {
-    expect(read(raw)).toBe(expected);
+    ['02:00', '2026-11-20T18:00:00.000Z', '2026-11-21T02:00:00+08:00'],
+    ['-2h', '2026-11-21T08:00:00.000Z', '2026-11-21T16:00:00+08:00'],
+    ['yesterday', '2026-11-19T16:00:00.000Z', '2026-11-20T00:00:00+08:00'],
+  ])('%s is a time of the configured zone, and is shown', async (typed, since, shown) => {
+    const outcome = await asked(typed, { CARDPOLL_TIME_ZONE: 'Asia/Shanghai' });
+    expect(outcome).toMatchObject({ code: 0, since });
+    expect(outcome.stdout.split('\n')[0]).toBe(`since ${shown} (Asia/Shanghai)`);
   });
 
-  it.each(['yesterday', '1w', '-1h', '2026-13-01', '2026', '1h ago', '\u001b[2J'])('is not %j', (raw) => {
-    expect(read(raw)).toMatch(/is not a time: 90s, 15m/);
+  it('is a time of the zone of the process where none is configured', async () => {
+    const { since } = await asked('2026-11-20');
+    expect(since).toBe(new Date(2026, 10, 20).toISOString());
+  });
+
+  it('that is no time: 64, and what to type', async () => {
+    const { code, stderr } = await asked('1h ago');
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/"1h ago" is not a time: type 2h for two hours ago .*02:00, today, yesterday/);
   });
 });
 
@@ -82,7 +88,7 @@ it('asks for what was typed and shows who, what and from what', async () => {
 
 it('says what to type when nothing matches', async () => {
   const { env } = await daemonThatSays(page());
-  expect((await cli(['audit', '--since', '1h'], { env, tty: true })).stdout).toBe(
+  expect((await cli(['audit', '--actor', 'x'], { env, tty: true })).stdout).toBe(
     'no change matches: cardpoll audit shows all\n',
   );
 });

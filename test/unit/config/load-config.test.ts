@@ -530,7 +530,7 @@ describe('other scopes', () => {
   });
 
   it("reads for log searches where logs are, and the signs of one's own", async () => {
-    expect(await loadLogsConfig(inputs({}))).toEqual({ logDir: null, interfaces: {} });
+    expect(await loadLogsConfig(inputs({}))).toEqual({ logDir: null, timeZone: null, interfaces: {} });
     const yaml = `
 log_dir: /var/log/cardpoll
 log_search:
@@ -539,6 +539,7 @@ log_search:
 `;
     expect(await loadLogsConfig(inputs({ yaml }))).toEqual({
       logDir: '/var/log/cardpoll',
+      timeZone: null,
       interfaces: {
         realname: { paths: ['verify', 'auth/check'], fields: ['auth.state'], phrases: ['认证'] },
       },

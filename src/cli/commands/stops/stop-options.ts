@@ -38,7 +38,7 @@ export function resumeOrderOf({ reason, stopAgain }: ResumeOrderOptions): Resume
 
 export const SINCE_OPTION: OptionSpec = {
   flags: '--since <time>',
-  doc: 'stopped since 15m, 2h or 7d ago, or since a time',
+  doc: 'stopped since 2h ago, 02:00, today, yesterday, or a time',
   kind: pastTime(),
 };
 export const CARRIER_OPTION: OptionSpec = {

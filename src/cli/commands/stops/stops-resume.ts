@@ -11,7 +11,7 @@ import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../c
 import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { RUN_WAIT_OPTION, showRun } from '../../follow-resume.ts';
 import type { WaitOptions } from '../../follow-trigger.ts';
-import type { PastTime } from '../../options/past-time.ts';
+import { type PastTime, pastRange } from '../../options/past-time.ts';
 import { cardCount } from '../../output/change.ts';
 import {
   CARDS_ARGUMENT,
@@ -75,9 +75,9 @@ async function selectionOf(
   cards: readonly string[],
   { since, carrierId }: ResumeOptions,
 ): Promise<ResumeSelectionBody> {
-  if (since === undefined) return { card_ids: await cardIdsOf(context, cards) };
-  const from = new Date(since(context.io.clock.now())).toISOString();
-  return { since: from, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
+  const range = await pastRange(context, { since });
+  if (range.since === undefined) return { card_ids: await cardIdsOf(context, cards) };
+  return { since: range.since, ...(carrierId === undefined ? {} : { carrier_id: carrierId }) };
 }
 
 function nothingToDo({ io }: CommandContext): number {

@@ -3,7 +3,7 @@ import { oneOf } from '../../../config/kinds.ts';
 import { STOP_STATES, type StopState } from '../../../domain/stops/stop.ts';
 import { type CommandSpec, defineCommand } from '../../command.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
-import type { PastTime } from '../../options/past-time.ts';
+import { type PastTime, pastRange } from '../../options/past-time.ts';
 import { stopTable } from '../../output/reports/stop-tables.ts';
 import { showPages } from '../../pages.ts';
 import { CARRIER_OPTION, SINCE_OPTION } from './stop-options.ts';
@@ -33,17 +33,19 @@ const list = defineCommand<[], ListOptions>({
     CARRIER_OPTION,
     ...pageOptions(20),
   ],
-  run: (context, { options }) => {
-    const { state, since, carrierId } = options;
+  run: async (context, { options }) => {
+    const { state, carrierId } = options;
+    const { since, said } = await pastRange(context, options);
     const filter = {
       state,
-      since: since === undefined ? undefined : new Date(since(context.io.clock.now())).toISOString(),
+      since,
       carrier_id: carrierId,
     };
     return showPages(context, options, {
       label: 'reading stops',
       read: (client, page, pageSize) => client.stops(filter, page, pageSize),
       keyOf: ({ card_id, month }) => `${card_id} ${month}`,
+      heading: said,
       table: stopTable,
       noun: 'stops',
       empty: Object.values(filter).some((value) => value !== undefined)
