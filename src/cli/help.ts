@@ -13,10 +13,11 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
       helper.optionTerm(one),
       one.flags === OUTPUT_OPTION.flags ? formatsOf(spec).join(', ') : optionText(one),
     );
-  const exampleWidth = Math.max(...spec.examples.map(([line]) => line.length));
+  const examples = ownFirst(spec.examples, pathOf(command));
+  const exampleWidth = Math.max(...examples.map(([line]) => line.length));
   const lines = [
     'Examples:',
-    ...spec.examples.map(([line, meaning]) => `  ${line.padEnd(exampleWidth)}  # ${meaning}`),
+    ...examples.map(([line, meaning]) => `  ${line.padEnd(exampleWidth)}  # ${meaning}`),
     '',
     `Usage: ${helper.commandUsage(command)}`,
     '',
@@ -37,6 +38,16 @@ export function formatHelp(spec: CommandSpec, command: Command, helper: Help): s
     ...section('Global options:', helper.visibleGlobalOptions(command).map(option)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** A group and its commands share examples; those of the command itself come first. */
+function ownFirst(examples: CommandSpec['examples'], path: string): CommandSpec['examples'] {
+  const isOwn = ([line]: CommandSpec['examples'][number]) => `${line} `.startsWith(`${path} `);
+  return [...examples.filter(isOwn), ...examples.filter((example) => !isOwn(example))];
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function optionText({ description, defaultValue }: Option): string {

@@ -5,7 +5,7 @@ import { duration } from '../config/kinds.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { CommandContext, OptionSpec } from './command.ts';
 import { Repaint } from './output/repaint.ts';
-import { type Style, sentenceLines, span, styleFor } from './output/style.ts';
+import { inLocale, type Style, sentenceLines, span, styleFor } from './output/style.ts';
 
 export interface WatchOptions {
   /** Seconds. */
@@ -66,7 +66,9 @@ async function terminalFace({ io }: CommandContext): Promise<Face> {
     show: async (text) => screen.draw(text),
     // A new style: the time and the width of the terminal have changed.
     miss: async (error, sinceMs, last) =>
-      screen.draw(`${staleNote(error, sinceMs, last, io.clock.now(), await styleFor(io))}\n${last.text}`),
+      screen.draw(
+        inLocale(`${staleNote(error, sinceMs, last, io.clock.now(), await styleFor(io))}\n${last.text}`, io),
+      ),
   };
 }
 

@@ -20,7 +20,9 @@ it('polls a fleet out of nothing, prints its state, and answers every command', 
   };
   expect(JSON.parse(await answer('stats', '--json'))).toMatchObject({ cards_total: 500 });
   expect(await answer('stats', 'init')).toMatch(/^loaded +500 of 500$/m);
-  expect(await answer('stats')).toMatch(/^[●▲✖] (normal|warning|alert)[\s\S]*\n500 cards {3}1 instance [\s\S]*\nTASK +HEALTH /);
+  expect(await answer('stats')).toMatch(
+    /^[●▲✖] (normal|warning|alert)[\s\S]*\n500 cards {3}1 instance [\s\S]*\nTASK +HEALTH /,
+  );
   expect((await answer('stats', 'queues', '-o', 'tsv')).split('\n')).toHaveLength(4);
   expect(await answer('concurrency', 'set', 'carddata', '60')).toMatch(/^carddata +60 /m);
   expect(await answer('concurrency')).toMatch(/^carddata +60 /m);

@@ -285,7 +285,7 @@ describe('the command line', () => {
     const file = join(fleet.dir, 'ids.txt');
     writeFileSync(file, '1\n2,3\r\n\n2 999999\n');
     const batch = await cli('batch', '--file', file, '--task', 'realname', '--wait');
-    expect(batch.code).toBe(0);
+    expect(batch.code).toBe(1);
     expect(batch.stderr).toBe('cardpoll: there is no card 999999\n');
     expect(batch.stdout).toMatch(/^succeeded +3$/m);
     const byCondition = await cli(
@@ -301,7 +301,9 @@ describe('the command line', () => {
     const trigger = JSON.parse(byCondition.stdout) as TriggerBody;
     expect([byCondition.code, trigger.status, trigger.succeeded]).toEqual([0, 'completed', trigger.total]);
     expect((await cli('status', trigger.trigger_id)).stdout).toMatch(/^status +completed$/m);
-    expect((await cli('list', '--page-size', '1')).stdout).toMatch(new RegExp(`^${trigger.trigger_id} `, 'm'));
+    expect((await cli('list', '--page-size', '1')).stdout).toMatch(
+      new RegExp(`^${trigger.trigger_id} `, 'm'),
+    );
     expect(await cli('cancel', trigger.trigger_id)).toMatchObject({ code: 1 });
     expect(await cli('cancel', 'nothing')).toMatchObject({ code: 1 });
   });

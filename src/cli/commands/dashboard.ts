@@ -63,7 +63,7 @@ async function live(context: CommandContext): Promise<number> {
   const { io, format } = context;
   if (format !== 'table') throw new CardpollError('usage', 'once_missing', `-o ${format} needs --once`);
   if (!isOnTerminal(io)) {
-    throw new CardpollError('usage', 'no_terminal', 'the dashboard needs a terminal', {
+    throw new CardpollError('usage', 'no_terminal', 'the dashboard needs a terminal whose cursor moves', {
       hint: 'print it with `cardpoll dashboard --once`',
     });
   }
@@ -75,9 +75,9 @@ function nameOf({ context, url }: ClientConfig): string {
   return context === null ? url : `${context} (${url})`;
 }
 
-/** Whether input and output are terminals: an interactive screen needs both. */
-export function isOnTerminal({ stdin, stdout }: Io): boolean {
-  return stdin.isTTY === true && stdout.isTTY === true;
+/** Whether input and output are terminals whose cursor moves: an interactive screen needs that. */
+export function isOnTerminal({ stdin, stdout, env }: Io): boolean {
+  return stdin.isTTY === true && stdout.isTTY === true && env.TERM !== 'dumb';
 }
 
 /**

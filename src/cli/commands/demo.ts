@@ -6,7 +6,7 @@ import { type CommandContext, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { Interruption } from '../io.ts';
 import { statusLine } from '../output/status-line.ts';
-import { styleFor } from '../output/style.ts';
+import { inLocale, styleFor } from '../output/style.ts';
 import { isOnTerminal, watch } from './dashboard.ts';
 
 const STATUS_EVERY_MS = 2_000;
@@ -91,7 +91,7 @@ async function printStatus({ io }: CommandContext, url: string, ended: AbortSign
   for (; !ended.aborted; await rest()) {
     try {
       const { body } = await client.overview();
-      io.stdout.write(statusLine(body, await styleFor(io)));
+      io.stdout.write(inLocale(statusLine(body, await styleFor(io)), io));
     } catch (error) {
       // The API ends before the launcher does.
       if (!ended.aborted && !(error instanceof CardpollError && error.kind === 'unavailable')) throw error;

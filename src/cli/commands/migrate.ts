@@ -27,6 +27,11 @@ async function migrateAnd(context: CommandContext, action: MigrateAction): Promi
     applied_now: applied.includes(id),
     newer,
   }));
+  const isCurrent =
+    action === 'up' && applied.length === 0 && items.every(({ applied_at }) => applied_at !== null);
+  if (isCurrent) context.io.stderr.write(`nothing to do: all ${items.length} migrations are applied\n`);
+  // A list of what is not news would hide the line.
+  if (isCurrent && context.format === 'table') return EXIT_OK;
   const body = { items };
   await printAnswer(context, { body, text: JSON.stringify(body) }, (_, style) =>
     renderTable(

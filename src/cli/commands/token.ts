@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hashedEntry, LAST_DAY, TOKEN_NAME } from '../../config/admin-tokens.ts';
 import { type Kind, oneOf } from '../../config/kinds.ts';
 import { TOKEN_ROLES, type TokenRole } from '../../domain/admin-token.ts';
+import { CardpollError } from '../../platform/errors.ts';
 import { type CommandSpec, defineCommand } from '../command.ts';
 import { EXIT_OK } from '../exit-codes.ts';
 import { printAnswer } from '../output/print.ts';
@@ -56,6 +57,7 @@ const make = defineCommand<[], NewOptions>({
     },
   ],
   run: async (context, { options: { name, role, expires = null } }) => {
+    refusePast(expires, context.io.clock.now());
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const body = { name, role, expires, token, line: hashedEntry(name, role, token, expires) };
     await printAnswer(context, { body, text: JSON.stringify(body) }, (made, style) =>
@@ -74,6 +76,17 @@ const make = defineCommand<[], NewOptions>({
     return EXIT_OK;
   },
 });
+
+/** A token is valid until the end of its last day, in UTC. */
+function refusePast(expires: string | null, nowMs: number): void {
+  const today = new Date(nowMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  if (expires === null || expires >= today) return;
+  throw new CardpollError(
+    'usage',
+    'expired_token',
+    `--expires: ${expires} is over; the token would not be accepted`,
+  );
+}
 
 export const token: CommandSpec = {
   name: 'token',

@@ -1,11 +1,14 @@
-// `cardpoll version`: what is installed here. It does not ask the daemon.
-import { defineCommand } from '../command.ts';
+// `cardpoll version`: what is installed here, and what the daemon is.
+import { CardpollError } from '../../platform/errors.ts';
+import { ask } from '../ask.ts';
+import { type CommandContext, defineCommand } from '../command.ts';
+import { plainText } from '../output/line.ts';
 import { printAnswer } from '../output/print.ts';
 import { VERSION } from '../version.ts';
 
 export const version = defineCommand({
   name: 'version',
-  summary: 'Show the versions of cardpoll and Node.js',
+  summary: 'Show the versions of cardpoll, Node.js and the daemon',
   examples: [
     ['cardpoll version', 'for people'],
     ['cardpoll version -o json', 'for programs'],
@@ -16,12 +19,32 @@ export const version = defineCommand({
       version: VERSION,
       node: process.versions.node,
       platform: `${process.platform}-${process.arch}`,
+      daemon: await daemonVersion(context),
     };
     await printAnswer(
       context,
       { body, text: JSON.stringify(body) },
-      ({ version: own, node, platform }) => `cardpoll ${own} (node ${node}, ${platform})\n`,
+      ({ version: own, node, platform, daemon }) =>
+        `cardpoll ${own} (node ${node}, ${platform})\n` +
+        `daemon ${daemon.version ?? `not known: ${plainText(daemon.error ?? '')}`}\n`,
     );
     return 0;
   },
 });
+
+interface DaemonVersion {
+  readonly version: string | null;
+  /** Why it is not known; null: it is. */
+  readonly error: string | null;
+}
+
+/** Without a daemon the command is still right about itself. */
+async function daemonVersion(context: CommandContext): Promise<DaemonVersion> {
+  try {
+    const { body } = await ask(context, 'asking the daemon', (client) => client.overview());
+    return { version: body.version, error: null };
+  } catch (error) {
+    if (!(error instanceof CardpollError)) throw error;
+    return { version: null, error: error.message };
+  }
+}

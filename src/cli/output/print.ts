@@ -4,7 +4,7 @@
 import type { ItemsBody, PageBody } from '../../api/client/client-bodies.ts';
 import type { Answer } from '../../api/client/client-calls.ts';
 import type { CommandContext } from '../command.ts';
-import { type Style, sentenceLines, styleFor } from './style.ts';
+import { inLocale, type Style, sentenceLines, styleFor } from './style.ts';
 import { writeAllAsync } from './write-all.ts';
 
 export async function printAnswer<Body>(
@@ -132,7 +132,7 @@ export async function rendered<Body>(
 ): Promise<string> {
   if (format === 'yaml') return (await import('yaml')).stringify(body);
   if (format === 'jsonl') return jsonLines(body);
-  if (format === 'table') return asTable(body, await styleFor(io, wide ? 'wide' : 'table'));
+  if (format === 'table') return inLocale(asTable(body, await styleFor(io, wide ? 'wide' : 'table')), io);
   if (format === 'tsv') return asTable(body, await styleFor(io, 'tsv'));
   if (io.stdout.isTTY === true) return `${JSON.stringify(body, null, 2)}\n`;
   return text.endsWith('\n') ? text : `${text}\n`;

@@ -128,6 +128,14 @@ export async function styleFor(io: Io, format: 'table' | 'wide' | 'tsv' = 'table
   return new Style(isTerminal ? 'terminal' : 'text', io.clock.now(), chalk, layout);
 }
 
+const ASCII: Readonly<Record<string, string>> = { '●': '*', '▲': '!', '✖': 'x', '…': '.', '→': '>' };
+
+/** Our own symbols as ASCII, each in as many columns, where the locale has nothing else. Names stay as they are. */
+export function inLocale(text: string, { env }: Pick<Io, 'env'>): string {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return /^(C|POSIX)$/i.test(locale) ? text.replace(/[●▲✖…→]/g, (symbol) => ASCII[symbol] ?? symbol) : text;
+}
+
 /** The width that a program which shows our output on its own screen has set, such as watch; null: none. */
 function columnsOf({ env }: Io): number | null {
   const columns = Number(env.COLUMNS);

@@ -12,7 +12,7 @@ export const CLIENT = {
     yaml: 'client.url',
     kind: baseUrl(),
     default: 'http://127.0.0.1:7480',
-    doc: 'Base URL of the daemon to talk to. If it is not set, and no context is in use, the address of `listen` is used, if that is set.',
+    doc: 'Base URL of the daemon to talk to. Without it, the context in use counts, then `listen`.',
     scopes: client,
   }),
   token: optional({

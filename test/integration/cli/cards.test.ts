@@ -65,9 +65,7 @@ describe('import and export', () => {
     ];
     const outcome = await cards(['import', '--dry-run', '-'], { input: fileOf(lines) });
     expect(outcome.code).toBe(65);
-    expect(outcome.stdout).toBe(
-      'received   5\ninserted   1\nupdated    1\nunchanged  1\nrejected   2\n',
-    );
+    expect(outcome.stdout).toBe('received   5\ninserted   1\nupdated    1\nunchanged  1\nrejected   2\n');
     expect(outcome.stderr).toMatch(/line 5: iccid \d+ belongs[\s\S]*line 6: [\s\S]*nothing was written/);
     expect((await cards(['export'])).stdout).toBe(before);
   });
@@ -77,7 +75,9 @@ describe('list', () => {
   it('shows cards in id order, and how to go on', async () => {
     expect(idsOf((await cards(['list', '--limit', '3', '-o', 'tsv'])).stdout)).toEqual([1, 2, 3]);
     const page = await cards(['list', '--limit', '3', '--after-id', '3'], { tty: true });
-    expect(page.stdout).toMatch(/^3 cards, and there are more: --after-id 6, or all: cardpoll cards export$/m);
+    expect(page.stdout).toMatch(
+      /^3 cards, and there are more: --after-id 6, or all: cardpoll cards export$/m,
+    );
     const carrier = await cards(['list', '--carrier-id', '2', '--after-id', '2990', '-o', 'tsv']);
     expect(idsOf(carrier.stdout)).toEqual([2_993, 2_996, 2_999]);
     expect((await cards(['list', '--stopped', 'yes'], { tty: true })).stdout).toMatch(/^no card matches/);

@@ -161,7 +161,10 @@ describe.each([
 
   it('decides about cards by id or iccid, and names those that were not held', async () => {
     const outcome = await run(argv('1', iccidOf(3), '3', '99'));
-    expect(outcome).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^${done} +2\nnot held +99\n$`)) });
+    expect(outcome).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`^${done} +2\nnot held +99\n$`)),
+    });
     expect(await states()).toEqual({ 1: state, 2: 'held', 3: state, 4: 'held' });
     expect(JSON.parse((await run(argv('2', '-o', 'json'))).stdout)).toEqual({ [done]: 1, not_held: [] });
     expect((await run(argv('99', '98'))).code, 'none was held').toBe(1);

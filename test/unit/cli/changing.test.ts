@@ -292,6 +292,8 @@ describe('pause and resume', () => {
     const outcome = await cli(['resume'], { env });
     expect(outcome).toMatchObject({ code: 0, stderr: 'nothing was paused\n' });
     await cli(['resume', 'package'], { env });
+    const ended = await daemonThatSays(json({ items: [PAUSE] }));
+    expect((await cli(['resume'], { env: ended.env })).stderr).toBe('no longer paused:\n');
     expect(requests.map(({ line }) => line)).toEqual([
       'DELETE /api/admin/polling-pauses?task_type=all',
       'DELETE /api/admin/polling-pauses?task_type=package',
@@ -485,6 +487,17 @@ describe('launched commands', () => {
     expect(stdout).toMatch(/^✖ alert .*realname /);
   });
 
+  it('say that there is nothing to migrate, instead of a list', async () => {
+    const migrations = [{ id: '0001_first', appliedAtMs: 0, newer: false }];
+    const migrate: Launchers['migrate'] = async () => ({ applied: [], migrations });
+    const env = { CARDPOLL_DATABASE_URL: 'postgres://db/cardpoll' };
+    expect(await cli(['migrate', 'up'], { env, launchers: { migrate } })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'database: postgres://db/cardpoll\nnothing to do: all 1 migrations are applied\n',
+    });
+  });
+
   it('show migrations, 1 while some are missing', async () => {
     const migrations = [
       { id: '0001_first', appliedAtMs: 0, newer: false },
@@ -530,5 +543,24 @@ describe('what asks first', () => {
     expect(requests.map((request) => request.line)).not.toContain(line);
     expect(await cli([...argv, '--yes'], { env })).toMatchObject({ code: 0 });
     expect(requests.at(-1)?.line).toBe(line);
+  });
+});
+
+describe('version', () => {
+  it('names what is installed and what the daemon is', async () => {
+    const { env } = await daemonThatSays(json({ ...OVERVIEW, version: '9.9.9' }));
+    const { code, stdout } = await cli(['version'], { env });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^cardpoll \S+ \(node .*\)\ndaemon 9\.9\.9\n$/),
+    ]);
+  });
+
+  it('is right about itself without a daemon', async () => {
+    const { code, stdout } = await cli(['version'], { env: { CARDPOLL_URL: 'http://127.0.0.1:1' } });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^cardpoll .*\ndaemon not known: .*127\.0\.0\.1:1/),
+    ]);
   });
 });

@@ -45,3 +45,11 @@ it('help and help of a command show the same as --help', async () => {
   expect(await cli(['help'])).toEqual(await cli(['--help']));
   expect(await cli(['help', 'stats'])).toEqual(await cli(['stats', '--help']));
 });
+
+it('begins with the examples of the command itself', async () => {
+  const { stdout } = await cli(['cards', 'show', '--help']);
+  expect(stdout.split('\n').slice(0, 2)).toEqual([
+    'Examples:',
+    expect.stringMatching(/^ {2}cardpoll cards show /),
+  ]);
+});

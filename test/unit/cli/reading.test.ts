@@ -160,6 +160,19 @@ describe('tables', () => {
     expect(stdout).not.toContain(ESC);
   });
 
+  it.each([
+    [{ LC_ALL: 'C' }, 'x alert: '],
+    [{ LC_ALL: '', LANG: 'POSIX' }, 'x alert: '],
+    [{ LC_ALL: 'C.UTF-8' }, '✖ alert: '],
+    [{ LANG: 'de_DE.UTF-8' }, '✖ alert: '],
+    [{}, '✖ alert: '],
+  ])('have symbols that the locale %o can show', async (locale, beginning) => {
+    const { env } = await daemonThatSays(json(OVERVIEW));
+    const { stdout } = await cli(['stats'], { env: { ...env, ...locale } });
+    expect(stdout.startsWith(beginning)).toBe(true);
+    expect(/[^ -~\n]/.test(stdout)).toBe(beginning.startsWith('✖'));
+  });
+
   it('show times relative to now on a terminal and as they are elsewhere', async () => {
     const { env } = await daemonThatSays(json(CARD));
     const terminal = await cli(['cards', 'show', '42'], { env: { ...env, NO_COLOR: '1' }, tty: true });

@@ -61,6 +61,7 @@ it.each([
   ['--name', 'a:b', '--role', 'viewer'],
   ['--name', 'a', '--role', 'root'],
   ['--name', 'a', '--role', 'viewer', '--expires', 'tomorrow'],
+  ['--name', 'a', '--role', 'viewer', '--expires', '2026-11-20'],
   ['--role', 'viewer'],
 ])('refuses %j', async (...argv) => {
   expect(await make(...argv)).toMatchObject({ code: 64, stdout: '' });

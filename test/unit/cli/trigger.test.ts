@@ -73,6 +73,14 @@ describe('requests', () => {
   });
 });
 
+it('a batch with a card that does not exist ends with 1', async () => {
+  const { env } = await daemonThatSays(json({ ...TRIGGER, unknown_card_ids: [9] }, 202));
+  expect(await cli(['trigger', 'batch', '--card-ids', '1,9', '--task', 'package'], { env })).toMatchObject({
+    code: 1,
+    stderr: 'cardpoll: there is no card 9\n',
+  });
+});
+
 describe('refusals before anything is sent', () => {
   const ids = Array.from({ length: 10_001 }, (_, i) => i + 1).join('\n');
   it.each([

@@ -58,7 +58,7 @@ export const resume = defineCommand<[Pausable?], unknown>({
   arguments: [TASK_TYPE],
   run: async (context, { args: [taskType = 'all'] }) => {
     const answer = await ask(context, 'resuming', (client) => client.resume(taskType));
-    if (answer.body.items.length === 0) context.io.stderr.write('nothing was paused\n');
+    context.io.stderr.write(answer.body.items.length === 0 ? 'nothing was paused\n' : 'no longer paused:\n');
     await printAnswer(context, answer, ({ items }, style) => pauseTable(items, style));
     return 0;
   },

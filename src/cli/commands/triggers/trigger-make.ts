@@ -8,6 +8,7 @@ import { CardpollError, messageOf } from '../../../platform/errors.ts';
 import { ask } from '../../ask.ts';
 import { type CommandContext, defineCommand, type OptionSpec } from '../../command.ts';
 import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
+import { EXIT_NEGATIVE } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
 import { answerFields, failureFields } from '../../output/reports/card-fields.ts';
 import { selectionText } from '../../output/reports/trigger-tables.ts';
@@ -101,7 +102,7 @@ interface BatchOptions extends WaitOptions {
 
 export const batch = defineCommand<[], BatchOptions>({
   name: 'batch',
-  summary: `Poll up to ${MAX_BATCH_CARDS} cards now`,
+  summary: `Poll up to ${MAX_BATCH_CARDS} cards now; exit code 1 if a card does not exist`,
   examples: [
     ['cardpoll trigger batch --card-ids 1,2,3 --task package', 'three cards'],
     ['cardpoll trigger batch --file ids.txt --task package', 'card ids from a file'],
@@ -123,7 +124,8 @@ export const batch = defineCommand<[], BatchOptions>({
       client.triggerBatch(options.task, cardIds),
     );
     printUnknown(context, answer.body);
-    return showTrigger(context, answer, options);
+    const code = await showTrigger(context, answer, options);
+    return answer.body.unknown_card_ids.length > 0 ? EXIT_NEGATIVE : code;
   },
 });
 
