@@ -1,6 +1,6 @@
 // Bounds the requests that cost much more than others, so that polling keeps the event loop and the database: exports,
 // counts of the fleet, the API description. What finds no place within a second is refused with 429. Used by the routes.
-// See docs/decisions/0034-bulkheads.md.
+// See docs/decisions/0037-bulkheads.md.
 import { Bulkhead, type TimeBudget } from '../../platform/bulkhead.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { TOO_BUSY } from '../problem.ts';
