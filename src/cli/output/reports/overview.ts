@@ -22,7 +22,9 @@ export function overviewText(overview: OverviewBody, style: Style): string {
     count: (value) => style.number(value).text,
     seconds: (value) => style.seconds(value).text,
   }).map((fact) => style.text(fact).text);
-  const facts = [factsOf(overview, style), capacity].flatMap((parts) => flow(parts, GAP, textColumns, widthOf));
+  const facts = [factsOf(overview, style), capacity].flatMap((parts) =>
+    flow(parts, GAP, textColumns, widthOf),
+  );
   const lines = [...causeLines(overview, style), ...facts, ...stopsFact(overview, style)];
   return `${lines.join('\n')}\n\n${table}`;
 }

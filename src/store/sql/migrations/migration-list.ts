@@ -15,8 +15,8 @@ import fleet from './0013_fleet.sql';
 import safeguards from './0014_safeguards.sql';
 import usageJumps from './0015_usage_jumps.sql';
 import outageRules from './0016_outage_rules.sql';
-import madeChanges from './0018_made_changes.sql';
-import resumeSteps from './0019_resume_steps.sql';
+import madeChanges from './0017_made_changes.sql';
+import resumeSteps from './0018_resume_steps.sql';
 
 export interface Migration {
   readonly id: string;
@@ -40,6 +40,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: '0014_safeguards', sql: safeguards },
   { id: '0015_usage_jumps', sql: usageJumps },
   { id: '0016_outage_rules', sql: outageRules },
-  { id: '0018_made_changes', sql: madeChanges },
-  { id: '0019_resume_steps', sql: resumeSteps },
+  { id: '0017_made_changes', sql: madeChanges },
+  { id: '0018_resume_steps', sql: resumeSteps },
 ];

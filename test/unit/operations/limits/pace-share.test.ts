@@ -34,7 +34,13 @@ it('is said in cards and intervals', () => {
 });
 
 it('bounds the capacity, and then no higher limit is advised', () => {
-  const busy = { taskType: 'realname', demandPerSecond: 50, owedCards: 10, avgDurationMs: 100 } as const;
+  const busy = {
+    taskType: 'realname',
+    demandPerSecond: 50,
+    owedCards: 10,
+    callMs: 100,
+    heldBy: null,
+  } as const;
   const limits = { maxConcurrency: 2, effectiveConcurrency: 2 };
   expect(capacityOf({ ...busy, ...limits, allowedPerSecond: 10 })).toMatchObject({
     capacityPerSecond: 10,
