@@ -224,7 +224,7 @@ it('stats --watch shows the numbers again until it is interrupted', async () => 
   const { code, stdout, stderr } = await cli(['stats', '--watch'], { env, signal: interrupt.signal });
   expect(code).toBe(130);
   expect(stderr).toBe('');
-  expect(stdout.match(/^realname/gm)).toHaveLength(1);
+  expect(stdout.match(/^realname +[●▲✖]/gm)).toHaveLength(1);
   expect(requests).toHaveLength(2);
 });
 
@@ -257,7 +257,7 @@ describe('stats --watch over a daemon that is away for a while', () => {
   it('says behind a pipe once that it waits, and when it is over', async () => {
     const { stdout, stderr } = await watched(false);
     expect(stderr).toBe('cardpoll: store away; waiting for the daemon\ncardpoll: the daemon answers again\n');
-    expect(stdout.match(/^realname/gm)?.length).toBe(2);
+    expect(stdout.match(/^realname +[●▲✖]/gm)?.length).toBe(2);
   });
 
   it('does not begin without an answer', async () => {
