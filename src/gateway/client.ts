@@ -7,6 +7,7 @@ import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 import { AnswerReader } from './answer.ts';
 import {
   type Credentials,
@@ -60,6 +61,8 @@ interface Route {
 
 /** A call that has ended. */
 interface Ended {
+  /** null: there was none to be had. */
+  readonly proof: Proof | null;
   /** 0: no answer. */
   readonly status: number;
   readonly body: string;
@@ -184,24 +187,30 @@ export class GatewayClient implements UpstreamGateway {
     const { clock } = this.deps;
     const startedAt = clock.monotonic();
     const deadlineAt = startedAt + Math.min(timeoutMs, route.timeoutMs);
+    let proof: Proof | null = null;
     let status = 0;
     let body = '';
     let error: GatewayError | null = null;
     try {
-      const proof = this.#credentials.proof() ?? (await this.#credentials.prove());
-      if (clock.monotonic() >= deadlineAt) throw new GatewayError('connect', 'no token within the deadline');
+      proof = this.#credentials.proof() ?? (await this.#prove(deadlineAt));
       const request = this.#request(route, cards, proof);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       body = exchange.body;
       error = this.#statusError(route, exchange) ?? exchange.error;
       this.onCall?.({ request, status, body });
-      if (error?.failure === 'auth') this.#credentials.refused(proof);
     } catch (cause) {
       error =
         cause instanceof GatewayError ? cause : new GatewayError('malformed', messageOf(cause), { cause });
     }
-    return { status, body, error, durationMs: Math.round((clock.monotonic() - startedAt) * 10) / 10 };
+    return { proof, status, body, error, durationMs: Math.round((clock.monotonic() - startedAt) * 10) / 10 };
+  }
+
+  async #prove(deadlineAt: number): Promise<Proof> {
+    const { clock } = this.deps;
+    const proving = this.#credentials.prove();
+    if (await withTimeout(deadlineAt - clock.monotonic(), proving, clock)) return proving;
+    throw new GatewayError('connect', 'no token within the deadline');
   }
 
   #request(route: Route, cards: Cards, proof: Proof): GatewayRequest {
@@ -262,10 +271,16 @@ export class GatewayClient implements UpstreamGateway {
     return { value, durationMs };
   }
 
-  #failed(route: Route, card: CalledCard, { status, durationMs }: Ended, cause: unknown): GatewayError {
+  #failed(
+    route: Route,
+    card: CalledCard,
+    { proof, status, durationMs }: Ended,
+    cause: unknown,
+  ): GatewayError {
     const reason = messageOf(cause);
     const { failure, details } =
       cause instanceof GatewayError ? cause : new GatewayError('malformed', reason);
+    if (failure === 'auth' && proof !== null) this.#credentials.refused(proof);
     route.log.warn(
       {
         iccid: card.iccid,

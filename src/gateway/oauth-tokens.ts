@@ -1,7 +1,7 @@
 // Tokens of OAuth 2 by client credentials (RFC 6749, 4.4): asked for once per process, renewed ahead of their end, and after
 // the gateway refused one. A token server that fails is asked again with growing pauses; meanwhile calls fail as if the
 // gateway could not be reached, and flow control holds them back. Used by the client. No token is ever logged.
-import { Pool } from 'undici';
+import { errors, Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -13,16 +13,30 @@ import { GatewayError } from './gateway.ts';
 const MAX_ANSWER_BYTES = 65_536;
 /** Life of a token that comes without one, seconds: RFC 6749 lets the server leave it out. */
 const UNKNOWN_LIFE_S = 3_600;
+const SHORTEST_LIFE_S = 1;
+/** A token that says it is good for longer is renewed after this all the same. */
+const LONGEST_LIFE_S = 86_400;
 /** A token is renewed when a quarter of its life is left, at most so long before its end. */
 const RENEW_AHEAD_MS = 60_000;
 /** A token is not used in the last tenth of its life, at most so long: the call has to arrive, too. */
 const UNUSED_MS = 2_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
+/** The errors of RFC 6749, 5.2. The server's own words are not shown: they may quote what was sent. */
+const KNOWN_ERRORS: readonly unknown[] = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+];
 
 interface Token {
   readonly proof: Proof;
   readonly issuedAt: number;
+  /** It was asked for because the gateway refused the one before. */
+  readonly replacesRefused: boolean;
   readonly renewAt: number;
   readonly endsAt: number;
 }
@@ -39,6 +53,8 @@ export class OAuthTokens implements Credentials {
   #pending: Promise<Token> | null = null;
   /** Why the last attempt failed, or the last token was refused; null while tokens work. */
   #trouble: GatewayError | null = null;
+  /** The gateway refused the last token. */
+  #isRefused = false;
   #pauseMs = 0;
   /** No attempt before this time. */
   #nextAt = Number.NEGATIVE_INFINITY;
@@ -72,11 +88,13 @@ export class OAuthTokens implements Credentials {
   refused(proof: Proof): void {
     if (this.#token?.proof !== proof) return;
     const now = this.deps.clock.monotonic();
-    const wasNew = now - this.#token.issuedAt < RENEW_AHEAD_MS;
+    const { replacesRefused, issuedAt } = this.#token;
     this.#token = null;
+    this.#isRefused = true;
     this.#trouble = new GatewayError('auth', 'the gateway does not accept the token that was just issued');
-    // The first refused token may have been revoked; when the next one is refused as well, asking on is of no use.
-    if (wasNew) this.#backOff(now);
+    // The first refused token may have been revoked. When its replacement is refused as well, the next one will be, too.
+    if (replacesRefused && now - issuedAt < RENEW_AHEAD_MS) this.#backOff(now);
+    else this.#pauseMs = 0;
   }
 
   async close(): Promise<void> {
@@ -94,21 +112,26 @@ export class OAuthTokens implements Credentials {
   async #ask(): Promise<Token> {
     const { clock, log } = this.deps;
     const askedAt = clock.monotonic();
+    const replacesRefused = this.#isRefused;
     try {
       const { token, lifeS } = await this.#issued();
       const lifeMs = lifeS * 1_000;
       this.#token = {
         proof: { headers: ['authorization', `Bearer ${token}`], query: '' },
         issuedAt: askedAt,
+        replacesRefused,
         renewAt: askedAt + lifeMs - Math.min(RENEW_AHEAD_MS, lifeMs / 4),
         endsAt: askedAt + lifeMs - Math.min(UNUSED_MS, lifeMs / 10),
       };
-      // A token that is refused at once is no success: the pause then grows on.
-      if (this.#trouble?.failure !== 'auth') this.#pauseMs = 0;
+      // A replacement that is refused as well is no success: the pause then grows on.
+      if (!replacesRefused) this.#pauseMs = 0;
+      this.#isRefused = false;
       this.#trouble = null;
       log.info({ expires_in_s: lifeS }, 'gateway token issued');
       return this.#token;
     } catch (error) {
+      if (error instanceof errors.ClientDestroyedError)
+        throw new GatewayError('aborted', 'the gateway client was closed');
       this.#trouble =
         error instanceof GatewayError ? error : new GatewayError('connect', `no token: ${messageOf(error)}`);
       this.#backOff(clock.monotonic());
@@ -132,12 +155,7 @@ export class OAuthTokens implements Credentials {
       throw new GatewayError('connect', `no token: the token server did not answer within ${timeoutMs} ms`);
     }
     const { status, text } = await answer;
-    if (status === 400 || status === 401 || status === 403) {
-      throw new GatewayError(
-        'auth',
-        `HTTP ${status} of the token server: it does not accept our client id and secret`,
-      );
-    }
+    if (status === 400 || status === 401 || status === 403) throw refusal(status, text);
     if (status !== 200) throw new GatewayError('connect', `no token: HTTP ${status} of the token server`);
     return tokenIn(text);
   }
@@ -178,12 +196,35 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
+function refusal(status: number, text: string): GatewayError {
+  const error = parsed(text)?.error;
+  const reason = KNOWN_ERRORS.includes(error) ? `: ${error}` : '';
+  const check =
+    error === 'invalid_scope'
+      ? 'gateway.auth.scope'
+      : 'the client id and secret, and gateway.auth.client_auth';
+  return new GatewayError('auth', `no token: HTTP ${status} of the token server${reason}; check ${check}`);
+}
+
+interface TokenAnswer {
+  readonly access_token?: unknown;
+  readonly expires_in?: unknown;
+  readonly error?: unknown;
+}
+
+/** @returns undefined when it is not JSON. */
+function parsed(text: string): TokenAnswer | null | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws GatewayError that quotes nothing of the answer: it may hold a token. */
 function tokenIn(text: string): { token: string; lifeS: number } {
-  let answer: { access_token?: unknown; expires_in?: unknown } | null;
-  try {
-    answer = JSON.parse(text);
-  } catch {
+  const answer = parsed(text);
+  if (answer === undefined) {
     throw new GatewayError('connect', 'no token: the answer of the token server is not JSON');
   }
   const token = answer?.access_token;
@@ -191,9 +232,9 @@ function tokenIn(text: string): { token: string; lifeS: number } {
     throw new GatewayError('connect', 'no token: the answer of the token server has no access_token');
   }
   const given = answer?.expires_in;
-  const lifeS = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  const lifeS = typeof given === 'string' && /^-?\d+$/.test(given) ? Number(given) : given;
   if (typeof lifeS !== 'number') return { token, lifeS: UNKNOWN_LIFE_S };
-  if (!(lifeS > 0))
+  if (lifeS < SHORTEST_LIFE_S)
     throw new GatewayError('connect', `no token: expires_in is ${lifeS}, so the token is over at once`);
-  return { token, lifeS };
+  return { token, lifeS: Math.min(LONGEST_LIFE_S, lifeS) };
 }
