@@ -14,7 +14,7 @@ export function adviceFor(
   const where = `gateway.interfaces.${name}`;
   switch (failure) {
     case 'connect':
-      return message.includes('token')
+      return message.startsWith('no token')
         ? 'check gateway.auth.token_url, and whether the token server can be reached from here'
         : 'check gateway.url: nothing answers there, or no connection to it is allowed from here';
     case 'auth':
