@@ -389,7 +389,8 @@ describe('the deadline', () => {
     const { client } = await against((socket) =>
       socket.write('HTTP/1.1 429 Busy\r\nretry-after: 3\r\ncontent-length: 10\r\n\r\n'),
     );
-    const error = await failureOf(client.call('flow', CARD, 100));
+    // Long enough for the head to arrive on a busy machine.
+    const error = await failureOf(client.call('flow', CARD, 2_000));
     expect(error).toMatchObject({ failure: 'backpressure', details: { retryAfterMs: 3_000 } });
   });
 });
