@@ -7,7 +7,7 @@ import { OwnNumbers } from './api/metrics/own-numbers.ts';
 import type { ApiServer } from './api/server.ts';
 import type { Launchers, Listening, SimulateOptions } from './cli/launchers.ts';
 import { VERSION } from './cli/version.ts';
-import type { DaemonConfig } from './config/daemon-config.ts';
+import { type DaemonConfig, offersOf } from './config/daemon-config.ts';
 import { MonthCalendar } from './domain/cards/usage-month.ts';
 import { WebhookTester } from './engine/alerts/webhook-tester.ts';
 import { AuditDigest } from './engine/audit-digest.ts';
@@ -164,6 +164,7 @@ function buildOperations(
     version: VERSION,
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
+    offers: offersOf(config.gateway),
     guard,
     tester: new WebhookTester({ guard, secrets: config.webhooks.secrets, clock: systemClock }),
     auditLog: {

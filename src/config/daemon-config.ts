@@ -1,6 +1,7 @@
 // The shape of the configuration of `cardpoll daemon` and `cardpoll migrate`: plain, frozen data that the composition
 // root passes on in parts. It follows from the settings table, section by section; load-config.ts makes it.
 import type { DataUnit } from '../domain/gateway/data-unit.ts';
+import type { Offers } from '../domain/gateway/offer.ts';
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { BatchRule, Code, JsonTemplate, SuccessRule } from './profile-kinds.ts';
@@ -56,6 +57,10 @@ export interface GatewayConfig extends Values<typeof GATEWAY> {
   readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface | null>>;
   /** What the gateway allows; empty: no limit. */
   readonly rateLimits: readonly RateLimit[];
+}
+
+export function offersOf({ interfaces }: Pick<GatewayConfig, 'interfaces'>): Offers {
+  return (name) => interfaces[name] !== null;
 }
 
 /** Codes are texts: a number and its text are the same code. */

@@ -60,7 +60,7 @@ export class Engine implements Service {
     const loop = (name: string) => this.#loopMeans(name);
     this.#counts = new WorkCounts(deps.meter);
     this.#errors = new ErrorReporter(deps.log, clock);
-    this.#configs = new ConfigWatch(records.configs, loop('config-watch'));
+    this.#configs = new ConfigWatch(records.configs, loop('config-watch'), deps.gateway);
     this.#fleetClock = new FleetClock(records, loop('fleet-clock'));
     this.#stopRules = new StopRulesWatch(settings.stops, records.cards, loop('stop-rules-watch'));
     this.#reader = new CardReader(
@@ -167,15 +167,8 @@ export class Engine implements Service {
     for (const worker of this.#workers) await worker.start();
     this.#phase = 'running';
     const { instanceId, roles, version } = this.settings;
-    log.info(
-      {
-        worker_id: instanceId,
-        roles,
-        version,
-        stores: [live.kind, records.kind],
-      },
-      WORKER_STARTED,
-    );
+    const kinds = [live.kind, records.kind];
+    log.info({ worker_id: instanceId, roles, version, stores: kinds }, WORKER_STARTED);
   }
 
   /**
@@ -236,10 +229,10 @@ export class Engine implements Service {
   }
 
   #makeWriter(): ResultWriter {
-    const { live, records, clock, random, log } = this.deps;
+    const { live, records, gateway, clock, random, log } = this.deps;
     const { polling } = this.settings;
     const matcher = () => this.#configs.matcher;
-    const overPackage = new OverPackage({ live, records, matcher, ...polling });
+    const overPackage = new OverPackage({ live, records, gateway, matcher, ...polling });
     return new ResultWriter({
       work: this.#counts.counted(live.work),
       failures: live.failures,

@@ -38,7 +38,7 @@ export function leaderServices(
   deps: EngineDeps,
   { configs: watch, errors }: SharedParts,
 ): Service[] {
-  const { live, records, clock, log, digest } = deps;
+  const { live, records, gateway, clock, log, digest } = deps;
   const leadership = new Leadership({
     coordination: live.coordination,
     holder: settings.instanceId,
@@ -63,6 +63,7 @@ export function leaderServices(
     new Initialiser({
       live,
       records,
+      gateway,
       configs,
       matcher: () => watch.matcher,
       fence,

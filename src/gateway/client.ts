@@ -3,6 +3,7 @@
 import { Pool } from 'undici';
 import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
+import { notOfferedWords } from '../domain/gateway/offer.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
@@ -149,6 +150,10 @@ export class GatewayClient implements UpstreamGateway {
     this.#sweep.endSlow(interfaceName, olderThanMs);
   }
 
+  offers(interfaceName: InterfaceName): boolean {
+    return this.#routes[interfaceName] !== null;
+  }
+
   isStoppedStatus(cardStatus: string): boolean {
     return this.#stopped.has(cardStatus.trim().toLowerCase());
   }
@@ -177,7 +182,7 @@ export class GatewayClient implements UpstreamGateway {
   #offered(name: InterfaceName): Route {
     const route = this.#routes[name];
     if (route !== null) return route;
-    throw new GatewayError('not_offered', `the profile of the gateway does not offer ${name}`, {
+    throw new GatewayError('not_offered', notOfferedWords(name), {
       interfaceName: name,
     });
   }

@@ -163,6 +163,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     this.deps.gateway.endSlowCalls(interfaceName, Math.max(SLOW_AT_LEAST_MS, SLOW_TIMES * calls.typicalMs));
   }
 
+  offers(interfaceName: InterfaceName): boolean {
+    return this.deps.gateway.offers(interfaceName);
+  }
+
   isStoppedStatus(cardStatus: string): boolean {
     return this.deps.gateway.isStoppedStatus(cardStatus);
   }

@@ -83,6 +83,8 @@ export interface Gateway {
     timeoutMs: number,
     startWithinMs?: number,
   ): Promise<GatewayAnswer>;
+  /** False when the profile says that the gateway has no such interface. */
+  offers(interfaceName: InterfaceName): boolean;
   /** True for a cardStatus value that means the card is stopped. */
   isStoppedStatus(cardStatus: string): boolean;
 }

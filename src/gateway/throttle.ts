@@ -2,7 +2,7 @@
 // each interface and instance. It makes no call and has no timer. Why the rule is this: docs/decisions/0028-flow-control.md.
 import type { BreakerReport, BreakerState } from '../domain/limits/breaker.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { GatewayError, Permit } from './gateway.ts';
+import type { GatewayError, GatewayFailure, Permit } from './gateway.ts';
 
 /** With this many failures in a row, and no success for this long, the interface counts as dead. */
 const FAILURES_IN_A_ROW = 30;
@@ -17,6 +17,9 @@ const TRICKLE_EVERY_MS = 1_000;
 const TRICKLE_JITTER = 0.5;
 /** This many refusals (429, 503) since the last other answer mean that the gateway refuses every call, not some cards. */
 const REFUSALS_IN_A_ROW = 10;
+
+/** Calls that ended so say nothing about the gateway. */
+const NOT_SENT: readonly GatewayFailure[] = ['aborted', 'held', 'not_offered'];
 
 export interface ThrottleDeps {
   readonly clock: Clock;
@@ -82,7 +85,7 @@ export class Throttle {
 
   /** @param error null: the call succeeded */
   record(error: GatewayError | null): void {
-    if (error?.failure === 'aborted' || error?.failure === 'held') return;
+    if (error !== null && NOT_SENT.includes(error.failure)) return;
     const now = this.deps.clock.monotonic();
     if (error?.isGatewayFault === true) {
       this.#failuresInARow += 1;

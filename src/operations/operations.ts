@@ -1,6 +1,7 @@
 // Everything that an operator can ask or do, built once over the two stores. Opened by wiring; the admin API exposes
 // it. Has no connection of its own and needs no closing.
 import { MonthCalendar } from '../domain/cards/usage-month.ts';
+import type { Offers } from '../domain/gateway/offer.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../domain/stops/stop.ts';
 import type { WebhookTester } from '../engine/alerts/webhook-tester.ts';
@@ -74,6 +75,7 @@ interface OperationsOptions {
   readonly stops: StopSettings;
   /** What the gateway allows; absent: no limit. */
   readonly rateLimits?: readonly RateLimit[];
+  readonly offers: Offers;
   /** Decides which addresses webhooks may be sent to. */
   readonly guard: SsrfGuard;
   readonly tester: WebhookTester;
@@ -95,6 +97,7 @@ export function openOperations({
   version,
   stops,
   rateLimits = [],
+  offers,
   guard,
   tester,
   auditLog,
@@ -119,6 +122,7 @@ export function openOperations({
       concurrency,
       pauses,
       cardTotal,
+      offers,
       stops: new PatientReading(() => readStopFigures(records, stops), clock),
       clockGap: new PatientReading(() => clockGapOf(live, records), clock),
       clock,
@@ -127,9 +131,9 @@ export function openOperations({
     history: new HistoryOperations(live, clock),
     failures: new FailureOperations(live),
     pauses,
-    configs: new ConfigOperations(records, live, clock, audit, rateLimits),
+    configs: new ConfigOperations({ records, live, clock, audit, rateLimits, offers }),
     init: new InitOperations(live, clock, audit),
-    triggers: new TriggerOperations(live, records, audit, limits.maxOpenTriggers),
+    triggers: new TriggerOperations({ live, records, audit, offers, maxOpen: limits.maxOpenTriggers }),
     alerts: new AlertOperations(records.alerts, {
       guard,
       tester,
@@ -140,10 +144,10 @@ export function openOperations({
     silences: new SilenceOperations({ records: records.alerts, clock, audit }),
     requests: new RepeatableRequests(live),
     cards,
-    stops: new StopOperations({ records, audit, mode: stopMode, clock, calendar }),
+    stops: new StopOperations({ records, audit, mode: stopMode, offers, clock, calendar }),
     stopMode,
-    resumes: new ResumeOperations(live, records, audit),
-    explainer: new Explainer({ live, records, cards, pauses, clock }),
+    resumes: new ResumeOperations({ live, records, audit, offers }),
+    explainer: new Explainer({ live, records, cards, pauses, offers, clock }),
     cleanup: new CleanupOperations({ audit, live, records, clock, calendar }),
   };
 }

@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../domain/audit.ts';
+import type { Offers } from '../domain/gateway/offer.ts';
 import {
   CARD_ID_BOUNDS,
   type CardSelection,
@@ -13,7 +14,7 @@ import {
   SELECTION_BOUNDS,
   triggerIdOf,
 } from '../domain/manual-trigger.ts';
-import { TASK_TYPES, type TaskType } from '../domain/task-type.ts';
+import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
@@ -21,6 +22,7 @@ import type { NewTrigger } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dateOf } from './date-of.ts';
+import { requireOffered } from './require-offered.ts';
 import type { BatchReport, SelectionCount, TriggerReport } from './trigger-report.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
@@ -30,19 +32,23 @@ const WELL_FORMED_ID = /^[\x21-\x7e]{1,64}$/;
 /** Number of cards that are put into the manual list without waiting for the leader. */
 const AT_ONCE = 1_000;
 
+interface TriggerDependencies {
+  readonly live: LiveStore;
+  readonly records: RecordStore;
+  readonly audit: Audit;
+  readonly offers: Offers;
+  /** Most triggers that may be open at a time. */
+  readonly maxOpen: number;
+}
+
+/** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
 export class TriggerOperations {
-  constructor(
-    private readonly live: LiveStore,
-    private readonly records: RecordStore,
-    private readonly audit: Audit,
-    /** Most triggers that may be open at a time. */
-    private readonly maxOpen: number,
-  ) {}
+  constructor(private readonly deps: TriggerDependencies) {}
 
   /** @throws CardpollError `not_found` for an unknown card. */
   async single(actor: Actor, taskType: TaskType, cardId: number): Promise<TriggerReport> {
     requireWithin(CARD_ID_BOUNDS, { cardId });
-    const known = await this.records.triggers.knownCards([cardId]);
+    const known = await this.deps.records.triggers.knownCards([cardId]);
     if (known.length === 0) {
       throw new CardpollError('not_found', 'card_not_found', `there is no card ${cardId}`);
     }
@@ -52,7 +58,7 @@ export class TriggerOperations {
   /** Repeated ids count once. @throws CardpollError `invalid` for an empty list or one with more than 10,000 cards. */
   async batch(actor: Actor, taskType: TaskType, cardIds: readonly number[]): Promise<BatchReport> {
     requireBatch(cardIds);
-    const known = new Set(await this.records.triggers.knownCards(cardIds));
+    const known = new Set(await this.deps.records.triggers.knownCards(cardIds));
     const distinct = [...new Set(cardIds)];
     const report = await this.#create(actor, taskType, {
       kind: 'batch',
@@ -70,14 +76,14 @@ export class TriggerOperations {
   /** Counts the cards that a condition selects. */
   async count(selection: CardSelection): Promise<SelectionCount> {
     requireSelection(selection);
-    const { rows, estimated } = await this.records.triggers.countSelected(selection);
+    const { rows, estimated } = await this.deps.records.triggers.countSelected(selection);
     return { matching: rows, estimated };
   }
 
   /** Running cards continue. @throws CardpollError `not_found` for an unknown id, `conflict` for a finished trigger. */
   async cancel(actor: Actor, triggerId: string): Promise<TriggerReport> {
     const { status } = await this.#find(triggerId);
-    const cancelled = await this.audit.change(actor, async ({ triggers }, note) => {
+    const cancelled = await this.deps.audit.change(actor, async ({ triggers }, note) => {
       const after = await triggers.cancel(triggerId);
       if (after === null) {
         throw new CardpollError(
@@ -90,7 +96,7 @@ export class TriggerOperations {
       note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
       return after;
     });
-    await this.live.manual.remove(cancelled.taskType, triggerId);
+    await this.deps.live.manual.remove(cancelled.taskType, triggerId);
     return this.#report(cancelled);
   }
 
@@ -101,15 +107,16 @@ export class TriggerOperations {
 
   /** @returns triggers, newest first. @param page number of the page, from 1 */
   async list(page: number, pageSize: number): Promise<{ items: TriggerReport[]; total: number }> {
-    const { items, total } = await this.records.triggers.list(page, pageSize);
+    const { items, total } = await this.deps.records.triggers.list(page, pageSize);
     const running = await this.#running(items);
     return { items: items.map((trigger) => reportOf(trigger, running.get(trigger.triggerId) ?? 0)), total };
   }
 
   async #create(actor: Actor, taskType: TaskType, cards: NewTrigger['cards']): Promise<TriggerReport> {
+    requireOffered(this.deps.offers, TASKS[taskType].interface);
     const triggerId = randomBytes(8).toString('hex');
     const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
-    const { trigger, cardIds } = await this.audit.change(actor, async ({ triggers }, note) => {
+    const { trigger, cardIds } = await this.deps.audit.change(actor, async ({ triggers }, note) => {
       await this.#requireRoom(triggers);
       const created = await triggers.create({ triggerId, taskType, cards }, atOnce);
       const { kind, selection, total, totalEstimated } = created.trigger;
@@ -126,8 +133,8 @@ export class TriggerOperations {
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
   async #requireRoom(triggers: RecordStore['triggers']): Promise<void> {
-    if ((await triggers.countOpen()) < this.maxOpen) return;
-    const message = `${this.maxOpen} manual triggers are already open`;
+    if ((await triggers.countOpen()) < this.deps.maxOpen) return;
+    const message = `${this.deps.maxOpen} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
       hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
     });
@@ -136,7 +143,7 @@ export class TriggerOperations {
   async #push(taskType: TaskType, entries: readonly string[]): Promise<void> {
     if (entries.length === 0) return;
     try {
-      await this.live.manual.push(taskType, entries);
+      await this.deps.live.manual.push(taskType, entries);
     } catch (error) {
       // The trigger is durable, so it is accepted: the leader will find that its cards are missing from the list and
       // add them.
@@ -145,7 +152,7 @@ export class TriggerOperations {
   }
 
   async #find(triggerId: string): Promise<ManualTrigger> {
-    const trigger = WELL_FORMED_ID.test(triggerId) ? await this.records.triggers.find(triggerId) : null;
+    const trigger = WELL_FORMED_ID.test(triggerId) ? await this.deps.records.triggers.find(triggerId) : null;
     if (trigger === null) {
       throw new CardpollError('not_found', 'trigger_not_found', `there is no manual trigger ${triggerId}`, {
         hint: '`cardpoll trigger list` shows the ids',
@@ -163,7 +170,7 @@ export class TriggerOperations {
     const open = triggers.filter(({ status }) => status !== 'completed');
     const running = new Map<string, number>();
     for (const taskType of TASK_TYPES.filter((type) => open.some((trigger) => trigger.taskType === type))) {
-      for (const entry of await this.live.manual.running(taskType)) {
+      for (const entry of await this.deps.live.manual.running(taskType)) {
         const triggerId = triggerIdOf(entry);
         if (triggerId !== null) running.set(triggerId, (running.get(triggerId) ?? 0) + 1);
       }

@@ -5,6 +5,7 @@ import { Instruments } from '../../src/api/metrics/instruments.ts';
 import { type ApiServer, openApiServer, type ServerBounds } from '../../src/api/server.ts';
 import { adminTokens } from '../../src/config/admin-tokens.ts';
 import type { AdminToken } from '../../src/domain/admin-token.ts';
+import type { Offers } from '../../src/domain/gateway/offer.ts';
 import type { StopSettings } from '../../src/domain/stops/stop.ts';
 import { WebhookTester } from '../../src/engine/alerts/webhook-tester.ts';
 import { WorkCounts } from '../../src/engine/work/work-counts.ts';
@@ -87,6 +88,7 @@ export async function startApi(stores: {
   readonly bounds?: Partial<ServerBounds>;
   readonly limits?: OperationLimits;
   readonly stops?: Partial<StopSettings>;
+  readonly offers?: Offers;
   /** Default: ten minutes, for what is not about stores that do not answer. */
   readonly answerWithinMs?: number;
 }): Promise<ApiUnderTest> {
@@ -105,6 +107,7 @@ export async function startApi(stores: {
     timeZone: 'Asia/Shanghai',
     version: '1.2.3',
     stops: { ...DEFAULT_STOPS, ...stores.stops },
+    offers: stores.offers ?? (() => true),
     guard,
     tester: new WebhookTester({ guard, secrets: [], clock: systemClock }),
     auditLog: collector(auditLog),

@@ -236,6 +236,7 @@ export class CompressedFleet {
     return {
       ...ONE_CARD_A_CALL,
       isStoppedStatus: () => false,
+      offers: () => true,
       call: async (name, card, timeoutMs) => {
         this.onCall(name, card.cardId);
         const startedAt = this.time.monotonic();

@@ -57,6 +57,7 @@ export async function openOperatedStores({
         timeZone: 'Asia/Shanghai',
         version: '1.2.3',
         stops: DEFAULT_STOPS,
+        offers: () => true,
         guard,
         tester: new WebhookTester({ guard, secrets: [], clock }),
         auditLog: { info: () => {} },

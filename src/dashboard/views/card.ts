@@ -14,6 +14,7 @@ const STATES: Record<Task['state'], { readonly symbol: string; readonly tone: To
   backoff: { symbol: '▲', tone: 'warn' },
   paused: { symbol: '■', tone: 'warn' },
   held: { symbol: '✖', tone: 'bad' },
+  not_offered: { symbol: '■', tone: 'dim' },
   disabled: { symbol: '■', tone: 'warn' },
   unmatched: { symbol: '■', tone: 'warn' },
   not_loaded: { symbol: '▲', tone: 'warn' },

@@ -20,7 +20,7 @@ export function paceTable({ tasks, history, picked, columns }: TaskTables, short
   const gaugeColumns = columns < 80 ? 4 : columns < 120 ? 6 : 12;
   const wanted: SpanColumn<TaskBody>[] = [
     { header: '  TASK', cell: taskCell },
-    { header: 'HEALTH', cell: ({ health }) => ({ ...healthSpan(health), text: health }), drop: 1 },
+    { header: 'HEALTH', cell: healthCell, drop: 1 },
     { header: 'POLLS/S', cell: (task) => span(measure(task.rate_per_second_10s)), align: 'right' },
     {
       header: `${minutesOf(history)} MIN`,
@@ -82,8 +82,12 @@ function indexOf(tasks: readonly TaskBody[], taskType: TaskType): number {
   return tasks.findIndex(({ task_type }) => task_type === taskType);
 }
 
-function taskCell({ task_type, health }: TaskBody): Line {
-  const { text, tone } = healthSpan(health);
+function healthCell({ offered, health }: TaskBody): Span {
+  return offered ? { ...healthSpan(health), text: health } : span('not offered', 'dim');
+}
+
+function taskCell({ task_type, offered, health }: TaskBody): Line {
+  const { text, tone } = offered ? healthSpan(health) : span('■', 'dim');
   return [{ text: `${text.slice(0, 1)} `, tone }, span(task_type, 'bold')];
 }
 

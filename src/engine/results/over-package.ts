@@ -2,12 +2,14 @@
 // of at their ring's next turn. Called by the engine for every written reading and by card-sync.ts for every changed
 // card. Stops no card itself: the task checks the card again.
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 
 export interface OverPackageDeps {
   readonly live: Pick<LiveStore, 'work' | 'cards'>;
   readonly records: Pick<RecordStore, 'stops'>;
+  readonly gateway: Pick<Gateway, 'offers'>;
   readonly matcher: () => ConfigMatcher;
   readonly queueCap: number;
 }
@@ -15,10 +17,10 @@ export interface OverPackageDeps {
 export class OverPackage {
   constructor(private readonly deps: OverPackageDeps) {}
 
-  /** Makes due the given cards that must be stopped and that an enabled package config polls. */
+  /** Makes due the given cards that must be stopped, can be, and that an enabled package config polls. */
   async makeDue(cardIds: readonly number[]): Promise<void> {
-    if (cardIds.length === 0) return;
-    const { live, records, matcher, queueCap } = this.deps;
+    const { live, records, gateway, matcher, queueCap } = this.deps;
+    if (cardIds.length === 0 || !gateway.offers('stop')) return;
     const wanted = await records.stops.wanted(cardIds);
     const polled = wanted.filter((card) => matcher().match('package', card)?.status === 1);
     if (polled.length === 0) return;

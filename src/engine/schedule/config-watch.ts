@@ -1,7 +1,12 @@
 // Watches the polling configs in the record store, so that any change (API, another instance, plain SQL) takes effect
 // on every instance within a second. Keeps the last known configs while the store is unavailable. This query is sent
 // more often than any other, so its answers also show whether this instance can reach the store.
+//
+// A config of a task type whose interface the gateway does not offer counts as disabled: its rings keep their cards, its
+// queue drains, and nothing is late.
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
+import { TASKS } from '../../domain/task-type.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { type LoopMeans, LoopService } from '../../platform/loop.ts';
 import type { ConfigRecords } from '../../store/ports/records/config-records.ts';
@@ -21,6 +26,7 @@ export class ConfigWatch extends LoopService {
   constructor(
     private readonly records: Pick<ConfigRecords, 'list'>,
     private readonly loopMeans: LoopMeans,
+    private readonly gateway: Pick<Gateway, 'offers'>,
   ) {
     super('config-watch', loopMeans);
   }
@@ -47,7 +53,7 @@ export class ConfigWatch extends LoopService {
   async runOnce(): Promise<number> {
     const askedAt = this.loopMeans.clock.monotonic();
     try {
-      this.#configs = await this.records.list();
+      this.#configs = (await this.records.list()).map((config) => this.#inForce(config));
     } catch (error) {
       this.#failure = messageOf(error);
       throw error;
@@ -56,6 +62,10 @@ export class ConfigWatch extends LoopService {
     this.#readAt = askedAt;
     this.#failure = 'no answer';
     return REFRESH_EVERY_MS;
+  }
+
+  #inForce(config: PollingConfig): PollingConfig {
+    return this.gateway.offers(TASKS[config.taskType].interface) ? config : { ...config, status: 0 };
   }
 
   /** Reads the configs once before it returns, so that no service starts with an empty set. */

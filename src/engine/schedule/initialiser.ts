@@ -17,6 +17,7 @@
 // its lead ends, even if this instance leads again by then: its configs are outdated.
 import { MIN_BUCKETS } from '../../domain/schedule/phase.ts';
 import type { ConfigMatcher, PollingConfig } from '../../domain/schedule/polling-config.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { CardpollError } from '../../platform/errors.ts';
 import { type LoopErrorHandler, LoopService } from '../../platform/loop.ts';
@@ -42,6 +43,7 @@ const RESIZE_STEPS_A_PASS = 512;
 export interface InitialiserDeps {
   readonly live: Pick<LiveStore, 'rings' | 'coordination' | 'cards' | 'work' | 'identity'>;
   readonly records: Pick<RecordStore, 'cards' | 'identity' | 'stops'>;
+  readonly gateway: Pick<Gateway, 'offers'>;
   readonly configs: () => readonly PollingConfig[];
   readonly matcher: () => ConfigMatcher;
   readonly fence: () => number | null;

@@ -111,6 +111,7 @@ export class PackageTask implements Task {
     // The gateway's answer may be wrong; the next reading confirms or disproves it.
     if (!card.ordered && card.usage !== null && card.usage.suspectedMb !== null)
       return { over: true, stopped: false };
+    if (!this.deps.gateway.offers('stop')) return { over: isOver, stopped: false };
     const { claim, leftMs } = await this.#claims(() => this.#claim(card, month, deadline));
     switch (claim.state) {
       case 'not_over':

@@ -12,6 +12,7 @@ const pollingState = z.enum([
   'backoff', // failed, waits for its next attempt
   'paused', // the task type is paused
   'held', // a breaker holds its interface back
+  'not_offered', // the gateway does not offer what the task type calls
   'disabled', // its config is disabled
   'unmatched', // no config matches it
   'not_loaded', // a config matches it, but its ring does not contain it yet

@@ -1,5 +1,6 @@
 // Looks up why a card is or is not polled. Used by the admin API. It makes a fixed number of look-ups by key, however
 // many cards there are; task-explanation.ts interprets them.
+import type { Offers } from '../../domain/gateway/offer.ts';
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
@@ -30,6 +31,7 @@ interface ExplainerDependencies {
   readonly records: RecordStore;
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
+  readonly offers: Offers;
   readonly clock: Clock;
 }
 
@@ -117,6 +119,7 @@ export class Explainer {
     const polling = surroundings.instances.filter(({ roles }) => roles.includes('worker'));
     return taskExplanationOf({
       taskType,
+      offers: this.deps.offers,
       card: { ...card, lastPolledAtMs: card.lastPolledAt[taskType]?.getTime() ?? null },
       nowMs,
       configs: ofType(configs),

@@ -2,10 +2,11 @@
 // sentences of an explanation are in this file.
 
 import type { CardMembership } from '../../domain/cards/card.ts';
+import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
-import type { TaskType } from '../../domain/task-type.ts';
+import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { StatsReading } from '../../store/ports/live/poll-stats.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { CardPlace, QueueCounts } from '../../store/ports/live/work-queue.ts';
@@ -20,6 +21,7 @@ import { otherConfigsOf } from './unmatched-configs.ts';
 
 export interface TaskFacts {
   readonly taskType: TaskType;
+  readonly offers: Offers;
   readonly card: CardMembership & { readonly lastPolledAtMs: number | null };
   readonly nowMs: number;
   /** All configs of the task type, in the order in which they win. */
@@ -90,12 +92,21 @@ function dueMsOf(facts: TaskFacts): number | null {
   const ring = ringOf(facts);
   if (place.queued !== null) return place.queued.dueAtMs;
   if (place.retry !== null) return place.retry.atMs;
-  return taking?.status === 1 && ring?.enabled === true && member ? nextDueAt(ring, card.cardId) : null;
+  return taking?.status === 1 && isOffered(facts) && ring?.enabled === true && member
+    ? nextDueAt(ring, card.cardId)
+    : null;
 }
 
 /** The first check with a verdict gives the reason. */
 function verdictOf(facts: TaskFacts): Verdict {
-  return running(facts) ?? unpolled(facts) ?? held(facts) ?? failing(facts) ?? onSchedule(facts);
+  return (
+    running(facts) ??
+    notOffered(facts) ??
+    unpolled(facts) ??
+    held(facts) ??
+    failing(facts) ??
+    onSchedule(facts)
+  );
 }
 
 function running({ place }: TaskFacts): Verdict | null {
@@ -103,6 +114,17 @@ function running({ place }: TaskFacts): Verdict | null {
   const calling = place.running?.calling ?? true;
   const text = calling ? 'is being polled now' : 'was polled; its result is being written';
   return { state: 'running', text, command: null };
+}
+
+function isOffered({ taskType, offers }: TaskFacts): boolean {
+  return offers(TASKS[taskType].interface);
+}
+
+/** A card that is queued nevertheless leaves the queue without a call. */
+function notOffered(facts: TaskFacts): Verdict | null {
+  if (isOffered(facts)) return null;
+  const text = notOfferedWords(TASKS[facts.taskType].interface);
+  return { state: 'not_offered', text, command: 'cardpoll gateway profiles' };
 }
 
 /** No config polls it, or its ring does not contain it. A card that is queued nevertheless is polled. */

@@ -1,19 +1,27 @@
 // Problems of a polling config, in words for its operator. Used by configs.ts; pure. It refuses nothing: configs may be
 // created step by step, and with plain SQL.
+import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import { type Bounds, wholeNumberWithin } from '../bounds.ts';
 
-/** @param members number of members of the config's ring; null if not known (yet) */
+interface ConfigSurroundings {
+  readonly all: readonly PollingConfig[];
+  /** Number of members of the config's ring; null if not known (yet). */
+  readonly members: number | null;
+  readonly intervalSecondsBounds: Bounds;
+  readonly rateLimits: readonly RateLimit[];
+  readonly offers: Offers;
+}
+
 export function problemsOf(
   config: PollingConfig,
-  all: readonly PollingConfig[],
-  members: number | null,
-  intervalSecondsBounds: Bounds,
-  rateLimits: readonly RateLimit[] = [],
+  { all, members, intervalSecondsBounds, rateLimits, offers }: ConfigSurroundings,
 ): string[] {
   const problems: string[] = [];
+  const needed = TASKS[config.taskType].interface;
+  if (!offers(needed)) problems.push(notOfferedWords(needed));
   const covering = coveringConfigs(config, all);
   if (covering.length > 0) {
     problems.push(`every card it matches is polled by config ${covering.map(({ id }) => id).join(' and ')}`);

@@ -4,6 +4,7 @@
 // A card that several configs match is polled by the config with the highest priority, then the lowest id. Removing or
 // disabling the last config of a task type is allowed: then no card is polled for that type.
 import type { Actor } from '../../domain/audit.ts';
+import type { Offers } from '../../domain/gateway/offer.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import { RECORD_ID_BOUNDS } from '../../domain/page.ts';
 import {
@@ -31,18 +32,21 @@ const BOUNDS = { intervalSeconds: INTERVAL_SECONDS_BOUNDS, priority: PRIORITY_BO
 type NewConfig = Omit<PollingConfig, 'id'>;
 export type ConfigPatch = Partial<NewConfig>;
 
+interface ConfigDependencies {
+  readonly records: RecordStore;
+  readonly live: LiveStore;
+  readonly clock: Clock;
+  readonly audit: Audit;
+  readonly rateLimits: readonly RateLimit[];
+  readonly offers: Offers;
+}
+
 export class ConfigOperations {
-  constructor(
-    private readonly records: RecordStore,
-    private readonly live: LiveStore,
-    private readonly clock: Clock,
-    private readonly audit: Audit,
-    private readonly rateLimits: readonly RateLimit[] = [],
-  ) {}
+  constructor(private readonly deps: ConfigDependencies) {}
 
   /** @returns the configs in order of id. */
   async list(): Promise<ConfigReport[]> {
-    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    const [configs, rings] = await Promise.all([this.deps.records.configs.list(), this.#rings()]);
     const sorted = [...configs].sort((a, b) => a.id - b.id);
     return sorted.map((config) => this.#report(config, sorted, rings));
   }
@@ -58,7 +62,7 @@ export class ConfigOperations {
   async create(actor: Actor, config: NewConfig): Promise<ConfigReport> {
     requireSensible(config);
     this.#requireAllowed(config);
-    const created = await this.audit.change(actor, async ({ configs }, note) => {
+    const created = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const after = await configs.create(config);
       note({ action: 'config.create', object: objectOf(after.id), before: null, after });
       return after;
@@ -76,7 +80,7 @@ export class ConfigOperations {
     expected: ExpectedVersion,
   ): Promise<ConfigReport> {
     requireSensible(patch);
-    const updated = await this.audit.change(actor, async ({ configs }, note) => {
+    const updated = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = (await configs.list()).find((config) => config.id === id);
       if (before === undefined) throw unknown(id);
       requireVersion(configVersion(before), expected);
@@ -94,7 +98,7 @@ export class ConfigOperations {
 
   /** The next config that matches polls its cards. @returns the removed config. @throws CardpollError `not_found`. */
   async remove(actor: Actor, id: number): Promise<ConfigReport> {
-    const removed = await this.audit.change(actor, async ({ configs }, note) => {
+    const removed = await this.deps.audit.change(actor, async ({ configs }, note) => {
       const before = isWithin(RECORD_ID_BOUNDS, id) ? await configs.remove(id) : null;
       if (before === null) throw unknown(id);
       note({ action: 'config.delete', object: objectOf(id), before, after: null });
@@ -105,12 +109,12 @@ export class ConfigOperations {
 
   /** The gateway limits how often one card may be polled. */
   #requireAllowed({ taskType, intervalSeconds }: NewConfig): void {
-    const problem = tooFrequent(taskType, intervalSeconds, this.rateLimits);
+    const problem = tooFrequent(taskType, intervalSeconds, this.deps.rateLimits);
     if (problem !== null) refuse([{ field: 'intervalSeconds', message: problem }]);
   }
 
   async #reportOf(config: PollingConfig): Promise<ConfigReport> {
-    const [configs, rings] = await Promise.all([this.records.configs.list(), this.#rings()]);
+    const [configs, rings] = await Promise.all([this.deps.records.configs.list(), this.#rings()]);
     return this.#report(config, configs, rings);
   }
 
@@ -121,21 +125,27 @@ export class ConfigOperations {
   ): ConfigReport {
     const ring = rings?.find((one) => one.configId === config.id && one.taskType === config.taskType);
     const members = rings === null ? null : (ring?.members ?? 0);
-    const achievedMs = ring === undefined ? null : achievedIntervalMsOf(ring, this.clock.now());
+    const achievedMs = ring === undefined ? null : achievedIntervalMsOf(ring, this.deps.clock.now());
     const isLoaded = ring?.loaded === true && ring.building === null;
     return {
       ...config,
       members,
       achievedIntervalSeconds: achievedMs === null ? null : Math.round(achievedMs / 100) / 10,
       skippedRevolutions: rings === null ? null : (ring?.skippedRevolutions ?? 0),
-      problems: problemsOf(config, all, isLoaded ? members : null, INTERVAL_SECONDS_BOUNDS, this.rateLimits),
+      problems: problemsOf(config, {
+        all,
+        members: isLoaded ? members : null,
+        intervalSecondsBounds: INTERVAL_SECONDS_BOUNDS,
+        rateLimits: this.deps.rateLimits,
+        offers: this.deps.offers,
+      }),
     };
   }
 
   /** @returns null while the live store is unavailable: configs stay readable and changeable then. */
   async #rings(): Promise<readonly RingState[] | null> {
     try {
-      return await this.live.rings.list();
+      return await this.deps.live.rings.list();
     } catch (error) {
       if (error instanceof CardpollError && error.kind === 'unavailable') return null;
       throw error;

@@ -75,6 +75,9 @@ export const taskStats = queueStats
     ratePerSecond: z.number().describe('Polls a second over the last five minutes'),
     ratePerSecond_10s: z.number().describe('Polls a second over the last ten to twenty seconds'),
     capacity,
+    offered: z
+      .boolean()
+      .describe('false: the gateway does not offer what the type calls, so nothing is polled'),
     health,
     healthReasons,
   })

@@ -2,7 +2,8 @@
 // command line. Reads the stores; task-stats.ts computes the numbers of a task type, init-report.ts those of
 // initialisation.
 import type { TaskConditions } from '../../domain/alerts/task-condition.ts';
-import { perTaskType } from '../../domain/task-type.ts';
+import type { Offers } from '../../domain/gateway/offer.ts';
+import { perTaskType, TASKS } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import { readFleet, type TaskReading } from '../../store/ports/live/fleet-reading.ts';
@@ -30,6 +31,7 @@ interface StatsDependencies {
   readonly pauses: PauseOperations;
   readonly concurrency: ConcurrencyOperations;
   readonly cardTotal: CardTotal;
+  readonly offers: Offers;
   readonly stops: PatientReading<StopFigures>;
   readonly clockGap: PatientReading<ClockGap>;
   readonly clock: Clock;
@@ -111,6 +113,7 @@ export class StatsOperations {
         stops: queue.taskType === 'package' ? stops : null,
         limitReason: limits[i]?.reason ?? null,
         paceShare: paceShareOf(queue.taskType, rateLimits, demand),
+        offered: this.deps.offers(TASKS[queue.taskType].interface),
         since,
       }),
     );

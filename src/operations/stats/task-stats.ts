@@ -23,7 +23,8 @@ export interface MeasuredTask extends TaskStats {
 type TaskSurroundings = Pick<
   TaskHealthInputs,
   'pauses' | 'breakers' | 'stops' | 'limitReason' | 'paceShare' | 'since'
->;
+> &
+  Pick<TaskStats, 'offered'>;
 
 export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): QueueStats {
   const { taskType, queueLength, due, backoff, inFlight, manualLength, maxConcurrency } = counts;
@@ -47,7 +48,7 @@ export function queueStatsOf(counts: LimitedCounts, schedule: SchedulePace): Que
 export function taskStatsOf(
   queue: QueueStats,
   { stats, metrics }: Pick<TaskReading, 'stats' | 'metrics'>,
-  surroundings: TaskSurroundings,
+  { offered, ...surroundings }: TaskSurroundings,
 ): MeasuredTask {
   const { window, recent } = stats;
   const { successRate, avgDurationMs } = metrics;
@@ -89,6 +90,7 @@ export function taskStatsOf(
     ratePerSecond: rounded(metrics.polls / window.seconds),
     ratePerSecond_10s: rounded(recent.polls / recent.seconds),
     capacity: roundedCapacity(capacity),
+    offered,
     health: healthOfReasons(healthReasons),
     healthReasons,
   };

@@ -1,6 +1,7 @@
 // Runs that resume stopped cards: previews and makes them, shows their progress, cancels them. Used by the admin API. The
 // workers carry them out.
 import type { Actor } from '../../domain/audit.ts';
+import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
 import { TASKS } from '../../domain/task-type.ts';
 import { CardpollError } from '../../platform/errors.ts';
@@ -10,6 +11,7 @@ import type { ResumeRun, ResumeSelection } from '../../store/ports/records/resum
 import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';
 import { dateOf } from '../date-of.ts';
+import { requireOffered } from '../require-offered.ts';
 import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { ResumePreview, ResumeRunReport } from './stop-reports.ts';
 
@@ -30,44 +32,47 @@ const LATEST = 20;
 /** Without these interfaces no card is resumed. */
 const NEEDED: readonly string[] = [WHOLE_GATEWAY, TASKS.package.interface, 'start'];
 
+interface ResumeDependencies {
+  readonly live: Pick<LiveStore, 'work' | 'coordination'>;
+  readonly records: Pick<RecordStore, 'resumes' | 'cards'>;
+  readonly audit: Audit;
+  readonly offers: Offers;
+}
+
 export class ResumeOperations {
-  constructor(
-    private readonly live: Pick<LiveStore, 'work' | 'coordination'>,
-    private readonly records: Pick<RecordStore, 'resumes' | 'cards'>,
-    private readonly audit: Audit,
-  ) {}
+  constructor(private readonly deps: ResumeDependencies) {}
 
   /** Counts the cards that a run would have. @throws CardpollError `invalid`. */
   preview(criteria: ResumeCriteria): Promise<ResumePreview> {
-    return this.records.resumes.preview(selectionOf(criteria));
+    return this.deps.records.resumes.preview(selectionOf(criteria));
   }
 
-  /** Cards that wait in another run are skipped. @throws CardpollError `invalid`. */
+  /** Cards that wait in another run are skipped. @throws CardpollError `invalid`; `conflict` if no resume is offered. */
   create(actor: Actor, criteria: ResumeCriteria, order: ResumeOrder): Promise<ResumeRunReport> {
     return this.#create(actor, selectionOf(criteria), order);
   }
 
-  /** Resumes one card. @throws CardpollError `not_found`. */
+  /** Resumes one card. @throws CardpollError `not_found`; `conflict` if no resume is offered. */
   async createForCard(actor: Actor, cardIdOrIccid: string, order: ResumeOrder): Promise<ResumeRunReport> {
-    const { cardId } = await findCard(this.records.cards, cardIdOrIccid);
+    const { cardId } = await findCard(this.deps.records.cards, cardIdOrIccid);
     return this.#create(actor, { cardIds: [cardId] }, order);
   }
 
   /** @throws CardpollError `not_found`. */
   async show(id: string): Promise<ResumeRunReport> {
-    return this.#report(required(id, await this.records.resumes.find(id)));
+    return this.#report(required(id, await this.deps.records.resumes.find(id)));
   }
 
   /** @returns the latest runs, latest first. */
   async latest(): Promise<ResumeRunReport[]> {
-    const runs = await this.records.resumes.latest(LATEST);
+    const runs = await this.deps.records.resumes.latest(LATEST);
     const waitsFor = runs.some(isOpen) ? await this.#waitsFor() : null;
     return runs.map((run) => reportOf(run, waitsFor));
   }
 
   /** Calls that are being made end normally. @throws CardpollError `not_found`; `conflict` for a run that has ended. */
   async cancel(actor: Actor, id: string): Promise<ResumeRunReport> {
-    const run = await this.audit.change(actor, async ({ resumes }, note) => {
+    const run = await this.deps.audit.change(actor, async ({ resumes }, note) => {
       const before = required(id, await resumes.find(id));
       if (!isOpen(before)) {
         throw new CardpollError('conflict', 'resume_run_finished', `run ${id} has already ended`);
@@ -83,10 +88,11 @@ export class ResumeOperations {
 
   /** The cards are counted before the turn and placed after it, so that no other change waits for them. */
   async #create(actor: Actor, selection: ResumeSelection, order: ResumeOrder): Promise<ResumeRunReport> {
-    const { resumes } = this.records;
+    requireOffered(this.deps.offers, 'start');
+    const { resumes } = this.deps.records;
     const { reason, stopAgain } = order;
     const { total, skipped } = await resumes.preview(selection);
-    const { id } = await this.audit.change(actor, async (inTurn, note) => {
+    const { id } = await this.deps.audit.change(actor, async (inTurn, note) => {
       const made = await inTurn.resumes.create({ selection, expected: total, by: actor, ...order });
       const object = `resume run ${made.id}`;
       const again = stopAgain ? { stopAgain } : {};
@@ -105,10 +111,11 @@ export class ResumeOperations {
 
   /** Why no card is resumed at present; null: nothing is known to hold them back. */
   async #waitsFor(): Promise<string | null> {
+    if (!this.deps.offers('start')) return notOfferedWords('start');
     try {
       const [pauses, instances] = await Promise.all([
-        this.live.work.pauses(),
-        this.live.coordination.instances(),
+        this.deps.live.work.pauses(),
+        this.deps.live.coordination.instances(),
       ]);
       const pause = pauses.find(({ taskType }) => taskType === 'package');
       if (pause !== undefined) {

@@ -1,6 +1,7 @@
 // Stops of cards: lists them, decides about those that are held, and orders the stop of one card. Used by the admin API.
 import type { Actor } from '../../domain/audit.ts';
 import type { MonthCalendar } from '../../domain/cards/usage-month.ts';
+import type { Offers } from '../../domain/gateway/offer.ts';
 import type { PageRequest } from '../../domain/page.ts';
 import { STOPS_COUNTED } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,6 +12,7 @@ import type { Audit } from '../audit.ts';
 import { findCard } from '../cards/find-card.ts';
 import { dateOf } from '../date-of.ts';
 import { sliceOf } from '../page.ts';
+import { requireOffered } from '../require-offered.ts';
 import { type CardList, distinctCards, wrongCards } from './card-list.ts';
 import type { StopModeOperations } from './stop-mode.ts';
 import type { DismissReport, OrderedStopReport, ReleaseReport, StopReport } from './stop-reports.ts';
@@ -19,6 +21,7 @@ interface StopDependencies {
   readonly records: RecordStore;
   readonly audit: Audit;
   readonly mode: StopModeOperations;
+  readonly offers: Offers;
   readonly clock: Pick<Clock, 'now'>;
   readonly calendar: MonthCalendar;
 }
@@ -46,9 +49,10 @@ export class StopOperations {
     return { items: items.map(reportOf), total };
   }
 
-  /** Lets held stops go on. @throws CardpollError `invalid`; `conflict` in mode observe. */
+  /** Lets held stops go on. @throws CardpollError `invalid`; `conflict` in mode observe, or if no stop is offered. */
   async release(actor: Actor, held: HeldStops): Promise<ReleaseReport> {
     const cardIds = cardsOf(held);
+    requireOffered(this.deps.offers, 'stop');
     await this.deps.mode.requireEnforce();
     const { count, notHeld } = await this.#decide('release', actor, cardIds, held.reason);
     return { released: count, notHeld };
@@ -62,11 +66,12 @@ export class StopOperations {
 
   /**
    * Orders the stop of a card, whatever it has used; its next package poll makes it.
-   * @throws CardpollError `not_found`; `conflict` in mode observe, or when the card is stopped.
+   * @throws CardpollError `not_found`; `conflict` in mode observe, when the card is stopped, or if no stop is offered.
    */
   async order(actor: Actor, cardIdOrIccid: string, reason: string): Promise<OrderedStopReport> {
     const { records, audit, mode, calendar, clock } = this.deps;
     const { cardId } = await findCard(records.cards, cardIdOrIccid);
+    requireOffered(this.deps.offers, 'stop');
     const month = calendar.monthOf(clock.now());
     return audit.change(actor, async (inTurn, note) => {
       await mode.requireEnforce(inTurn);

@@ -23,7 +23,11 @@ describeRecordStore('readings', (db) => {
   ): Promise<PollOutcome> {
     const [card] = await store.cards.byIds([1]);
     if (card === undefined) throw new Error('card 1 is missing');
-    const gateway = { call: async () => ({ value: usedMb, durationMs: 1 }), isStoppedStatus: () => false };
+    const gateway = {
+      call: async () => ({ value: usedMb, durationMs: 1 }),
+      isStoppedStatus: () => false,
+      offers: () => true,
+    };
     const meter = { implausibleReading: () => {} };
     const task = new CarddataTask({ gateway, calendar, maxMbitPerSecond: 150, meter });
     const { outcome } = await task.poll(card, new Deadline(own, own.monotonic(), LEASE_MS, fleet.now()));

@@ -79,11 +79,16 @@ async function make(name: string): Promise<LoopService> {
   };
   const means = { clock, onError: (error: unknown) => void errors.push(error) };
   const { meter, flow } = unwatched();
-  configs = new ConfigWatch(name === 'ConfigWatch' ? stores.records.configs : records.configs, means);
+  configs = new ConfigWatch(name === 'ConfigWatch' ? stores.records.configs : records.configs, means, {
+    offers: () => true,
+  });
   await configs.runOnce();
   const digest = new AuditDigest({ audit: gate.around({ record: async () => {} }), ...means });
   const reporter = { for: () => means.onError } as unknown as ErrorReporter;
-  const deps = { ...stores, ...{ clock, log, digest, meter } } as unknown as EngineDeps;
+  const deps = {
+    ...stores,
+    ...{ clock, log, digest, meter, gateway: { offers: () => true } },
+  } as unknown as EngineDeps;
   const led = leaderServices(settings, deps, { configs, errors: reporter });
   leadership = led[0] as Leadership;
   const stats = new StatsRecorder(stores.live.stats, 'w', meter, means);

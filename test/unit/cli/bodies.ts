@@ -44,6 +44,7 @@ export function task(taskType: TaskType, over: Partial<TaskBody> = {}): TaskBody
     rate_per_second: 55.25,
     rate_per_second_10s: 50,
     capacity: CAPACITY,
+    offered: true,
     health: 'normal',
     health_reasons: [],
     ...over,

@@ -44,6 +44,7 @@ beforeEach(() => {
       },
       ...ONE_CARD_A_CALL,
       isStoppedStatus: (status) => status === 'stopped',
+      offers: () => true,
       endSlowCalls: (...slow) => endedSlow.push(slow),
     },
   });

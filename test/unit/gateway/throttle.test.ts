@@ -92,7 +92,7 @@ describe('a closed throttle', () => {
     succeed(12);
     clock.advance(NO_SUCCESS_MS);
     fail(29);
-    for (const failure of ['aborted', 'held'] as const) fail(30, failure);
+    for (const failure of ['aborted', 'held', 'not_offered'] as const) fail(30, failure);
     expect(throttle.state).toBe('closed');
     fail(1, 'business');
     fail(29);

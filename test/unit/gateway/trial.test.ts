@@ -81,7 +81,7 @@ it('calls a changing interface only if it is named', async () => {
 });
 
 describe('a failure says what to change', () => {
-  const cases: ReadonlyArray<readonly [string, Behaviour, string, RegExp, Partial<GatewayChanges>?]> = [
+  const cases: ReadonlyArray<[string, Behaviour, string, RegExp, Partial<GatewayChanges>?]> = [
     ['HTTP 401', answer(401, ''), 'auth', /gateway\.auth/],
     ['HTTP 404', answer(404, ''), 'card', /interfaces\.flow\.path/],
     ['HTTP 422', answer(422, '{}'), 'card', /compare gateway\.interfaces\.flow/],
@@ -115,13 +115,14 @@ describe('a failure says what to change', () => {
       { interfaces: { flow: null } },
     ],
   ];
-  for (const [what, behaviour, error, hint, changes] of cases) {
-    it(what, async () => {
+  it.each(cases.map(([name, ...rest]) => [name, rest] as const))(
+    '%s',
+    async (_, [behaviour, error, hint, changes]) => {
       const { trial } = await against(behaviour, changes);
       expect(trial).toMatchObject({ ok: false, value: null, error, hint: expect.stringMatching(hint) });
       expect(trial?.reason).toBeTruthy();
-    });
-  }
+    },
+  );
 
   it('nobody listens', async () => {
     const { gateway } = await against(hang, { timeoutMs: 100 });

@@ -15,6 +15,7 @@ const SYMBOLS: Record<TaskBody['state'], readonly [symbol: string, colour: Colou
   paused: ['▲', 'yellow'],
   disabled: ['▲', 'yellow'],
   unmatched: ['▲', 'yellow'],
+  not_offered: ['■', 'dim'],
   held: ['✖', 'red'],
 };
 

@@ -77,7 +77,7 @@ function taskColumns(style: Style): Column<TaskBody>[] {
 function readableTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },
-    { header: 'HEALTH', cell: (task) => style.health(task.health) },
+    { header: 'HEALTH', cell: (task) => healthCell(task, style) },
     { header: 'QUEUE', cell: (task) => style.number(task.queue_length) },
     { header: 'MANUAL', cell: (task) => style.number(task.manual_length), drop: 8 },
     { header: 'BACKOFF', cell: (task) => style.number(task.backoff), drop: 7 },
@@ -97,7 +97,7 @@ function readableTaskColumns(style: Style): Column<TaskBody>[] {
 function recordTaskColumns(style: Style): Column<TaskBody>[] {
   return [
     { header: 'TASK', cell: (task) => style.text(task.task_type) },
-    { header: 'HEALTH', cell: (task) => style.health(task.health) },
+    { header: 'HEALTH', cell: (task) => healthCell(task, style) },
     { header: 'QUEUE', cell: (task) => style.number(task.queue_length) },
     { header: 'RUNNING', cell: (task) => style.number(task.concurrency.current) },
     { header: 'LIMIT', cell: (task) => style.number(task.concurrency.max) },
@@ -146,4 +146,8 @@ export function instanceTable(instances: readonly InstanceBody[], style: Style):
 
 function percent(ratio: number | null): number | null {
   return ratio === null ? null : Math.round(ratio * 10_000) / 100;
+}
+
+function healthCell({ offered, health }: TaskBody, style: Style): Cell {
+  return offered ? style.health(health) : { text: 'not offered', tone: 'dim' };
 }

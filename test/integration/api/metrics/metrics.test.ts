@@ -233,6 +233,7 @@ describe('what this instance counts and times', () => {
         ...ONE_CARD_A_CALL,
         call: () => Promise.reject(new Error('refused')),
         isStoppedStatus: () => false,
+        offers: () => true,
         endSlowCalls: () => {},
       },
       meter: instruments,

@@ -29,7 +29,14 @@ beforeEach(async () => {
 /** Over rings that are listed otherwise. */
 function configsOver(list: Rings['list'] = () => stores.live.rings.list()): ConfigOperations {
   const live = { ...stores.live, rings: { ...stores.live.rings, list } };
-  return new ConfigOperations(stores.records, live, clock, stores.operations().audit);
+  return new ConfigOperations({
+    records: stores.records,
+    live,
+    clock,
+    audit: stores.operations().audit,
+    rateLimits: [],
+    offers: () => true,
+  });
 }
 
 function ringsWith(over: Partial<RingState>): Rings['list'] {

@@ -15,12 +15,14 @@ const CONFIG: PollingConfig = {
 const card = (cardId: number, carrierId = 1) => ({ cardId, carrierId, realNameVerified: true });
 
 let live: LiveStore;
+let offersStop: boolean;
 /** Those the records say are to be stopped. */
 let wanted: Array<ReturnType<typeof card>>;
 
 beforeEach(() => {
   live = openEmbeddedLiveStore({ clock: systemClock });
   wanted = [card(1), card(2, 7)];
+  offersStop = true;
 });
 
 async function dueAfter(cardIds: readonly number[], ...configs: PollingConfig[]): Promise<number> {
@@ -31,6 +33,7 @@ async function dueAfter(cardIds: readonly number[], ...configs: PollingConfig[])
         wanted: async (asked: readonly number[]) => wanted.filter(({ cardId }) => asked.includes(cardId)),
       } as unknown as RecordStore['stops'],
     },
+    gateway: { offers: (name) => name !== 'stop' || offersStop },
     matcher: () => new ConfigMatcher(configs),
     queueCap: 10,
   });
@@ -50,6 +53,11 @@ it.each<[string, PollingConfig[]]>([
   expect(await dueAfter([1], ...configs)).toBe(0);
 });
 
+it('makes none due when the gateway offers no stop', async () => {
+  offersStop = false;
+  expect(await dueAfter([1, 3], CONFIG)).toBe(0);
+});
+
 it('has them read from the records, and not from a cache filled before', async () => {
   await live.cards.put(
     [1, 2].map((cardId) => ({ ...card(cardId), iccid: String(cardId) }) as Card),
@@ -64,6 +72,7 @@ it('asks nothing about no card', async () => {
   const overPackage = new OverPackage({
     live,
     records: broken as unknown as RecordStore,
+    gateway: { offers: () => true },
     matcher: () => new ConfigMatcher([CONFIG]),
     queueCap: 10,
   });

@@ -53,6 +53,7 @@ async function follow(...found: Page[]) {
   };
   const sync = new CardSync({
     live,
+    gateway: { offers: () => true },
     records: {
       cards: { changesSince } as unknown as RecordStore['cards'],
       stops: {

@@ -1,5 +1,6 @@
 // The polling configs in the engine: read before any service starts, and regularly after that.
 import { beforeEach, expect, it } from 'vitest';
+import { INTERFACE_NAMES, type InterfaceName } from '../../../../src/domain/gateway-interface.ts';
 import type { PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ConfigWatch } from '../../../../src/engine/schedule/config-watch.ts';
 import type { ConfigRecords } from '../../../../src/store/ports/records/config-records.ts';
@@ -13,14 +14,21 @@ let clock: FakeClock;
 let stored: PollingConfig[] | null;
 let watch: ConfigWatch;
 
+const offered = new Set<InterfaceName>();
+
 beforeEach(() => {
+  for (const name of INTERFACE_NAMES) offered.add(name);
   clock = new FakeClock();
   stored = [configOf(1)];
   const list: ConfigRecords['list'] = async () => {
     if (stored === null) throw new Error('away');
     return stored;
   };
-  watch = new ConfigWatch({ list } as ConfigRecords, { clock, onError: () => {} });
+  watch = new ConfigWatch(
+    { list } as ConfigRecords,
+    { clock, onError: () => {} },
+    { offers: (name) => offered.has(name) },
+  );
 });
 
 const matched = () => watch.matcher.match('realname', CARD)?.id;
@@ -69,6 +77,7 @@ it('counts an answer from when it was asked for', async () => {
   const slow = new ConfigWatch(
     { list: () => new Promise((resolve) => (answer = resolve)) },
     { clock, onError: () => {} },
+    { offers: () => true },
   );
   const pass = slow.runOnce();
   clock.advance(5_000);
@@ -76,4 +85,15 @@ it('counts an answer from when it was asked for', async () => {
   answer([]);
   await pass;
   expect(slow.readAt).toBe(asked);
+});
+
+it('counts a config as disabled when the gateway does not offer what it polls', async () => {
+  offered.delete('flow');
+  stored = [configOf(1), { ...configOf(2), taskType: 'carddata' }];
+  await watch.runOnce();
+  expect(watch.configs.map(({ id, status }) => [id, status])).toEqual([
+    [1, 1],
+    [2, 0],
+  ]);
+  expect(watch.matcher.match('carddata', CARD)).toMatchObject({ id: 2, status: 0 });
 });

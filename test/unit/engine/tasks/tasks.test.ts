@@ -73,7 +73,10 @@ const gateway: Gateway = {
     return { value: (typeof value === 'function' ? value() : value) as string, durationMs: 1 };
   },
   isStoppedStatus: (status) => status === 'stopped',
+  offers: (name) => name !== 'stop' || offersStop,
 };
+
+let offersStop = true;
 
 const stops: PackageTaskDeps['stops'] = {
   claim: async (...question) => {
@@ -228,6 +231,16 @@ describe('package', () => {
     const { outcome } = await poll('package', { allowanceMb: null, stopped: true });
     expect(outcome).toEqual({ ...polled('package'), stopped: false });
     expect(logged).toEqual([{ level: 30, ...SAME, msg: '复机' }]);
+  });
+
+  it('claims and calls nothing for a card over its package when the gateway offers no stop', async () => {
+    offersStop = false;
+    answers = { card_status: 'active' };
+    const { fields } = await poll('package', { allowanceMb: 0 }).finally(() => {
+      offersStop = true;
+    });
+    expect(fields).toMatchObject({ over_package: true, stopped: false });
+    expect([called.map(([name]) => name), asked]).toEqual([['card_status'], []]);
   });
 
   it('stops a card over its package by the figures of the claim, and logs the stop', async () => {

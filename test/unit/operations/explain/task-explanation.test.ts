@@ -101,6 +101,7 @@ const LOADED: TaskFacts['init'] = {
 function explain(over: Partial<TaskFacts> = {}) {
   const configs = [config(1)];
   return taskExplanationOf({
+    offers: () => true,
     taskType: 'realname',
     card: CARD,
     nowMs: NOW,

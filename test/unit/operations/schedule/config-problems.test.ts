@@ -14,14 +14,28 @@ const base: PollingConfig = {
   status: 1,
 };
 
+let offered = true;
+
 function problems(
   own: Partial<PollingConfig>,
   others: ReadonlyArray<Partial<PollingConfig>> = [],
   members: number | null = 5,
 ): string[] {
   const config = { ...base, ...own };
-  return problemsOf(config, [config, ...others.map((other) => ({ ...base, ...other }))], members, BOUNDS);
+  return problemsOf(config, {
+    all: [config, ...others.map((other) => ({ ...base, ...other }))],
+    members,
+    intervalSecondsBounds: BOUNDS,
+    rateLimits: [],
+    offers: (name) => offered && name === 'flow',
+  });
 }
+
+it('names an interface that the gateway does not offer', () => {
+  offered = false;
+  expect(problems({})).toEqual(['the profile of the gateway does not offer flow']);
+  offered = true;
+});
 
 it('finds nothing wrong with a config that polls cards', () => {
   expect(problems({})).toEqual([]);

@@ -141,6 +141,7 @@ const FREE = {
   stops: null,
   limitReason: null,
   paceShare: null,
+  offered: true,
   since: new Map<string, number>(),
 };
 
