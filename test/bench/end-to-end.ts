@@ -3,10 +3,14 @@
 // round of each side counts.
 //
 //   npm run bench:end-to-end -- [--cards 10000] [--rounds 3] [--seconds 10] [--limit 128]
+//   npm run bench:end-to-end -- --batch 100 [--latency-ms 20]: calls for 100 cards, beside calls for one, at a gateway that takes both
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TASK_TYPES } from '../../src/domain/task-type.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { bareLoop } from './bare-loop.ts';
+import { profileFor, startBatchGateway } from './batch-gateway.ts';
 import { cpuSeconds, getJson, putJson, Stack } from './stack.ts';
 import { perSecond, printTable } from './table.ts';
 
@@ -16,6 +20,8 @@ const BARE_CONCURRENCY = 192;
 const DUE_A_SECOND = 30_000;
 /** Long enough for every card to be polled a few times: the steady state is measured, not the first readings. */
 const WARM_UP_MS = 10_000;
+/** The highest concurrency limit there is. */
+const MAX_LIMIT = 100_000;
 
 interface Options {
   readonly cards: number;
@@ -32,6 +38,8 @@ export async function run(argv: string[]): Promise<void> {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '10' },
       limit: { type: 'string', default: '128' },
+      batch: { type: 'string', default: '0' },
+      'latency-ms': { type: 'string', default: '20' },
     },
   });
   const options = {
@@ -39,8 +47,12 @@ export async function run(argv: string[]): Promise<void> {
     seconds: Number(values.seconds),
     limit: Number(values.limit),
   };
+  if (values.batch !== '0') {
+    await compareBatches(options, Number(values.batch), Number(values.rounds), Number(values['latency-ms']));
+    return;
+  }
   let bare = 0;
-  let product: Measured = { rate: 0, cpuMicros: {} };
+  let product: Measured = { rate: 0, callRate: 0, cpuMicros: {} };
   const stack = await Stack.start();
   try {
     await stack.insertCards(options.cards);
@@ -77,8 +89,57 @@ export async function run(argv: string[]): Promise<void> {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
+/** The limit counts cards: with batches it is as many times as high, so that as many calls are in flight. */
+async function compareBatches(
+  options: Options,
+  size: number,
+  rounds: number,
+  latencyMs: number,
+): Promise<void> {
+  const best = new Map<number, Measured>();
+  const stack = await Stack.start();
+  const gateway = await startBatchGateway(latencyMs);
+  const counts = async () => gateway.counts();
+  try {
+    await stack.insertCards(options.cards);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const cardsPerCall of [1, size]) {
+        const profile = join(stack.dir, `profile-${cardsPerCall}.yaml`);
+        writeFileSync(profile, profileFor(cardsPerCall));
+        const env = { CARDPOLL_GATEWAY_PROFILE: profile };
+        const limit = Math.min(MAX_LIMIT, options.limit * cardsPerCall);
+        const measured = await measurePolls(
+          stack,
+          { ...options, limit },
+          { url: gateway.url, counts, env, pids: {} },
+        );
+        if (measured.rate > (best.get(cardsPerCall)?.rate ?? 0)) best.set(cardsPerCall, measured);
+      }
+    }
+  } finally {
+    await gateway.close();
+    await stack.stop();
+  }
+  const one = best.get(1)?.rate ?? 0;
+  const rows = [...best].map(([cardsPerCall, { rate, callRate, cpuMicros }]) => [
+    String(cardsPerCall),
+    perSecond(rate),
+    perSecond(callRate),
+    (rate / one).toFixed(2),
+    ...['daemon', 'redis', 'postgres'].map((name) => cpuMicros[name]?.toFixed(0) ?? ''),
+  ]);
+  const cpu = ['daemon', 'Redis', 'PostgreSQL'].map((name) => `${name}, microseconds a card`);
+  printTable(['cards a call', 'cards a second', 'calls a second', 'ratio', ...cpu], rows);
+  const ratio = (best.get(size)?.rate ?? 0) / one;
+  process.stdout.write(
+    `${JSON.stringify({ bench: 'end-to-end', batch: size, ratio: Number(ratio.toFixed(2)) })}\n`,
+  );
+}
+
 interface Measured {
+  /** Cards a second. */
   readonly rate: number;
+  readonly callRate: number;
   /** By process, a poll. */
   readonly cpuMicros: Readonly<Record<string, number>>;
 }
@@ -94,10 +155,37 @@ async function measureBareLoop(stack: Stack, { seconds }: Options): Promise<numb
   return rate;
 }
 
-async function measureProduct(stack: Stack, { cards, seconds, limit }: Options): Promise<Measured> {
+async function measureProduct(stack: Stack, options: Options): Promise<Measured> {
   const simulator = await stack.startSimulator();
+  const counts = async () => {
+    const { requests } = await getJson<{ requests: number }>(`${simulator.url}/stats`);
+    return { calls: requests, cards: requests };
+  };
+  const measured = await measurePolls(stack, options, {
+    url: simulator.url,
+    counts,
+    env: {},
+    pids: { simulator: simulator.pid },
+  });
+  await simulator.stop();
+  return measured;
+}
+
+interface MeasuredGateway {
+  readonly url: string;
+  readonly counts: () => Promise<{ readonly calls: number; readonly cards: number }>;
+  /** Of the daemon. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+async function measurePolls(
+  stack: Stack,
+  { cards, seconds, limit }: Options,
+  gateway: MeasuredGateway,
+): Promise<Measured> {
   // A short queue: what is scheduled and what is polled are then the same number of cards.
-  const daemon = await stack.startDaemon(simulator.url, { CARDPOLL_QUEUE_CAP: '20000' });
+  const daemon = await stack.startDaemon(gateway.url, { CARDPOLL_QUEUE_CAP: '20000', ...gateway.env });
   const admin = `${daemon.url}/api/admin`;
   for (const type of TASK_TYPES)
     await putJson(`${admin}/polling-concurrency/${type}`, { max_concurrency: limit });
@@ -116,23 +204,24 @@ async function measureProduct(stack: Stack, { cards, seconds, limit }: Options):
   await elapsed(WARM_UP_MS);
   const pids = {
     daemon: daemon.pid,
-    simulator: simulator.pid,
+    ...gateway.pids,
     redis: stack.redis.pid,
     postgres: stack.postgres.pid,
   };
   const cpu = () => Object.entries(pids).map(([name, pid]) => [name, cpuSeconds(pid)] as const);
-  const [from, callsFrom, cpuFrom] = [performance.now(), await calls(simulator.url), new Map(cpu())];
+  const [from, before, cpuFrom] = [performance.now(), await gateway.counts(), new Map(cpu())];
   await elapsed(seconds * 1_000);
-  const polls = (await calls(simulator.url)) - callsFrom;
-  const rate = polls / ((performance.now() - from) / 1_000);
+  const after = await gateway.counts();
+  const perSecondOf = (count: number) => count / ((performance.now() - from) / 1_000);
+  const polls = after.cards - before.cards;
   const cpuMicros = cpu().map(([name, used]) => [name, ((used - (cpuFrom.get(name) ?? 0)) / polls) * 1e6]);
+  const measured = {
+    rate: perSecondOf(polls),
+    callRate: perSecondOf(after.calls - before.calls),
+    cpuMicros: Object.fromEntries(cpuMicros),
+  };
   await daemon.stop();
-  await simulator.stop();
-  return { rate, cpuMicros: Object.fromEntries(cpuMicros) };
-}
-
-async function calls(simulatorUrl: string): Promise<number> {
-  return (await getJson<{ requests: number }>(`${simulatorUrl}/stats`)).requests;
+  return measured;
 }
 
 function elapsed(ms: number): Promise<unknown> {
