@@ -77,8 +77,10 @@ describeRecordStore('cleanup', (db) => {
         'cleanup_run_items', // go with their run
         'concurrency_configs',
         'fleet',
+        'made_changes', // for a day: the oldest go with the next one
         'manual_trigger_cards', // go with the results
         'polling_configs',
+        'resume_counts', // go with their run
         'resume_runs', // those without cards go with the next one
         'rule_types',
         'stop_control',

@@ -64,6 +64,7 @@ describe('the list', () => {
         resumed_at: null,
         attempts: 2,
         unconfirmed: 1,
+        stop_again: false,
         last_error: 'refused once',
       },
     ]);

@@ -18,6 +18,7 @@ import { openRedisLiveStore } from '../../../src/store/redis/live-store.ts';
 import { BreakableLink } from '../../support/breakable-link.ts';
 import { freshDatabase, freshRedis } from '../../support/fresh-stores.ts';
 import { defaultsOf } from '../../support/gateway-config.ts';
+import { ONE_CARD_A_CALL } from '../../support/one-card-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const NEW_CONFIG = {
@@ -84,7 +85,8 @@ async function makeEngine(
   teardown.add(() => stores.records.close());
   const meter = new Instruments();
   const means = { clock: systemClock, meter, random: Math.random };
-  const upstream = { call: () => Promise.reject(new Error('no card is due')) };
+  const call = () => Promise.reject(new Error('no card is due'));
+  const upstream = { ...ONE_CARD_A_CALL, offers: () => true, call };
   const engine = new Engine(
     {
       instanceId,

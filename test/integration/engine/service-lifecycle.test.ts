@@ -14,6 +14,7 @@ import { FleetWatch } from '../../../src/engine/fleet-watch.ts';
 import { Heartbeat } from '../../../src/engine/heartbeat.ts';
 import { leaderServices } from '../../../src/engine/leader-services.ts';
 import type { Leadership } from '../../../src/engine/leadership.ts';
+import { callPaceOf } from '../../../src/engine/limits/call-pace.ts';
 import { StopRulesWatch } from '../../../src/engine/limits/stop-rules-watch.ts';
 import { ConfigWatch } from '../../../src/engine/schedule/config-watch.ts';
 import { StatsRecorder } from '../../../src/engine/stats/stats-recorder.ts';
@@ -128,6 +129,11 @@ async function make(name: string): Promise<LoopService> {
       ...means,
     }),
     new HealthWatch({ stats: { overview }, health: stores.live.health, ...means }),
+    callPaceOf([{ kind: 'calls', interfaces: null, calls: 5, unit: 'second', burst: 5 }], {
+      pace: stores.live.pace,
+      log,
+      ...means,
+    }) as LoopService,
   ];
   const found = services.find((service) => service.constructor.name === name);
   if (found === undefined) throw new Error(`${name}: a new service? Let it be made here, too`);
