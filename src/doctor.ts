@@ -86,6 +86,7 @@ function fleetOf(config: DaemonConfig, stores: Stores, daemonAnswers: boolean): 
     upkeep: { cleanupSchedule: config.cleanup.schedule },
     stops: config.stops,
     rateLimits: config.gateway.rateLimits,
+    offers: offersOf(config.gateway),
     overview: daemonAnswers ? null : () => stats.overview(),
   });
 }

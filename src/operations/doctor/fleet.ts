@@ -1,5 +1,6 @@
 // The checks of the fleet when both stores answer, whether or not an instance is alive. Used by examine.ts.
 import { type Finding, ok, reasonFinding, skipped } from '../../domain/finding.ts';
+import type { Offers } from '../../domain/gateway/offer.ts';
 import type { RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { StopSettings } from '../../domain/stops/stop.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -25,12 +26,13 @@ interface FleetFacts {
   readonly upkeep: UpkeepSettings;
   readonly stops: StopSettings;
   readonly rateLimits: readonly RateLimit[];
+  readonly offers: Offers;
   /** null: the daemon reports the health of the fleet. */
   readonly overview: (() => Promise<Overview>) | null;
 }
 
 export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
-  const { live, records, clock, random, settle, upkeep, stops, rateLimits } = facts;
+  const { live, records, clock, random, settle, upkeep, stops, rateLimits, offers } = facts;
   const progress = await live.coordination.initProgress();
   const instances = await live.coordination.instances();
   const isLed = databaseOutagesOf(instances)?.leaderless !== true;
@@ -39,7 +41,7 @@ export async function fleetFindings(facts: FleetFacts): Promise<Finding[]> {
     answered('running counts', () => runningCountFindings(live)),
     answered('cards in rings', () => ringSampleFindings({ live, records, isLed }, progress, random, settle)),
     answered('stop mode', () => stopModeFindings(records, stops)),
-    answered('rate limits', () => rateLimitFindings(records, rateLimits)),
+    answered('rate limits', () => rateLimitFindings(records, rateLimits, offers)),
     answered('alert rules', () => upkeepFindings(records, clock, upkeep)),
     answered('fleet', () => aliveFindings(facts, instances.length)),
   ]);

@@ -1,9 +1,10 @@
 // The check of the rate limits: can the polling configs be met with them? Used by fleet.ts, also before the first start, so it
 // reads the records only.
 import { type Finding, ok, warning } from '../../domain/finding.ts';
+import type { Offers } from '../../domain/gateway/offer.ts';
 import { callLimitsOf, type RateLimit, rateLimitWords } from '../../domain/limits/rate-limit.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
-import { perTaskType, TASK_TYPES } from '../../domain/task-type.ts';
+import { perTaskType, TASK_TYPES, TASKS } from '../../domain/task-type.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import { paceShareOf, paceShortWords } from '../limits/pace-share.ts';
 import { tooFrequent } from '../schedule/config-problems.ts';
@@ -14,10 +15,11 @@ const CHECK = 'rate limits';
 export async function rateLimitFindings(
   records: Pick<RecordStore, 'configs' | 'cards'>,
   limits: readonly RateLimit[],
+  offers: Offers,
 ): Promise<Finding[]> {
   if (limits.length === 0) return [];
   const [configs, cards] = await Promise.all([records.configs.list(), records.cards.estimate()]);
-  const enabled = configs.filter(({ status }) => status === 1);
+  const enabled = configs.filter(({ taskType, status }) => status === 1 && offers(TASKS[taskType].interface));
   const findings = [...frequentFindings(enabled, limits), ...shortFindings(enabled, cards, limits)];
   return findings.length > 0 ? findings : [ok(CHECK, limits.map(rateLimitWords).join('; '))];
 }

@@ -46,6 +46,7 @@ async function look(over: Partial<Facts> = {}) {
     upkeep: { cleanupSchedule: '0 3 * * *' },
     stops: DEFAULT_STOPS,
     rateLimits: [],
+    offers: () => true,
     overview: () => stores.operations().stats.overview(),
     ...over,
   });

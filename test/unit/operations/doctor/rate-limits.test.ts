@@ -12,7 +12,7 @@ const config = (id: number, taskType: TaskType, intervalSeconds: number, status:
   ({ id, taskType, intervalSeconds, status }) as PollingConfig;
 const find = (limits: readonly RateLimit[], cards: number, ...configs: PollingConfig[]) => {
   const records = { configs: { list: async () => configs }, cards: { estimate: async () => cards } };
-  return rateLimitFindings(records as unknown as RecordStore, limits);
+  return rateLimitFindings(records as unknown as RecordStore, limits, (name) => name !== 'card_status');
 };
 
 it('says nothing without a limit, and names limits that are enough', async () => {
@@ -30,6 +30,10 @@ it('says what the limits allow where the configs need more', async () => {
       detail: 'realname: 200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min',
     },
   ]);
+});
+
+it('counts no config whose interface the gateway does not offer', async () => {
+  expect(await find([LIMIT], 10_000_000, config(3, 'package', 1))).toMatchObject([{ status: 'ok' }]);
 });
 
 it('names a config that polls a card more often than allowed', async () => {
