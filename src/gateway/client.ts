@@ -10,18 +10,11 @@ import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 import { AnswerReader } from './answer.ts';
-import {
-  type Credentials,
-  FixedCredentials,
-  fixedProof,
-  type Proof,
-  withProof,
-  withSignature,
-} from './credentials.ts';
+import { type Credentials, type Proof, withProof, withSignature } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { statusError } from './http-status.ts';
-import { OAuthTokens } from './oauth-tokens.ts';
+import { openCredentials } from './oauth-tokens.ts';
 import { type GatewayRequest, RequestMaker } from './request.ts';
 
 const GATEWAY_CALL = '网关调用';
@@ -96,10 +89,7 @@ export class GatewayClient implements UpstreamGateway {
       bodyTimeout: 0,
     });
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
-    this.#credentials =
-      profile.auth.kind === 'oauth2'
-        ? new OAuthTokens(profile, deps)
-        : new FixedCredentials(fixedProof(profile));
+    this.#credentials = openCredentials(profile, deps);
     this.#routes = perInterface((name) => this.#route(name));
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }

@@ -7,7 +7,13 @@ import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import { basicAuthorization, type Credentials, type Proof } from './credentials.ts';
+import {
+  basicAuthorization,
+  type Credentials,
+  FixedCredentials,
+  fixedProof,
+  type Proof,
+} from './credentials.ts';
 import { GatewayError } from './gateway.ts';
 
 const MAX_ANSWER_BYTES = 65_536;
@@ -46,7 +52,16 @@ interface OAuthDeps {
   readonly log: Logger;
 }
 
-export class OAuthTokens implements Credentials {
+type TokenSettings = Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>;
+
+/** Credentials of the configured kind. */
+export function openCredentials(config: GatewayConfig, deps: OAuthDeps): Credentials {
+  return config.auth.kind === 'oauth2'
+    ? new OAuthTokens(config, deps)
+    : new FixedCredentials(fixedProof(config));
+}
+
+class OAuthTokens implements Credentials {
   readonly #url: URL;
   readonly #pool: Pool;
   #token: Token | null = null;
@@ -60,7 +75,7 @@ export class OAuthTokens implements Credentials {
   #nextAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly config: Pick<GatewayConfig, 'url' | 'auth' | 'clientId' | 'clientSecret' | 'timeoutMs'>,
+    private readonly config: TokenSettings,
     private readonly deps: OAuthDeps,
   ) {
     const { tokenUrl } = config.auth;
