@@ -23,7 +23,7 @@ beforeAll(async () => {
   const listen = `127.0.0.1:${await freePort()}`;
   url = `http://${listen}`;
   daemon = spawnCli(['demo', '--cards', '200', '--listen', listen]);
-  await daemon.waitForLine(/^\w+ {2}200 cards {2}realname/);
+  await daemon.waitForLine(/^[●▲✖] \w+ {2}200 cards {2}realname/);
 });
 afterAll(() => daemon.stop('SIGINT'));
 afterEach(async () => {
