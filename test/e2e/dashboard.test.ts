@@ -247,7 +247,10 @@ describe('--once', () => {
   });
 
   it.each([
-    [['dashboard'], 'the dashboard needs a terminal whose cursor moves (hint: print it with `cardpoll dashboard --once`)'],
+    [
+      ['dashboard'],
+      'the dashboard needs a terminal whose cursor moves (hint: print it with `cardpoll dashboard --once`)',
+    ],
     [['top', '-o', 'json'], '-o json needs --once'],
   ])('is what %j without a terminal points to', async (args, said) => {
     const { code, stderr } = await runCli([...args, '--url', url]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PacedFleet } from '../support/paced-fleet.ts';
 
 /** Few calls and a large burst: a busy machine keeps up with them. */
-const ALLOWED = { perSecond: 10, burst: 30 };
+const ALLOWED = { perSecond: 10, burst: 10 };
 const CALLS = 15 * ALLOWED.perSecond;
 const POLLED = ['realname', 'flow', 'card_status'];
 
