@@ -38,9 +38,9 @@ async function stopped(): Promise<void> {
   await api.sql('UPDATE cards SET stopped = true WHERE card_id <= 3');
 }
 
-/** Ends the cards of the only run as the workers would. */
+/** Ends the cards of the only run as the workers would, once they are placed in it. */
 async function carryOut(cardIds: readonly number[]): Promise<void> {
-  await waitFor(async () => (await api.records.resumes.latest(1)).length > 0);
+  await waitFor(async () => (await api.records.resumes.latest(1))[0]?.isFilling === false);
   const [{ id } = { id: '' }] = await api.records.resumes.latest(1);
   for (const cardId of cardIds) {
     await api.records.resumes.claim(cardId, LEASE_MS);
