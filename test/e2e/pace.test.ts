@@ -1,6 +1,5 @@
 // Three daemons at a gateway that allows a few calls a second, by the gateway's own count. test/long/pace.test.ts does this with more
-// calls and for longer, with a killed daemon and a restarted Redis, and judges rate and shares more strictly: a busy machine makes
-// workers late for calls that were granted.
+// calls and for longer, with a killed daemon and a restarted Redis.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PacedFleet } from '../support/paced-fleet.ts';
 
@@ -20,7 +19,7 @@ it('makes as many calls as are allowed, never more, and starves no type', async 
   await paced.called(CALLS);
   const { record, allowed } = paced;
   record.expectWithin(allowed);
-  expect(record.total / (allowed.perMs * record.spanMs), 'share of the rate').toBeGreaterThan(0.7);
+  expect(record.total / (allowed.perMs * record.spanMs), 'share of the rate').toBeGreaterThan(0.85);
   for (const name of POLLED)
-    expect(record.of(name), name).toBeGreaterThan((0.4 * record.total) / POLLED.length);
+    expect(record.of(name), name).toBeGreaterThan((0.8 * record.total) / POLLED.length);
 });

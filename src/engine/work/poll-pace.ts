@@ -15,6 +15,11 @@ const MAX_REST_MS = 250;
 /** A claimed card waits for its call for this long at most, and for this share of its time; then it is returned. */
 const MAX_WAIT_MS = 1_000;
 const WAIT_SHARE = 0.25;
+/**
+ * As many cards are kept ready as got their calls within this time: a worker that a busy machine wakes up late finds the calls
+ * of that time, and claiming and reading cards takes time too.
+ */
+const LOOK_AHEAD_MS = 700;
 /** Cards claimed ahead at most: all of them are returned when calls become short. */
 const MAX_AHEAD = 1_000;
 
@@ -41,8 +46,10 @@ export class PollPace {
   /** Claimed cards whose call was not made yet. */
   readonly #claimed = new Set<WorkItem>();
   #waiting: Waiting[] = [];
-  /** How many cards to claim ahead: twice as many as were granted at a time. */
+  /** How many cards to claim ahead. */
   #ahead: number;
+  /** How many cards got their calls within LOOK_AHEAD_MS, in order of time. */
+  #recent: Array<{ readonly at: number; readonly cards: number }> = [];
   #isAsking = false;
 
   constructor(private readonly deps: PollPaceDeps) {
@@ -113,7 +120,7 @@ export class PollPace {
     const granted = this.#waiting.splice(0, calls * cardsPerCall);
     grant.giveBack(grant.calls - callsFor(granted.length));
     const isEnough = this.#waiting.length === 0;
-    const ahead = 2 * (isEnough ? this.#ahead : granted.length);
+    const ahead = Math.max(this.#recently(granted.length), 2 * (isEnough ? this.#ahead : granted.length));
     this.#ahead = Math.max(cardsPerCall, Math.min(MAX_AHEAD, ahead));
     for (const { item, end } of granted) {
       this.#claimed.delete(item);
@@ -121,6 +128,14 @@ export class PollPace {
     }
     if (granted.length > 0) this.deps.onGranted();
     return grant.waitMs === 0 ? 0 : Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, grant.waitMs));
+  }
+
+  /** @returns the number of cards that got their calls lately, these included. */
+  #recently(cards: number): number {
+    const at = this.deps.clock.monotonic();
+    this.#recent = this.#recent.filter((one) => one.at > at - LOOK_AHEAD_MS);
+    if (cards > 0) this.#recent.push({ at, cards });
+    return this.#recent.reduce((sum, one) => sum + one.cards, 0);
   }
 
   #giveUpLate(): void {

@@ -15,6 +15,8 @@ const SILENT_MS = 3_000;
 const ASKS_EVERY_MS = 1_000;
 const TURN_KEPT_MS = 500;
 const RETURNS_KNOWN = 16;
+/** Tag of follow-up calls. */
+const FIRST = Number.NEGATIVE_INFINITY;
 
 interface Share {
   /** How much the participant got, in the count of start-time fair queueing. */
@@ -84,19 +86,24 @@ export class EmbeddedPaceLimit {
     this.#level = isStep ? 0 : Math.min(this.#bucket.capacity, level);
   }
 
-  /** Hands the tokens out one by one, each to the waiting participant that got least. */
+  /**
+   * Hands the tokens out one by one, each to the waiting participant that got least. At most half of the bucket is kept
+   * for task types that ask late: tokens that come while it is full are lost.
+   */
   offer(participant: PaceParticipant, wanted: number, nowMs: number): Offer {
     const mine = this.#share(participant, nowMs);
     const rivals = [...this.#shares]
       .filter(([name, share]) => name !== participant && waits(share, nowMs))
       .map(([name, { tag, want }]) => ({ tag: rank(name, tag), want }));
     let tag = rank(participant, mine.tag);
+    const mostKept = Math.ceil(this.#bucket.capacity / 2);
     let got = 0;
     let handed = 0;
     while (got < wanted) {
       let next: (typeof rivals)[number] | undefined;
       for (const rival of rivals) {
-        if (rival.want > 0 && rival.tag < (next?.tag ?? tag)) next = rival;
+        const isKept = rival.want > 0 && (handed - got < mostKept || rival.tag === FIRST);
+        if (isKept && rival.tag < (next?.tag ?? tag)) next = rival;
       }
       handed += 1;
       if (next !== undefined) {
@@ -167,5 +174,5 @@ function waits({ want, till }: Share, nowMs: number): boolean {
 
 /** Follow-up calls come first. */
 function rank(participant: PaceParticipant, tag: number): number {
-  return participant === 'follow_up' ? Number.NEGATIVE_INFINITY : tag;
+  return participant === 'follow_up' ? FIRST : tag;
 }

@@ -17,7 +17,7 @@ local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
 -- Who waits asks again at least once a second; a late one keeps its turn for half a second.
 local ASKS_EVERY_MS, TURN_KEPT_MS = 1000, 500
 local RETURNS_KNOWN = 16
-local FIRST = 'follow_up'
+local FIRST, FIRST_TAG = 'follow_up', -math.huge
 
 local now = now_ms()
 local me, interface, wanted, unused = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -109,20 +109,23 @@ end
 
 -- Hands the tokens out one by one, each to the waiting participant that got least. Returns how many of them are mine, and
 -- how many tokens there must be until the next one is mine.
+-- At most half of the bucket is kept for task types that ask late: tokens that come while it is full are lost.
 local function offer(limit)
   local mine = limit.by[me]
   local rivals = {}
   for name, one in pairs(limit.by) do
     if name ~= me and waits(one) then
-      rivals[#rivals + 1] = { tag = name == FIRST and -math.huge or one.tag, want = one.want }
+      rivals[#rivals + 1] = { tag = name == FIRST and FIRST_TAG or one.tag, want = one.want }
     end
   end
-  local tag = me == FIRST and -math.huge or mine.tag
+  local tag = me == FIRST and FIRST_TAG or mine.tag
   local got, handed = 0, 0
+  local most_kept = math.ceil(limit.capacity / 2)
   while got < wanted do
     local next
     for _, rival in ipairs(rivals) do
-      if rival.want > 0 and rival.tag < (next and next.tag or tag) then
+      local keeps = rival.want > 0 and (handed - got < most_kept or rival.tag == FIRST_TAG)
+      if keeps and rival.tag < (next and next.tag or tag) then
         next = rival
       end
     end
