@@ -5,6 +5,7 @@ import type { GatewayConfig } from '../config/daemon-config.ts';
 import type { MonthCalendar } from '../domain/cards/usage-month.ts';
 import { notOfferedWords } from '../domain/gateway/offer.ts';
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
+import { callLimitsOf } from '../domain/limits/rate-limit.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -72,6 +73,8 @@ export class GatewayClient implements UpstreamGateway {
   readonly #credentials: Credentials;
   readonly #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
+  /** Calls are made at the pace of rate limits: each one when it is granted, or not at all. */
+  readonly #isPaced: boolean;
 
   /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
@@ -91,6 +94,7 @@ export class GatewayClient implements UpstreamGateway {
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
     this.#credentials = openCredentials(profile, deps);
     this.#routes = perInterface((name) => this.#route(name));
+    this.#isPaced = callLimitsOf(profile.rateLimits).length > 0;
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -204,8 +208,12 @@ export class GatewayClient implements UpstreamGateway {
   async #prove(deadlineAt: number): Promise<Proof> {
     const { clock } = this.deps;
     const proving = this.#credentials.prove();
-    if (await withTimeout(deadlineAt - clock.monotonic(), proving, clock)) return proving;
-    throw new GatewayError('connect', 'no token within the deadline');
+    if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
+      throw new GatewayError('connect', 'no token within the deadline');
+    const proof = await proving;
+    // All calls that waited would be sent now, each long after the rate limits allowed it.
+    if (this.#isPaced) throw new GatewayError('held', 'the call waited for a token, and its turn is over');
+    return proof;
   }
 
   #request(route: Route, cards: Cards, proof: Proof): GatewayRequest {

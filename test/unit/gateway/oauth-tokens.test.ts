@@ -162,6 +162,19 @@ describe('a token', () => {
     expect(server.tokenRequests()).toHaveLength(1);
   });
 
+  it('makes no call late that rate limits allowed while it was waited for', async () => {
+    const server = await startServer();
+    const client = open(server, {
+      rateLimits: [{ kind: 'calls', interfaces: null, calls: 50, unit: 'second', burst: 20 }],
+    });
+    const late = await Promise.all(Array.from({ length: 100 }, () => call(client)));
+    expect(late).toEqual(
+      Array(100).fill(expect.objectContaining({ failure: 'held', isGatewayFault: false })),
+    );
+    expect(server.calls()).toHaveLength(0);
+    expect(value(await call(client))).toBe(12.5);
+  });
+
   it('is still used while its renewal fails, and until its end only', async () => {
     const server = await startServer(issue(100));
     const client = open(server);
