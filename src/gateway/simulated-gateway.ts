@@ -1,5 +1,5 @@
-// The gateway that the simulator serves: the default profile, answered truthfully and counted at the gateway's own side.
-// It is fast and well-behaved on purpose: tests have gateways of their own that break the rules.
+// The gateway that the simulator serves: calls answered truthfully, in the dialect of a profile (dialect/), and counted at the
+// gateway's own side. It is fast and well-behaved on purpose: tests have gateways of their own that break the rules.
 //
 // The counts (GET /stats) promise this: a call is in flight from the moment its head was read until its response is
 // handed to the socket or its connection is gone, so a client that disappears frees its slot. A call takes effect when it
@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import { DelayLine } from './delay-line.ts';
+import type { Asked, Dialect, ReceivedCall, Reply } from './dialect/dialect.ts';
 import { isOneIn, SimulatedFleet } from './simulated-fleet.ts';
 
 export interface SimulatedBehaviour {
@@ -61,30 +62,12 @@ const SLOW_TIMES = 10;
 /** The kinds of odd cards; they are independent of each other. */
 const FAILING = 0xfa11;
 const SLOW = 0x510;
-/** The paths of the default profile, which this gateway serves. */
-export const INTERFACE_OF_PATH: ReadonlyMap<string, InterfaceName> = new Map([
-  ['/card/realname', 'realname'],
-  ['/card/flow', 'flow'],
-  ['/card/status', 'card_status'],
-  ['/card/stop', 'stop'],
-  ['/card/start', 'start'],
-]);
-
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-}
-
-const OK_HEAD = '{"code":200,"msg":"ok","data":';
-const UNKNOWN_CARD = '{"code":404,"msg":"unknown card","data":null}';
-const FAILED: Reply = { status: 500, body: '{"code":500,"msg":"simulated failure","data":null}' };
-const BUSY: Reply = { status: 429, body: '{"code":429,"msg":"too many calls in flight","data":null}' };
-
 const zeroPerInterface = () => perInterface(() => 0);
 
 /** A call from its head to its end; ends once, with its response or its connection. */
 interface Call {
-  readonly name: InterfaceName;
+  /** null until the call is understood. */
+  name: InterfaceName | null;
   readonly socket: Socket;
   readonly response: ServerResponse;
   ended: boolean;
@@ -109,7 +92,10 @@ export class SimulatedGateway {
   #rejected = 0;
   #failed = 0;
 
-  constructor(private readonly options: SimulatedBehaviour) {
+  constructor(
+    private readonly options: SimulatedBehaviour,
+    private readonly dialect: Dialect,
+  ) {
     this.#fleet = new SimulatedFleet(options.cards ?? null, options.changeRate ?? DEFAULT_CHANGE_RATE);
     this.#capacity = options.capacity ?? null;
     this.#latencyMs = options.latencyMs ?? (this.#capacity === null ? 0 : CAPACITY_LATENCY_MS);
@@ -131,30 +117,37 @@ export class SimulatedGateway {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    const name = request.method === 'POST' ? INTERFACE_OF_PATH.get(request.url ?? '') : undefined;
-    if (name === undefined) {
-      request.resume();
-      this.#answerOther(request, response);
+    const { method = '', url = '', headers } = request;
+    const withBody = (use: (received: ReceivedCall) => void) =>
+      readBody(request, (body) => use({ method, url, headers, body }));
+    const name = this.dialect.interfaceOf(method, url);
+    if (name === null) {
+      if (method === 'GET' && url === '/stats') send(response, this.#statsReply());
+      else withBody((received) => send(response, this.dialect.answerOther(received)));
       return;
     }
     this.#requests += 1;
-    this.#byInterface[name] += 1;
+    if (name !== 'in_body') this.#byInterface[name] += 1;
     if (this.#inFlight >= Math.min(this.#maxConcurrency, 2 * (this.#capacity ?? Number.POSITIVE_INFINITY))) {
       this.#rejected += 1;
       request.resume();
-      send(response, BUSY, ['Retry-After', '1']);
+      send(response, this.dialect.busy);
       return;
     }
-    const call = this.#begin(name, request.socket, response);
-    let body = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      if (body.length <= MAX_BODY_CHARS) body += chunk;
-    });
-    request.on('end', () => {
-      const iccid = iccidOf(body);
-      const reply = this.#serve(name, iccid);
-      this.#answerLater(iccid, () => this.#reply(call, reply));
+    const call = this.#begin(request.socket, response);
+    if (name !== 'in_body') this.#assign(call, name);
+    withBody((received) => {
+      const asked = this.dialect.understand(received);
+      if ('status' in asked) {
+        this.#answerLater(null, () => this.#reply(call, asked));
+        return;
+      }
+      if (call.name === null) {
+        this.#byInterface[asked.name] += 1;
+        this.#assign(call, asked.name);
+      }
+      const reply = this.#serve(asked);
+      this.#answerLater(asked.cards[0], () => this.#reply(call, reply));
     });
   }
 
@@ -192,37 +185,38 @@ export class SimulatedGateway {
     else this.#delay.push(answer);
   }
 
-  #answerOther(request: IncomingMessage, response: ServerResponse): void {
-    if (request.method === 'GET' && request.url === '/stats') {
-      const { byInterface, inFlight, maxInFlight, maxInFlightByInterface, ...rest } = this.stats();
-      const stats = {
-        ...rest,
-        by_interface: byInterface,
-        in_flight: inFlight,
-        max_in_flight: maxInFlight,
-        max_in_flight_by_interface: maxInFlightByInterface,
-      };
-      send(response, { status: 200, body: JSON.stringify(stats) });
-    } else {
-      send(response, { status: 404, body: '{"code":404,"msg":"no such interface","data":null}' });
-    }
+  #statsReply(): Reply {
+    const { byInterface, inFlight, maxInFlight, maxInFlightByInterface, ...rest } = this.stats();
+    const stats = {
+      ...rest,
+      by_interface: byInterface,
+      in_flight: inFlight,
+      max_in_flight: maxInFlight,
+      max_in_flight_by_interface: maxInFlightByInterface,
+    };
+    return { status: 200, body: JSON.stringify(stats) };
   }
 
-  #begin(name: InterfaceName, socket: Socket, response: ServerResponse): Call {
-    const call = { name, socket, response, ended: false };
+  #begin(socket: Socket, response: ServerResponse): Call {
+    const call = { name: null, socket, response, ended: false };
     this.#calls.get(socket)?.add(call);
     this.#inFlight += 1;
-    this.#inFlightBy[name] += 1;
-    this.#maxInFlightBy[name] = Math.max(this.#maxInFlightBy[name], this.#inFlightBy[name]);
     if (this.#inFlight > this.#maxInFlight) this.#maxInFlight = this.#inFlight;
     return call;
+  }
+
+  #assign(call: Call, name: InterfaceName): void {
+    if (call.ended) return;
+    call.name = name;
+    this.#inFlightBy[name] += 1;
+    this.#maxInFlightBy[name] = Math.max(this.#maxInFlightBy[name], this.#inFlightBy[name]);
   }
 
   #end(call: Call): void {
     if (call.ended) return;
     call.ended = true;
     this.#inFlight -= 1;
-    this.#inFlightBy[call.name] -= 1;
+    if (call.name !== null) this.#inFlightBy[call.name] -= 1;
   }
 
   #reply(call: Call, reply: Reply): void {
@@ -232,32 +226,13 @@ export class SimulatedGateway {
     this.#end(call);
   }
 
-  #serve(name: InterfaceName, iccid: string | null): Reply {
-    if (iccid === null) return { status: 400, body: '{"code":400,"msg":"no iccid","data":null}' };
+  #serve(asked: Asked): Reply {
     const failsByChance = this.#failureRate > 0 && this.#nextRandom() < this.#failureRate;
-    if (failsByChance || isOneIn(this.options.failingOneIn, iccid, FAILING)) {
+    if (failsByChance || asked.cards.some((card) => isOneIn(this.options.failingOneIn, card, FAILING))) {
       this.#failed += 1;
-      return FAILED;
+      return this.dialect.failed;
     }
-    if (!this.#fleet.knows(iccid)) return { status: 200, body: UNKNOWN_CARD };
-    return { status: 200, body: `${OK_HEAD}${this.#data(name, iccid)}}` };
-  }
-
-  #data(name: InterfaceName, iccid: string): string {
-    switch (name) {
-      case 'realname':
-        return `{"realStatus":${this.#fleet.realStatus(iccid)}}`;
-      case 'flow':
-        return `{"used":${this.#fleet.readUsed(iccid)}}`;
-      case 'card_status':
-        return `{"cardStatus":"${this.#fleet.cardStatus(iccid)}"}`;
-      case 'stop':
-        this.#fleet.stop(iccid);
-        return '{}';
-      case 'start':
-        this.#fleet.start(iccid);
-        return '{}';
-    }
+    return this.dialect.answer(asked, this.#fleet);
   }
 
   /** mulberry32: the same seed fails the same calls. */
@@ -269,23 +244,23 @@ export class SimulatedGateway {
   }
 }
 
-function iccidOf(body: string): string | null {
-  try {
-    const { iccid } = JSON.parse(body) as { iccid?: unknown };
-    return typeof iccid === 'string' && /^\d{1,32}$/.test(iccid) ? iccid : null;
-  } catch {
-    return null;
-  }
+/** @param use gets the body when it is complete. */
+function readBody(request: IncomingMessage, use: (body: string) => void): void {
+  let body = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => {
+    if (body.length <= MAX_BODY_CHARS) body += chunk;
+  });
+  request.on('end', () => use(body));
 }
 
-/** Bodies are ASCII: their length in characters is their length in bytes. */
-function send(response: ServerResponse, { status, body }: Reply, headers: readonly string[] = []): void {
+function send(response: ServerResponse, { status, body, headers = [] }: Reply): void {
   response.sendDate = false;
   response.writeHead(status, [
     'Content-Type',
     'application/json',
     'Content-Length',
-    String(body.length),
+    String(Buffer.byteLength(body)),
     ...headers,
   ]);
   response.end(body);

@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { DEFAULT_DIALECT } from './dialect/default-dialect.ts';
 import { type SimulatedBehaviour, SimulatedGateway, type SimulatorStats } from './simulated-gateway.ts';
 
 export interface SimulatorOptions extends SimulatedBehaviour {
@@ -28,7 +29,7 @@ const KEEP_ALIVE_MS = 600_000;
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   checkOptions(options);
-  const gateway = new SimulatedGateway(options);
+  const gateway = new SimulatedGateway(options, DEFAULT_DIALECT);
   // No timeout for slow clients: they are ours, and Node's check costs time on every request.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },

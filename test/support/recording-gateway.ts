@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { INTERFACE_NAMES, type InterfaceName } from '../../src/domain/gateway-interface.ts';
+import { DEFAULT_DIALECT, INTERFACE_OF_PATH } from '../../src/gateway/dialect/default-dialect.ts';
 import {
-  INTERFACE_OF_PATH,
   type SimulatedBehaviour,
   SimulatedGateway,
   type SimulatorStats,
@@ -20,7 +20,7 @@ export interface RecordingGateway {
 }
 
 export async function startRecordingGateway(behaviour: SimulatedBehaviour): Promise<RecordingGateway> {
-  const gateway = new SimulatedGateway(behaviour);
+  const gateway = new SimulatedGateway(behaviour, DEFAULT_DIALECT);
   const calls = Object.fromEntries(INTERFACE_NAMES.map((name) => [name, [] as string[]])) as Record<
     InterfaceName,
     string[]
