@@ -1,6 +1,6 @@
 // Functions of main.ts for the commands that run the product itself: the command line decides what to start, the composition
 // root knows how. A launcher that runs until it is stopped resolves with the exit code when all it started has ended.
-import type { AdoptConfig, DaemonConfig, MigrateConfig } from '../config/daemon-config.ts';
+import type { AdoptConfig, DaemonConfig, GatewayConfig, MigrateConfig } from '../config/daemon-config.ts';
 import type { HostPort } from '../config/kinds.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Fleet } from '../domain/fleet.ts';
@@ -18,6 +18,8 @@ export interface DemoOptions {
 
 export interface SimulateOptions {
   readonly listen: HostPort;
+  /** What the gateway speaks; absent: the default profile. */
+  readonly profile?: GatewayConfig;
   /** Number of different cards; default: no limit. */
   readonly cards?: number;
   /** Milliseconds that one call takes; default 0. */

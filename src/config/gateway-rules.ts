@@ -31,10 +31,14 @@ const CREDENTIALS = [
   gateway.clientSecret,
 ];
 
-export function checkCredentials(reader: SettingReader, config: Omit<GatewayConfig, 'interfaces'>): void {
+export function checkCredentials(
+  reader: SettingReader,
+  config: Omit<GatewayConfig, 'interfaces'>,
+  areNeeded: boolean,
+): void {
   const kind = config.auth.kind ?? (config.token === null ? 'none' : 'bearer');
   for (const setting of NEEDS[kind]) {
-    if (reader.isSet(setting)) continue;
+    if (reader.isSet(setting) || (!areNeeded && setting.file !== null)) continue;
     const field = nameOf(setting);
     reader.report({ field, message: `gateway.auth.kind ${kind} needs ${waysToSet(setting)}` });
   }

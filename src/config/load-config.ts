@@ -6,7 +6,13 @@ import type { InterfaceName } from '../domain/gateway-interface.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { ClientConfig } from './client-config.ts';
 import { type Context, readContexts } from './contexts.ts';
-import type { AdoptConfig, DaemonConfig, MigrateConfig, StoresConfig } from './daemon-config.ts';
+import type {
+  AdoptConfig,
+  DaemonConfig,
+  GatewayConfig,
+  MigrateConfig,
+  StoresConfig,
+} from './daemon-config.ts';
 import { readGateway } from './load-gateway.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
@@ -44,6 +50,14 @@ export async function loadGatewayConfig(
   const reader = await SettingReader.openWithProfile(inputs);
   const config = { gateway: readGateway(reader), timeZone: reader.read(SETTINGS.instance.timeZone) };
   checkGatewayUrl(reader);
+  reader.finish();
+  return deepFreeze(config);
+}
+
+/** What a simulated gateway speaks. It checks the credentials that are configured; none need to be. */
+export async function loadSimulatedGateway(inputs: ConfigInputs): Promise<GatewayConfig> {
+  const reader = await SettingReader.openWithProfile(inputs);
+  const config = readGateway(reader, { needsCredentials: false });
   reader.finish();
   return deepFreeze(config);
 }

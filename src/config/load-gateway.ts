@@ -10,7 +10,11 @@ import { INTERFACE_SETTINGS, type InterfaceValues } from './settings/profile-set
 import type { Setting } from './settings/setting.ts';
 import { SETTINGS } from './settings/settings.ts';
 
-export function readGateway(reader: SettingReader): GatewayConfig {
+/** @param needsCredentials whether the credentials that the profile asks for must be there. */
+export function readGateway(
+  reader: SettingReader,
+  { needsCredentials } = { needsCredentials: true },
+): GatewayConfig {
   const values = reader.readAll(SETTINGS.gateway);
   const { success, stoppedStatuses } = reader.readAll(SETTINGS.answers);
   const codeRule = success === 'http_status' ? null : success;
@@ -25,7 +29,7 @@ export function readGateway(reader: SettingReader): GatewayConfig {
     interfaces: perInterface((name) => readInterface(reader, name)),
     rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
-  checkCredentials(reader, config);
+  checkCredentials(reader, config, needsCredentials);
   checkProfile(reader, config);
   return config;
 }

@@ -56,7 +56,7 @@ export class SettingReader {
     const setting = SETTINGS.gateway.profile;
     const profile = await readProfile(
       reader.read(setting),
-      reader.isInConfigFile(setting) ? reader.#configDirectory() : directoryOf(null),
+      reader.#isFromConfigFile(setting) ? reader.#configDirectory() : directoryOf(null),
       KEYS,
     );
     reader.#profile = underConfigFile(profile, reader.file);
@@ -97,6 +97,12 @@ export class SettingReader {
   /** True when the config file itself has the setting. */
   isInConfigFile(setting: Setting<unknown>): boolean {
     return setting.yaml !== null && this.file.values.has(setting.yaml);
+  }
+
+  /** True when the config file decides: no flag or variable does. */
+  #isFromConfigFile(setting: Setting<unknown>): boolean {
+    const found = this.#find(setting);
+    return found !== null && found === this.file.values.get(setting.yaml ?? '');
   }
 
   /** True when the given value was refused, so that rules about it would only repeat the problem. */

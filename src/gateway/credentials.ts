@@ -67,7 +67,9 @@ export class FixedCredentials implements Credentials {
   }
 }
 
-const SIGNATURE_HEADER = 'x-cardpoll-signature';
+export const SIGNATURE_HEADER = 'x-cardpoll-signature';
+
+type Signed = Pick<GatewayRequest, 'path' | 'headers' | 'body'> & { readonly method: string };
 
 export function withProof(request: GatewayRequest, { headers, query }: Proof): GatewayRequest {
   const separator = request.path.includes('?') ? '&' : '?';
@@ -83,7 +85,7 @@ export function withProof(request: GatewayRequest, { headers, query }: Proof): G
  * "<t>.<METHOD>.<path as sent, with query>.<body>". The gateway should refuse a `t` more than five minutes away from its
  * own clock, so that a recorded call cannot be replayed.
  */
-export function withSignature(request: GatewayRequest, key: string, atMs: number): GatewayRequest {
+export function withSignature<R extends Signed>(request: R, key: string, atMs: number): R {
   const t = Math.floor(atMs / 1000);
   const text = `${t}.${request.method}.${request.path}.${request.body ?? ''}`;
   const signature = `t=${t},v1=${createHmac('sha256', key).update(text).digest('hex')}`;

@@ -2,14 +2,18 @@
 // options, listens, and passes the calls to SimulatedGateway.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { GatewayConfig } from '../config/daemon-config.ts';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { DEFAULT_DIALECT } from './dialect/default-dialect.ts';
+import { ProfileDialect } from './dialect/profile-dialect.ts';
 import { type SimulatedBehaviour, SimulatedGateway, type SimulatorStats } from './simulated-gateway.ts';
 
 export interface SimulatorOptions extends SimulatedBehaviour {
   readonly host: string;
   /** 0: a free port. */
   readonly port: number;
+  /** Absent: the default profile. */
+  readonly profile?: GatewayConfig;
 }
 
 export interface Simulator {
@@ -29,7 +33,12 @@ const KEEP_ALIVE_MS = 600_000;
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   checkOptions(options);
-  const gateway = new SimulatedGateway(options, DEFAULT_DIALECT);
+  const gateway = new SimulatedGateway(
+    options,
+    options.profile === undefined
+      ? DEFAULT_DIALECT
+      : new ProfileDialect(options.profile, () => performance.now()),
+  );
   // No timeout for slow clients: they are ours, and Node's check costs time on every request.
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 },
@@ -54,7 +63,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 function checkOptions(options: SimulatorOptions): void {
-  const bounds: ReadonlyArray<readonly [keyof SimulatorOptions, number, number, boolean]> = [
+  const bounds: ReadonlyArray<
+    readonly [Exclude<keyof SimulatorOptions, 'profile'>, number, number, boolean]
+  > = [
     ['port', 0, 65_535, true],
     ['cards', 1, 100_000_000, true],
     ['latencyMs', 0, 600_000, false],

@@ -18,6 +18,11 @@ export const DATA_UNITS = Object.keys(MB_PER_UNIT) as readonly DataUnit[];
 /** Thousandths of a byte: a sum of readings shows no digits that floating point made up. */
 const DIGITS = 1e9;
 
+/** The inverse, for a simulated gateway. */
+export function fromMegabytes(value: number, unit: DataUnit): number {
+  return unit === 'MB' ? value : Math.round((value / MB_PER_UNIT[unit]) * DIGITS) / DIGITS;
+}
+
 export function megabytes(value: number, unit: DataUnit): number {
   return unit === 'MB' ? value : Math.round(value * MB_PER_UNIT[unit] * DIGITS) / DIGITS;
 }

@@ -1,13 +1,17 @@
 // `cardpoll gateway simulate`: a gateway to test against.
-import { fraction, hostPort, integer } from '../../../config/kinds.ts';
+import { fraction, hostPort, integer, text } from '../../../config/kinds.ts';
+import { loadSimulatedGateway } from '../../../config/load-config.ts';
 import { defineCommand } from '../../command.ts';
 import type { SimulateOptions } from '../../launchers.ts';
 
-export const simulate = defineCommand<[], SimulateOptions>({
+type Options = Omit<SimulateOptions, 'profile'> & { readonly profile?: string };
+
+export const simulate = defineCommand<[], Options>({
   name: 'simulate',
   summary: 'Serve a simulated gateway with generated cards; GET /stats counts the calls',
   examples: [
     ['cardpoll gateway simulate --listen 127.0.0.1:8090', 'answers at once'],
+    ['cardpoll gateway simulate --listen 127.0.0.1:8090 --profile 1nce', "answers as a vendor's gateway"],
     ['cardpoll gateway simulate --listen 127.0.0.1:8090 --latency-ms 50', 'answers after 50 ms'],
     ['cardpoll gateway simulate --listen 127.0.0.1:8090 --failure-rate 0.1', 'fails every tenth call'],
     [
@@ -17,6 +21,11 @@ export const simulate = defineCommand<[], SimulateOptions>({
   ],
   options: [
     { flags: '--listen <host:port>', doc: 'address to serve on', kind: hostPort(), required: true },
+    {
+      flags: '--profile <name|file>',
+      doc: 'profile to serve (default: the default profile); credentials that are set are checked, any others are accepted',
+      kind: text('name or file'),
+    },
     {
       flags: '--cards <n>',
       doc: 'number of different cards (default: no limit)',
@@ -43,8 +52,12 @@ export const simulate = defineCommand<[], SimulateOptions>({
       kind: integer({ min: 1, max: 1_000_000 }),
     },
   ],
-  run: ({ io, launchers }, { options }) =>
-    launchers.simulate(options, (url) => {
+  run: async ({ io, launchers, configInputs }, { options: { profile: name, ...options } }) => {
+    const flags = { ...configInputs.flags, '--gateway-profile': name };
+    const profile =
+      name === undefined ? {} : { profile: await loadSimulatedGateway({ ...configInputs, flags }) };
+    return launchers.simulate({ ...options, ...profile }, (url) => {
       io.stderr.write(`simulated gateway: ${url} (counts: ${url}/stats)\n`);
-    }),
+    });
+  },
 });

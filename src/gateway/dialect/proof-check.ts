@@ -1,0 +1,126 @@
+// Checks the credentials of a call as the profile's kind asks, and issues tokens of OAuth 2. Credentials that the simulator has
+// must be the same; those it does not have may be any. The inverse of credentials.ts and oauth-tokens.ts.
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { GatewayConfig } from '../../config/daemon-config.ts';
+import { SIGNATURE_HEADER, withSignature } from '../credentials.ts';
+import type { ReceivedCall, Reply } from './dialect.ts';
+import { queryOf } from './template-match.ts';
+
+const TOKEN_LIFE_S = 3_600;
+/** Most tokens that are good at a time; the oldest one ends early. */
+const MAX_TOKENS = 1_000;
+
+export class ProofCheck {
+  readonly #tokens = new Map<string, number>();
+  readonly #tokenPath: string | null;
+
+  /** @param now milliseconds, of any clock */
+  constructor(
+    private readonly profile: GatewayConfig,
+    private readonly now: () => number,
+  ) {
+    const { kind, tokenUrl } = profile.auth;
+    const url = kind === 'oauth2' && tokenUrl !== null ? new URL(tokenUrl, 'http://simulator') : null;
+    this.#tokenPath = url && url.pathname + url.search;
+  }
+
+  accepts(call: ReceivedCall): boolean {
+    const { hmacKey } = this.profile;
+    return this.#isProven(call) && (hmacKey === null || isSigned(call, hmacKey));
+  }
+
+  /** @returns the answer to a request for a token; null: the call is none. */
+  grant({ method, url, headers, body }: ReceivedCall): Reply | null {
+    if (this.#tokenPath === null || url !== this.#tokenPath) return null;
+    if (method !== 'POST') return refused(405, 'invalid_request');
+    const { auth, clientId, clientSecret } = this.profile;
+    const asked = fieldsOf(headers['content-type'], body);
+    if (asked?.grant_type !== 'client_credentials') {
+      return refused(400, asked === null ? 'invalid_request' : 'unsupported_grant_type');
+    }
+    const [id, secret] =
+      auth.clientAuth === 'body'
+        ? [asked.client_id, asked.client_secret]
+        : (basicPair(headers.authorization)?.map(formDecoded) ?? []);
+    if (!isSame(id, clientId) || !isSame(secret, clientSecret)) return refused(401, 'invalid_client');
+    if (auth.scope !== null && asked.scope !== auth.scope) return refused(400, 'invalid_scope');
+    const token = randomUUID();
+    this.#tokens.set(token, this.now() + TOKEN_LIFE_S * 1_000);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size > MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    const granted = { access_token: token, token_type: 'bearer', expires_in: TOKEN_LIFE_S };
+    return { status: 200, body: JSON.stringify(granted) };
+  }
+
+  #isProven({ url, headers }: ReceivedCall): boolean {
+    const { auth, token, username, password } = this.profile;
+    const name = auth.name ?? '';
+    const bearer = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
+    switch (auth.kind ?? (token === null ? 'none' : 'bearer')) {
+      case 'bearer':
+        return isSame(bearer, token);
+      case 'oauth2':
+        return (this.#tokens.get(bearer ?? '') ?? 0) > this.now();
+      case 'basic': {
+        const [user, secret] = basicPair(headers.authorization) ?? [];
+        return isSame(user, username) && isSame(secret, password);
+      }
+      case 'header':
+        return isSame(headers[name.toLowerCase()]?.toString(), token);
+      case 'query':
+        return isSame(queryOf(url).get(name) ?? undefined, token);
+      case 'hmac':
+        return SIGNATURE.test(headers[SIGNATURE_HEADER]?.toString() ?? '');
+      case 'none':
+        return true;
+    }
+  }
+}
+
+const SIGNATURE = /^t=(\d{1,12}),v1=[0-9a-f]{64}$/;
+
+function isSigned({ method, url, headers, body }: ReceivedCall, key: string): boolean {
+  const given = headers[SIGNATURE_HEADER]?.toString() ?? '';
+  const seconds = SIGNATURE.exec(given)?.[1];
+  if (seconds === undefined) return false;
+  const signed = withSignature({ method, path: url, headers: [], body }, key, Number(seconds) * 1_000);
+  return isSame(given, signed.headers.at(-1) ?? '');
+}
+
+/** @param expected null: any text will do. */
+function isSame(given: string | undefined, expected: string | null): boolean {
+  if (given === undefined || given === '') return false;
+  if (expected === null) return true;
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** User and password of an Authorization header. */
+function basicPair(authorization = ''): [string, string] | null {
+  const encoded = /^Basic ([\w+/=-]+)$/.exec(authorization)?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon === -1 ? null : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function formDecoded(text: string): string {
+  return new URLSearchParams(`v=${text}`).get('v') ?? '';
+}
+
+/** The fields of a form or of a JSON object; null: it is neither. */
+function fieldsOf(type = '', body: string): Readonly<Record<string, string | undefined>> | null {
+  if (type.startsWith('application/x-www-form-urlencoded')) {
+    return Object.fromEntries(new URLSearchParams(body));
+  }
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, string>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function refused(status: number, error: string): Reply {
+  return { status, body: JSON.stringify({ error }) };
+}
