@@ -22,7 +22,7 @@ const LIST_CARDS = 10_000;
 const CHUNK_CARDS = 2_500;
 /** Most chunks of one type in a pass, even when few cards match: the other types and steps wait meanwhile. */
 const CHUNKS_A_PASS = 16;
-/** Most triggers of each task type in a pass. */
+/** Most cancelled triggers of each task type in a pass, and most others. */
 const TRIGGERS_A_PASS = 100;
 const BUSY_REST_MS = 50;
 const IDLE_REST_MS = 200;
@@ -93,11 +93,15 @@ export class TriggerFeeder extends LoopService {
   async #takeBack(cancelled: readonly FeedingTrigger[]): Promise<void> {
     const now = this.deps.clock.monotonic();
     if (now - this.#tookBackAt < TAKE_BACK_EVERY_MS) return;
-    for (const { triggerId, taskType } of cancelled) {
-      const { manual, triggers } = this.deps;
-      await manual.remove(taskType, triggerId);
-      const running = (await manual.running(taskType)).filter((entry) => triggerIdOf(entry) === triggerId);
-      await triggers.takeBack(triggerId, running.map(cardIdOf));
+    const { manual, triggers } = this.deps;
+    for (const taskType of TASK_TYPES) {
+      const ids = cancelled.filter((one) => one.taskType === taskType).map(({ triggerId }) => triggerId);
+      if (ids.length === 0) continue;
+      await manual.remove(taskType, ids);
+      const running = await manual.running(taskType);
+      for (const id of ids) {
+        await triggers.takeBack(id, running.filter((entry) => triggerIdOf(entry) === id).map(cardIdOf));
+      }
     }
     this.#tookBackAt = now;
   }

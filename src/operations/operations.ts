@@ -58,10 +58,15 @@ export interface Operations {
 /** Limits for the objects that callers can create. */
 export interface OperationLimits {
   readonly maxOpenTriggers: number;
+  readonly maxOpenConditionTriggers: number;
   readonly maxAlertRules: number;
 }
 
-const NO_LIMITS: OperationLimits = { maxOpenTriggers: Infinity, maxAlertRules: Infinity };
+const NO_LIMITS: OperationLimits = {
+  maxOpenTriggers: Infinity,
+  maxOpenConditionTriggers: Infinity,
+  maxAlertRules: Infinity,
+};
 
 interface OperationsOptions {
   readonly live: LiveStore;
@@ -133,7 +138,14 @@ export function openOperations({
     pauses,
     configs: new ConfigOperations({ records, live, clock, audit, rateLimits, offers }),
     init: new InitOperations(live, clock, audit),
-    triggers: new TriggerOperations({ live, records, audit, offers, maxOpen: limits.maxOpenTriggers }),
+    triggers: new TriggerOperations({
+      live,
+      records,
+      audit,
+      offers,
+      maxOpen: limits.maxOpenTriggers,
+      maxOpenConditions: limits.maxOpenConditionTriggers,
+    }),
     alerts: new AlertOperations(records.alerts, {
       guard,
       tester,

@@ -33,6 +33,14 @@ export const batchReport = triggerReport
   .register(REPORT_NAMES, { id: 'BatchTrigger' });
 export type BatchReport = ReportOf<typeof batchReport>;
 
+export const cancelledTriggers = z
+  .object({
+    triggers: z.int(),
+    cards: z.int().describe('Cards of these triggers without a result; those that run are still finished'),
+  })
+  .register(REPORT_NAMES, { id: 'CancelledTriggers' });
+export type CancelledTriggers = ReportOf<typeof cancelledTriggers>;
+
 export const selectionCount = z
   .object({
     matching: z.int(),

@@ -18,12 +18,12 @@ import { TASK_TYPES, TASKS, type TaskType } from '../domain/task-type.ts';
 import { CardpollError } from '../platform/errors.ts';
 import type { LiveStore } from '../store/ports/live/live-store.ts';
 import type { RecordStore } from '../store/ports/records/record-store.ts';
-import type { NewTrigger } from '../store/ports/records/trigger-records.ts';
+import type { NewTrigger, TriggerRecords } from '../store/ports/records/trigger-records.ts';
 import type { Audit } from './audit.ts';
 import { requireWithin } from './bounds.ts';
 import { dateOf } from './date-of.ts';
 import { requireOffered } from './require-offered.ts';
-import type { BatchReport, SelectionCount, TriggerReport } from './trigger-report.ts';
+import type { BatchReport, CancelledTriggers, SelectionCount, TriggerReport } from './trigger-report.ts';
 
 const BATCH_BOUNDS = { min: 1, max: MAX_BATCH_CARDS } as const;
 
@@ -39,6 +39,8 @@ interface TriggerDependencies {
   readonly offers: Offers;
   /** Most triggers that may be open at a time. */
   readonly maxOpen: number;
+  /** Most triggers by condition of a task type that may be open at a time. */
+  readonly maxOpenConditions: number;
 }
 
 /** New triggers are refused with CardpollError `conflict` when the gateway does not offer what they would poll. */
@@ -69,6 +71,8 @@ export class TriggerOperations {
 
   /** Triggers every card that matches now or when its turn comes; without a criterion, the whole fleet. */
   async byCondition(actor: Actor, taskType: TaskType, selection: CardSelection): Promise<TriggerReport> {
+    // Before the cards are counted, which is the expensive part. It is also checked when the trigger is made.
+    await this.#requireRoomForCondition(this.deps.records.triggers, taskType);
     const { matching: total, estimated: totalEstimated } = await this.count(selection);
     return this.#create(actor, taskType, { kind: 'by_condition', selection, total, totalEstimated });
   }
@@ -96,8 +100,33 @@ export class TriggerOperations {
       note({ action: 'trigger.cancel', object, before: { status }, after: { status: after.status } });
       return after;
     });
-    await this.deps.live.manual.remove(cancelled.taskType, triggerId);
+    await this.deps.live.manual.remove(cancelled.taskType, [triggerId]);
     return this.#report(cancelled);
+  }
+
+  /** @returns what `cancelAll` would cancel. @param taskType null: every task type */
+  openTotals(taskType: TaskType | null): Promise<CancelledTriggers> {
+    return this.deps.records.triggers.openTotals(taskType);
+  }
+
+  /** Cancels every open trigger; running cards continue. @param taskType null: of every task type */
+  async cancelAll(actor: Actor, taskType: TaskType | null): Promise<CancelledTriggers> {
+    let cancelled: Awaited<ReturnType<TriggerRecords['cancelAll']>> = [];
+    const totals = await this.deps.audit.change(actor, async ({ triggers }, note) => {
+      cancelled = await triggers.cancelAll(taskType);
+      const cards = cancelled.reduce((sum, trigger) => sum + trigger.cards, 0);
+      const after = { triggers: cancelled.length, cards };
+      if (cancelled.length > 0) {
+        const object = taskType === null ? 'triggers' : `task_type ${taskType}`;
+        note({ action: 'trigger.cancel_all', object, before: null, after });
+      }
+      return after;
+    });
+    for (const type of TASK_TYPES) {
+      const ids = cancelled.filter((one) => one.taskType === type).map(({ triggerId }) => triggerId);
+      if (ids.length > 0) await this.deps.live.manual.remove(type, ids);
+    }
+    return totals;
   }
 
   /** @throws CardpollError `not_found` for an unknown id. */
@@ -118,6 +147,7 @@ export class TriggerOperations {
     const atOnce = cards.kind === 'by_condition' ? 0 : AT_ONCE;
     const { trigger, cardIds } = await this.deps.audit.change(actor, async ({ triggers }, note) => {
       await this.#requireRoom(triggers);
+      if (cards.kind === 'by_condition') await this.#requireRoomForCondition(triggers, taskType);
       const created = await triggers.create({ triggerId, taskType, cards }, atOnce);
       const { kind, selection, total, totalEstimated } = created.trigger;
       const after = { kind, taskType, selection, total, totalEstimated, ...onlyCardOf(cards) };
@@ -132,11 +162,23 @@ export class TriggerOperations {
   }
 
   /** Called in a transaction that runs alone, so that two changes cannot both take the last free place. */
-  async #requireRoom(triggers: RecordStore['triggers']): Promise<void> {
+  async #requireRoom(triggers: TriggerRecords): Promise<void> {
     if ((await triggers.countOpen()) < this.deps.maxOpen) return;
     const message = `${this.deps.maxOpen} manual triggers are already open`;
     throw new CardpollError('conflict', 'too_many_triggers', message, {
       hint: 'wait for some or cancel them (`cardpoll trigger list`); the limit is api.max_open_triggers',
+    });
+  }
+
+  /** Each of these may be the whole fleet, so a small number of them is work for hours. */
+  async #requireRoomForCondition(triggers: TriggerRecords, taskType: TaskType): Promise<void> {
+    const max = this.deps.maxOpenConditions;
+    if ((await triggers.countOpenConditions(taskType)) < max) return;
+    const message = `${max} triggers by condition are already open for ${taskType}`;
+    throw new CardpollError('conflict', 'too_many_condition_triggers', message, {
+      hint:
+        'wait for some, or cancel them (`cardpoll trigger cancel --all`); ' +
+        'the limit is api.max_open_condition_triggers',
     });
   }
 

@@ -30,7 +30,12 @@ import type {
   StopModeReport,
   StopReport,
 } from '../../operations/stops/stop-reports.ts';
-import type { BatchReport, SelectionCount, TriggerReport } from '../../operations/trigger-report.ts';
+import type {
+  BatchReport,
+  CancelledTriggers,
+  SelectionCount,
+  TriggerReport,
+} from '../../operations/trigger-report.ts';
 import type { Wire } from './wire.ts';
 
 export type OverviewBody = Wire<Overview>;
@@ -55,6 +60,7 @@ export type CleanupPreviewBody = Wire<CleanupPreview>;
 export type CleanupProgressBody = Wire<CleanupProgress>;
 export type TriggerBody = Wire<TriggerReport>;
 export type BatchBody = Wire<BatchReport>;
+export type CancelledTriggersBody = Wire<CancelledTriggers>;
 export type SelectionCountBody = Wire<SelectionCount>;
 export type AuditBody = Wire<AuditItem>;
 export type CardBody = Wire<CardReport>;

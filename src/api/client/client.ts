@@ -11,6 +11,7 @@ import type {
   AlertRuleRequest,
   AuditBody,
   BatchBody,
+  CancelledTriggersBody,
   CardBody,
   CardListBody,
   CardQuery,
@@ -180,6 +181,8 @@ export class ApiClient {
     });
   countSelected = (selection: Selection) =>
     this.#calls.get<SelectionCountBody>(`${TRIGGERS}/preview?${query(selection)}`, 'matching');
+  cancelTriggers = (task_type: TaskType | undefined, dry_run: boolean) =>
+    this.#calls.post<CancelledTriggersBody>(`${TRIGGERS}/cancel-all`, 'triggers', { task_type, dry_run });
   cancelTrigger = (trigger_id: string) =>
     this.#calls.post<TriggerBody>(`${TRIGGERS}/cancel`, 'trigger_id', { trigger_id });
 

@@ -3,7 +3,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CARD_ID_BOUNDS, MAX_BATCH_CARDS, SELECTION_BOUNDS } from '../../domain/manual-trigger.ts';
-import { batchReport, selectionCount, triggerReport } from '../../operations/trigger-report.ts';
+import {
+  batchReport,
+  cancelledTriggers,
+  selectionCount,
+  triggerReport,
+} from '../../operations/trigger-report.ts';
 import type { TriggerOperations } from '../../operations/triggers.ts';
 import { toWire } from '../client/wire.ts';
 import type { ExpensiveReads } from '../guard/expensive-reads.ts';
@@ -57,6 +62,19 @@ export function pollingManualTriggerRoutes(
         },
       },
       async ({ actor, body }) => toWire(await triggers.cancel(actor, body.trigger_id)),
+    );
+    app.post(
+      `${PATH}/cancel-all`,
+      {
+        schema: {
+          tags,
+          summary: 'Cancel all open manual triggers, of one task type or of all; dry_run only counts them',
+          body: body({ task_type: taskType.optional(), dry_run: z.boolean().default(false) }),
+          response: { 200: wireSchema(cancelledTriggers) },
+        },
+      },
+      async ({ actor, body: { task_type: type = null, dry_run: isDryRun } }) =>
+        toWire(await (isDryRun ? triggers.openTotals(type) : triggers.cancelAll(actor, type))),
     );
   };
 }

@@ -118,6 +118,14 @@ export const API = {
     doc: 'Maximum number of open manual triggers; further ones are refused.',
     scopes: daemon,
   }),
+  maxOpenConditionTriggers: withDefault({
+    env: 'CARDPOLL_API_MAX_OPEN_CONDITION_TRIGGERS',
+    yaml: 'api.max_open_condition_triggers',
+    kind: integer({ min: 1, max: 1_000_000 }),
+    default: 10,
+    doc: 'Maximum number of open triggers by condition of each task type; further ones are refused.',
+    scopes: daemon,
+  }),
   maxAlertRules: withDefault({
     env: 'CARDPOLL_API_MAX_ALERT_RULES',
     yaml: 'api.max_alert_rules',

@@ -99,9 +99,9 @@ describeRecordStore('manual triggers', (db: Context) => {
       const due = async () => (await db.store.triggers.feeding(2)).map(({ triggerId }) => triggerId);
       expect(await due()).toEqual([first, second, other]);
       await db.store.triggers.cancel(fourth);
-      expect(await due()).toEqual([fourth, first, other]);
+      expect(await due()).toEqual([fourth, first, second, other]);
       await db.store.triggers.handOut(first, 1_000);
-      expect(await due()).toEqual([fourth, second, other]);
+      expect(await due()).toEqual([fourth, second, third, other]);
       await db.store.triggers.handOut(second, 999);
       await db.store.triggers.handOut(third, 1_000);
       await db.store.triggers.takeBack(fourth, []);
@@ -287,6 +287,41 @@ describeRecordStore('manual triggers', (db: Context) => {
       await db.store.triggers.takeBack(triggerId, []);
       expect(await db.store.triggers.feeding(10)).toEqual([]);
       expect(await db.sql('SELECT * FROM manual_trigger_cards')).toEqual([]);
+    });
+
+    it('of all cancels the unfinished ones of a task type or of all, and leaves a new one its turn', async () => {
+      const create = async (cards: readonly number[], taskType: TaskType) =>
+        (await db.store.triggers.create({ ...listed(cards), taskType }, 1)).trigger.triggerId;
+      const [one, two, other] = [
+        await create(range(3), 'realname'),
+        await create(range(5), 'realname'),
+        await create(range(2), 'package'),
+      ];
+      await create([], 'realname');
+      await db.store.triggers.count(results(two, [1]));
+      expect(await db.store.triggers.openTotals('realname')).toEqual({ triggers: 2, cards: 7 });
+      expect(await db.store.triggers.openTotals(null)).toEqual({ triggers: 3, cards: 9 });
+      const cancelled = await db.store.triggers.cancelAll('realname');
+      expect([...cancelled].sort((a, b) => a.cards - b.cards)).toEqual([
+        { triggerId: one, taskType: 'realname', cards: 3 },
+        { triggerId: two, taskType: 'realname', cards: 4 },
+      ]);
+      expect(await found(db.store, two)).toMatchObject({ status: 'cancelled', succeeded: 1 });
+      expect(await db.store.triggers.openTotals(null)).toEqual({ triggers: 1, cards: 2 });
+      const fresh = await create(range(3), 'realname');
+      const due = (await db.store.triggers.feeding(1)).map(({ triggerId }) => triggerId);
+      expect(new Set(due)).toEqual(new Set([expect.toBeOneOf([one, two]), other, fresh]));
+      expect(await db.store.triggers.cancelAll(null)).toHaveLength(2);
+      expect(await db.store.triggers.cancelAll(null)).toEqual([]);
+    });
+
+    it('counts the open selections of a task type', async () => {
+      await db.store.triggers.create(selecting(ANY, 3), 0);
+      await db.store.triggers.create({ ...selecting(ANY, 3), taskType: 'package' }, 0);
+      await db.store.triggers.create(listed([1]), 1);
+      expect(await db.store.triggers.countOpenConditions('realname')).toBe(1);
+      await db.store.triggers.cancelAll('realname');
+      expect(await db.store.triggers.countOpenConditions('realname')).toBe(0);
     });
 
     it('is for unfinished triggers', async () => {

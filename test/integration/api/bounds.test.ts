@@ -19,7 +19,10 @@ let api: ApiUnderTest;
 
 beforeAll(async () => {
   const stores = { redisUrl: (await freshRedis()).url, databaseUrl: await freshDatabase() };
-  api = await startApi({ ...stores, limits: { maxOpenTriggers: 2, maxAlertRules: 2 } });
+  api = await startApi({
+    ...stores,
+    limits: { maxOpenTriggers: 2, maxOpenConditionTriggers: 3, maxAlertRules: 2 },
+  });
 });
 afterAll(() => api.close());
 

@@ -64,3 +64,17 @@ it('no card is both counted and running, although its lease ends after it was co
   expect(await show()).toMatchObject({ status: 'completed', waiting: 0, running: 0, succeeded: 4 });
   await settle(items.slice(3));
 });
+
+it('cancel-all cancels what dry_run counts, and refuses what it does not know', async () => {
+  const cancelAll = (json: object) => api.call('POST', `${TRIGGERS}/cancel-all`, { json });
+  await cancelAll({});
+  await api.call('POST', `${TRIGGERS}/by-condition`, { json: { task_type: 'package' } });
+  await api.call('POST', `${TRIGGERS}/batch`, { json: { card_ids: [1, 2], task_type: 'realname' } });
+  const counted = await cancelAll({ dry_run: true });
+  expect(counted).toMatchObject({ status: 200, body: { triggers: 2, cards: 6 } });
+  expect((await cancelAll({ task_type: 'realname' })).body).toEqual({ triggers: 1, cards: 2 });
+  expect((await api.live.work.counts('realname')).manualLength).toBe(0);
+  for (const wrong of [{ tasktype: 'package' }, { task_type: 'all' }, { dry_run: 'yes' }])
+    expect((await cancelAll(wrong)).status).toBe(422);
+  expect((await cancelAll({ dry_run: true })).body).toEqual({ triggers: 1, cards: 4 });
+});

@@ -27,6 +27,9 @@ beforeEach(async () => {
   await stores.sql('DELETE FROM manual_trigger_cards; DELETE FROM manual_triggers');
 });
 
+const NO_LIMITS = { maxOpenTriggers: Infinity, maxOpenConditionTriggers: Infinity, maxAlertRules: Infinity };
+const FLEET = { carrierId: null, status: null };
+
 async function claim(max: number): Promise<number[]> {
   const request = { instanceId: 'w', claimNumber: stores.nextClaim(), max, leaseMs: 600_000 };
   const { items } = await stores.live.work.claim('realname', request);
@@ -176,7 +179,7 @@ describe('a trigger', () => {
   );
 
   it('is refused where as many are open as there may be', async () => {
-    const bounded = stores.operations({}, { maxOpenTriggers: 1, maxAlertRules: 1 }).triggers;
+    const bounded = stores.operations({}, { ...NO_LIMITS, maxOpenTriggers: 1 }).triggers;
     const { triggerId } = await bounded.single(ANNA, 'realname', 1);
     await expect(bounded.single(ANNA, 'realname', 2)).rejects.toMatchObject({
       kind: 'conflict',
@@ -186,5 +189,57 @@ describe('a trigger', () => {
     await bounded.cancel(ANNA, triggerId);
     expect(await bounded.single(ANNA, 'realname', 2)).toMatchObject({ total: 1 });
     await claim(10);
+  });
+
+  it('by condition leaves room for others: so many of a task type, and a refused one counts no cards', async () => {
+    const bounded = stores.operations({}, { ...NO_LIMITS, maxOpenConditionTriggers: 2 }).triggers;
+    const make = () => bounded.byCondition(ANNA, 'realname', FLEET);
+    const outcomes = await Promise.allSettled([make(), make(), make()]);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([
+      {
+        status: 'rejected',
+        reason: expect.objectContaining({
+          kind: 'conflict',
+          code: 'too_many_condition_triggers',
+          message: '2 triggers by condition are already open for realname',
+          hint: expect.stringContaining('cardpoll trigger cancel --all'),
+        }),
+      },
+    ]);
+    await bounded.byCondition(ANNA, 'package', FLEET);
+    await bounded.single(ANNA, 'realname', 1);
+    await bounded.cancelAll(ANNA, 'realname');
+    expect(await make()).toMatchObject({ total: 12 });
+  });
+});
+
+describe('all open triggers', () => {
+  it('are cancelled together, of one task type or of all: nothing of them waits, and the trail says so', async () => {
+    await triggers.batch(ANNA, 'realname', [1, 2, 3]);
+    const condition = await triggers.byCondition(ANNA, 'realname', FLEET);
+    await triggers.batch(ANNA, 'carddata', [4, 5]);
+    const over = await triggers.batch(ANNA, 'realname', [99]);
+    await claim(1);
+    expect(await triggers.openTotals(null)).toEqual({ triggers: 3, cards: 17 });
+    expect(await triggers.cancelAll(ANNA, 'realname')).toEqual({ triggers: 2, cards: 15 });
+    expect(await stores.lastTrace()).toMatchObject({
+      action: 'trigger.cancel_all',
+      object: 'task_type realname',
+      after: { triggers: 2, cards: 15 },
+    });
+    expect(await claim(10)).toEqual([]);
+    expect(await triggers.show(condition.triggerId)).toMatchObject({ status: 'cancelled', waiting: 0 });
+    expect(await triggers.show(over.triggerId)).toMatchObject({ status: 'completed' });
+    expect(await triggers.cancelAll(ANNA, null)).toEqual({ triggers: 1, cards: 2 });
+    expect(await stores.lastTrace()).toMatchObject({ action: 'trigger.cancel_all', object: 'triggers' });
+    expect((await stores.live.work.counts('carddata')).manualLength).toBe(0);
+  });
+
+  it('are none: nothing is changed, and nothing is traced', async () => {
+    const { triggerId } = await triggers.batch(ANNA, 'realname', [1]);
+    await triggers.cancel(ANNA, triggerId);
+    const before = await stores.lastTrace();
+    expect(await triggers.cancelAll(ANNA, null)).toEqual({ triggers: 0, cards: 0 });
+    expect(await stores.lastTrace()).toEqual(before);
   });
 });

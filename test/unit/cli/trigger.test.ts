@@ -307,3 +307,39 @@ it('cancelling a trigger that has ended is exit code 1', async () => {
     stderr: 'cardpoll: manual trigger x has already ended\n',
   });
 });
+
+describe('cancel --all', () => {
+  const daemon = () => daemonThatSays(json({ triggers: 1_000, cards: 420_000 }));
+  const PLAN =
+    'Cancel all open triggers of carddata: 1,000, with 420,000 cards to poll.\nCards that are being polled are finished.\n';
+  const argv = ['trigger', 'cancel', '--all', '--task', 'carddata'];
+
+  it('shows how many are open, asks, and says what was cancelled', async () => {
+    const { env, requests } = await daemon();
+    const yes = await cli(argv, { env, tty: true, input: 'y\n' });
+    expect(yes).toMatchObject({ code: 0, stderr: expect.stringContaining(PLAN) });
+    expect(yes.stdout).toMatch(/cancelled triggers +1,000\ncards not polled +420,000/);
+    expect(requests.map(({ line, body }) => [line, JSON.parse(body)])).toEqual([
+      [`POST ${BASE}/cancel-all`, { task_type: 'carddata', dry_run: true }],
+      [`POST ${BASE}/cancel-all`, { task_type: 'carddata', dry_run: false }],
+    ]);
+  });
+
+  it('changes nothing with --dry-run, and nothing without a terminal to ask on', async () => {
+    const { env, requests } = await daemon();
+    expect(await cli([...argv, '--dry-run', '--yes'], { env })).toMatchObject({ code: 0, stdout: PLAN });
+    expect((await cli(argv, { env })).code).toBe(64);
+    expect(requests.every(({ body }) => JSON.parse(body).dry_run)).toBe(true);
+  });
+
+  it.each([
+    [['cancel']],
+    [['cancel', 'x', '--all']],
+    [['cancel', 'x', '--task', 'package']],
+    [['cancel', 'x', '--dry-run']],
+  ])('refuses %j', async (words) => {
+    const { env, requests } = await daemon();
+    expect((await cli(['trigger', ...words], { env })).code).toBe(64);
+    expect(requests).toEqual([]);
+  });
+});

@@ -110,6 +110,7 @@ describe('daemon configuration', () => {
         idleTimeoutMs: 72_000,
         drainDelayMs: 0,
         maxOpenTriggers: 10_000,
+        maxOpenConditionTriggers: 10,
         maxAlertRules: 1_000,
       },
       gateway: {

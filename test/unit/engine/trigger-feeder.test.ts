@@ -138,7 +138,7 @@ it('looks for what was lost every few seconds, and does nothing once another ins
   owed = [{ triggerId: 't', cardId: 1 }];
   await feeder.runOnce();
   expect(await waiting()).toBe(1);
-  await live.manual.remove(TYPE, 't');
+  await live.manual.remove(TYPE, ['t']);
   clock.advance(4_999);
   await feeder.runOnce();
   expect(await waiting()).toBe(0);

@@ -1,12 +1,16 @@
 // `cardpoll trigger`: manual triggers. trigger-make.ts creates them; this file lists, follows and cancels them.
-import { text } from '../../../config/kinds.ts';
+import { oneOf, text } from '../../../config/kinds.ts';
+import { TASK_TYPES, type TaskType } from '../../../domain/task-type.ts';
+import { CardpollError } from '../../../platform/errors.ts';
 import { ask, conflictAsNegative } from '../../ask.ts';
-import { type ArgumentSpec, type CommandSpec, defineCommand } from '../../command.ts';
+import { type ArgumentSpec, type CommandContext, type CommandSpec, defineCommand } from '../../command.ts';
+import { CONFIRM_OPTIONS, type ConfirmOptions, confirm, declined } from '../../confirm.ts';
 import { EXIT_OK } from '../../exit-codes.ts';
 import { showTrigger, WAIT_OPTION, type WaitOptions } from '../../follow-trigger.ts';
 import { type PageOptions, pageOptions } from '../../options/page-options.ts';
+import { cardCount } from '../../output/change.ts';
 import { printAnswer } from '../../output/print.ts';
-import { triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
+import { cancelledFields, triggerFields, triggerTable } from '../../output/reports/trigger-tables.ts';
 import { showPages } from '../../pages.ts';
 import { batch, byCondition, single } from './trigger-make.ts';
 
@@ -23,16 +27,37 @@ const TRIGGER_ID: ArgumentSpec = {
   names: 'triggers',
 };
 
-const cancel = defineCommand<[string], unknown>({
+interface CancelOptions extends ConfirmOptions {
+  readonly all?: boolean;
+  readonly task?: TaskType;
+}
+
+const cancel = defineCommand<[string?], CancelOptions>({
   name: 'cancel',
-  summary: 'Cancel a trigger: drop its waiting cards; exit code 1 if it has already finished',
+  summary: 'Cancel a trigger, or all: drop the waiting cards; exit code 1 if it has already finished',
   examples: [
     ['cardpoll trigger cancel 5f0c2a9be17d4c33', 'its waiting cards leave the manual list at once'],
-    ['cardpoll trigger cancel 5f0c2a9be17d4c33 -o json', 'the counts so far, for programs'],
-    ['cardpoll trigger list', 'shows the ids'],
+    ['cardpoll trigger cancel --all', 'shows how many are open, then asks'],
+    ['cardpoll trigger cancel --all --task carddata --yes', 'those of one task type, for scripts'],
   ],
-  arguments: [TRIGGER_ID],
-  run: async (context, { args: [triggerId] }) => {
+  arguments: [{ ...TRIGGER_ID, name: '[trigger_id]' }],
+  options: [
+    { flags: '--all', doc: 'cancel all open triggers' },
+    {
+      flags: '--task <task_type>',
+      doc: 'with --all: only triggers of this task type',
+      kind: oneOf(TASK_TYPES),
+    },
+    ...CONFIRM_OPTIONS,
+  ],
+  run: async (context, { args: [triggerId], options }) => {
+    if ((triggerId === undefined) !== (options.all === true)) {
+      throw new CardpollError('usage', 'trigger_missing', 'give either a trigger id or --all');
+    }
+    if (triggerId === undefined) return cancelAll(context, options);
+    if (options.task !== undefined || options.dryRun === true) {
+      throw new CardpollError('usage', 'trigger_named', '--task and --dry-run need --all');
+    }
     try {
       const answer = await ask(context, 'cancelling', (client) => client.cancelTrigger(triggerId));
       await printAnswer(context, answer, (body, style) => triggerFields(body, style));
@@ -42,6 +67,19 @@ const cancel = defineCommand<[string], unknown>({
     }
   },
 });
+
+async function cancelAll(context: CommandContext, options: CancelOptions): Promise<number> {
+  const of = options.task === undefined ? '' : ` of ${options.task}`;
+  if (options.yes !== true || options.dryRun === true) {
+    const { body } = await ask(context, 'counting', (client) => client.cancelTriggers(options.task, true));
+    const counts = `${body.triggers.toLocaleString('en-US')}, with ${cardCount(body.cards)} to poll`;
+    const plan = [`Cancel all open triggers${of}: ${counts}.`, 'Cards that are being polled are finished.'];
+    if (!(await confirm(context, plan, options))) return declined(options);
+  }
+  const answer = await ask(context, 'cancelling', (client) => client.cancelTriggers(options.task, false));
+  await printAnswer(context, answer, cancelledFields);
+  return EXIT_OK;
+}
 
 const status = defineCommand<[string], WaitOptions>({
   name: 'status',

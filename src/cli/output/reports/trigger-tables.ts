@@ -1,5 +1,5 @@
 // Manual triggers as tables. Used by the trigger commands. Shows what the API says.
-import type { TriggerBody } from '../../../api/client/client-bodies.ts';
+import type { CancelledTriggersBody, TriggerBody } from '../../../api/client/client-bodies.ts';
 import type { Cell, Colour, Style } from '../style.ts';
 import { type Column, type Field, renderFields, renderTable } from '../table.ts';
 
@@ -40,6 +40,16 @@ export function triggerFields(trigger: TriggerBody, style: Style, outcome: reado
       ['created', style.time(trigger.created_at)],
       ['finished', style.time(trigger.finished_at)],
       ...outcome,
+    ],
+    style,
+  );
+}
+
+export function cancelledFields({ triggers, cards }: CancelledTriggersBody, style: Style): string {
+  return renderFields(
+    [
+      ['cancelled triggers', style.number(triggers)],
+      ['cards not polled', style.number(cards)],
     ],
     style,
   );

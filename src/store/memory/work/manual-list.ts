@@ -13,8 +13,9 @@ export class EmbeddedManualList implements ManualList {
     state.wakeListeners();
   }
 
-  async remove(taskType: TaskType, triggerId: string): Promise<number> {
-    return this.stateOf(taskType).manual.remove((entry) => triggerIdOf(entry) === triggerId);
+  async remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number> {
+    const removed = new Set<string | null>(triggerIds);
+    return this.stateOf(taskType).manual.remove((entry) => removed.has(triggerIdOf(entry)));
   }
 
   async running(taskType: TaskType): Promise<string[]> {

@@ -8,10 +8,10 @@ export interface ManualList {
   push(taskType: TaskType, entries: readonly string[]): Promise<void>;
 
   /**
-   * Removes the waiting entries of a trigger, in short steps; running entries continue. The order of the other entries
+   * Removes the waiting entries of triggers, in short steps; running entries continue. The order of the other entries
    * may change slightly. @returns the number of removed entries.
    */
-  remove(taskType: TaskType, triggerId: string): Promise<number>;
+  remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number>;
 
   /** @returns the entries that are claimed and not settled yet. */
   running(taskType: TaskType): Promise<readonly string[]>;

@@ -20,6 +20,12 @@ export interface NewTrigger {
 /** A trigger that needs the leader. If it is `cancelled`, it has cards to take back; otherwise cards to hand out. */
 export type FeedingTrigger = Pick<ManualTrigger, 'triggerId' | 'taskType' | 'status'>;
 
+export interface OpenTotals {
+  readonly triggers: number;
+  /** Contains estimates of triggers whose total is one. */
+  readonly cards: number;
+}
+
 /** A card that was handed out and has no result yet. */
 export type OwedCard = Pick<TriggerResult, 'triggerId' | 'cardId'>;
 
@@ -48,14 +54,22 @@ export interface TriggerRecords {
   countSelected(selection: CardSelection): Promise<{ readonly rows: number; readonly estimated: boolean }>;
   /** @returns the number of unfinished triggers. */
   countOpen(): Promise<number>;
+  /** @returns the number of unfinished by-condition triggers of a task type. */
+  countOpenConditions(taskType: TaskType): Promise<number>;
   /** @returns the given card ids that exist. */
   knownCards(cardIds: readonly number[]): Promise<readonly number[]>;
   /** Cancels an unfinished trigger; results of running cards still count. @returns null for any other trigger. */
   cancel(triggerId: string): Promise<ManualTrigger | null>;
+  /** @returns the unfinished triggers of one task type (null: of all), and the cards that have no result yet. */
+  openTotals(taskType: TaskType | null): Promise<OpenTotals>;
+  /** Cancels the unfinished triggers of one task type (null: of all). @returns them, and their cards without a result. */
+  cancelAll(
+    taskType: TaskType | null,
+  ): Promise<readonly { readonly triggerId: string; readonly taskType: TaskType; readonly cards: number }[]>;
 
   /**
-   * @returns triggers that need the leader, at most `limit` for each task type: cancelled ones first, then by the number
-   * of cards handed out (lowest first), then the oldest first.
+   * @returns triggers that need the leader, of each task type at most `limit` that are cancelled and at most `limit`
+   * others: the cancelled ones first, then by the number of cards handed out (lowest first), then the oldest first.
    */
   feeding(limit: number): Promise<readonly FeedingTrigger[]>;
   /**

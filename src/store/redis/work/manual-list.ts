@@ -6,6 +6,7 @@ import type { RedisClient } from '../client/client.ts';
 import type { Keys } from '../keys.ts';
 
 const ENTRIES_PER_CALL = 1_000;
+const TRIGGERS_PER_CALL = 1_000;
 
 export class RedisManualList implements ManualList {
   constructor(
@@ -21,10 +22,18 @@ export class RedisManualList implements ManualList {
     }
   }
 
-  async remove(taskType: TaskType, triggerId: string): Promise<number> {
+  async remove(taskType: TaskType, triggerIds: readonly string[]): Promise<number> {
+    let removed = 0;
+    for (let from = 0; from < triggerIds.length; from += TRIGGERS_PER_CALL) {
+      removed += await this.#removeSome(taskType, triggerIds.slice(from, from + TRIGGERS_PER_CALL));
+    }
+    return removed;
+  }
+
+  async #removeSome(taskType: TaskType, triggerIds: readonly string[]): Promise<number> {
     const key = this.keys.manual(taskType);
     const length = (await this.client.command('LLEN', key)) as number;
-    const args = [`:${triggerId}`, ENTRIES_PER_CALL];
+    const args = [ENTRIES_PER_CALL, ...triggerIds];
     let removed = 0;
     for (let seen = 0; seen < length; seen += ENTRIES_PER_CALL) {
       removed += (await this.client.script('workRemoveManual', [key], args)) as number;

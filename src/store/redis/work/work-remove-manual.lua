@@ -1,13 +1,17 @@
--- Removes the entries of one trigger from a part of the manual list: takes entries from the head and puts the entries
+-- Removes the entries of some triggers from a part of the manual list: takes entries from the head and puts the entries
 -- of other triggers back at the tail. A pass over the whole list keeps their order.
 -- KEYS: 1 manual list
--- ARGV: 1 the end of the trigger's entries, 2 number of entries to look at
+-- ARGV: 1 number of entries to look at, 2... the triggers
 -- Returns: the number of removed entries.
 -- Atomic because an entry must never be outside the list between two calls: a crash there would lose it.
-local ending = ARGV[1]
+local removes = {}
+for i = 2, #ARGV do
+  removes[ARGV[i]] = true
+end
 local kept, removed = {}, 0
-for _, entry in ipairs(redis.call('LPOP', KEYS[1], ARGV[2]) or {}) do
-  if string.sub(entry, -#ending) == ending then
+for _, entry in ipairs(redis.call('LPOP', KEYS[1], ARGV[1]) or {}) do
+  local trigger = string.match(entry, '^[^:]*:(.*)$')
+  if trigger and removes[trigger] then
     removed = removed + 1
   else
     kept[#kept + 1] = entry

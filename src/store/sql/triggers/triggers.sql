@@ -39,6 +39,16 @@ SELECT count(*) AS total FROM manual_triggers
 -- name: triggers.countOpen
 SELECT count(*) AS open FROM manual_triggers WHERE finished_at IS NULL
 
+-- name: triggers.countOpenConditions
+-- $1 task type.
+SELECT count(*) AS open FROM manual_triggers
+WHERE finished_at IS NULL AND kind = 'by_condition' AND task_type = $1::text
+
+-- name: triggers.openTotals
+-- $1 task type, NULL for all.
+SELECT count(*) AS triggers, coalesce(sum(total - succeeded - failed), 0)::bigint AS cards FROM manual_triggers
+WHERE finished_at IS NULL AND ($1::text IS NULL OR task_type = $1::text)
+
 -- name: triggers.openFor
 -- Unfinished manual triggers that still need a poll of one card: it is handed out, or will be.
 -- $1 card id, $2 carrier, $3 status of the card, $4 most triggers.
@@ -78,14 +88,29 @@ WHERE trigger_id = $1 AND status IN ('queued', 'running')
 RETURNING trigger_id, kind, task_type, status, carrier_id, card_status, total, total_estimated, succeeded, failed,
   created_at, finished_at
 
+-- name: triggers.cancelAll
+-- $1 task type, NULL for all. Returns the triggers and the number of their cards without a result.
+-- They are locked first, in the order of the code that counts results: two writers wait, and cannot deadlock.
+WITH locked AS MATERIALIZED (
+  SELECT trigger_id FROM manual_triggers
+  WHERE finished_at IS NULL AND ($1::text IS NULL OR task_type = $1::text)
+  ORDER BY trigger_id
+  FOR UPDATE
+)
+UPDATE manual_triggers t SET status = 'cancelled', finished_at = clock_timestamp(), feeding = true, card_ids = NULL
+FROM locked
+WHERE t.trigger_id = locked.trigger_id
+RETURNING t.trigger_id, t.task_type, t.total - t.succeeded - t.failed AS cards
+
 -- name: triggers.feeding
--- Triggers the leader has work with: cancelled ones first, then those that got least, then the oldest. $1 triggers of
--- each task type at most: those of a type that is held back must not keep the others waiting.
+-- Triggers the leader has work with: cancelled ones first, then those that got least, then the oldest. $1 cancelled
+-- triggers of each task type at most, and as many others: those of a type that is held back must not keep the others
+-- waiting, nor thousands that were cancelled together a new one.
 SELECT f.trigger_id, f.task_type, f.status
-FROM task_types AS k CROSS JOIN LATERAL (
+FROM task_types AS k CROSS JOIN (VALUES (true), (false)) AS c (cancelled) CROSS JOIN LATERAL (
   SELECT * FROM manual_triggers AS t
-  WHERE t.feeding AND t.task_type = k.task_type
-  ORDER BY t.status <> 'cancelled', t.handed_out, t.sequence
+  WHERE t.feeding AND t.task_type = k.task_type AND (t.status = 'cancelled') = c.cancelled
+  ORDER BY t.handed_out, t.sequence
   LIMIT $1::integer
 ) AS f
 ORDER BY f.status <> 'cancelled', f.handed_out, f.sequence

@@ -5,6 +5,7 @@ import type { TaskType } from '../../../domain/task-type.ts';
 import type {
   FeedingTrigger,
   NewTrigger,
+  OpenTotals,
   OwedCard,
   TriggerRecords,
 } from '../../ports/records/trigger-records.ts';
@@ -22,10 +23,13 @@ const SQL = statements(
   'page',
   'countAll',
   'countOpen',
+  'countOpenConditions',
+  'openTotals',
   'openFor',
   'selectedCards',
   'knownCards',
   'cancel',
+  'cancelAll',
   'feeding',
   'count',
   'owed',
@@ -88,6 +92,16 @@ export class SqlTriggers implements TriggerRecords {
     return row?.open ?? 0;
   }
 
+  async countOpenConditions(taskType: TaskType): Promise<number> {
+    const [row] = await this.client.query<{ open: number }>(SQL.countOpenConditions, [taskType]);
+    return row?.open ?? 0;
+  }
+
+  async openTotals(taskType: TaskType | null): Promise<OpenTotals> {
+    const [row] = await this.client.query<OpenTotals>(SQL.openTotals, [taskType]);
+    return row as OpenTotals;
+  }
+
   async knownCards(cardIds: readonly number[]): Promise<number[]> {
     const rows = await this.client.query<{ cardId: number }>(SQL.knownCards, [cardIds]);
     return rows.map((row) => row.cardId);
@@ -96,6 +110,10 @@ export class SqlTriggers implements TriggerRecords {
   async cancel(triggerId: string): Promise<ManualTrigger | null> {
     const [row] = await this.client.query<TriggerRow>(SQL.cancel, [triggerId]);
     return row === undefined ? null : toTrigger(row);
+  }
+
+  cancelAll(taskType: TaskType | null): Promise<{ triggerId: string; taskType: TaskType; cards: number }[]> {
+    return this.client.query(SQL.cancelAll, [taskType]);
   }
 
   feeding(limit: number): Promise<FeedingTrigger[]> {

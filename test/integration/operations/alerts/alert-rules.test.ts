@@ -195,7 +195,10 @@ describe('a new rule', () => {
   });
 
   it('is refused where there are as many as there may be, also when two come at once', async () => {
-    const bounded = stores.operations({}, { maxOpenTriggers: 1, maxAlertRules: 2 }).alerts;
+    const bounded = stores.operations(
+      {},
+      { maxOpenTriggers: 1, maxOpenConditionTriggers: 1, maxAlertRules: 2 },
+    ).alerts;
     const { id } = await bounded.create(ANNA, QUIET);
     const [first, second] = await Promise.allSettled([
       bounded.create(ANNA, QUIET),
