@@ -18,8 +18,10 @@ import { SqlResults } from './results/results.ts';
 import { SqlConfigs } from './schedule/configs.ts';
 import file from './sql-record-store.sql';
 import { SqlResumes } from './stops/resumes.ts';
+import { stopClaims } from './stops/stop-claims.ts';
 import { SqlStopControl } from './stops/stop-control.ts';
-import { SqlStops } from './stops/stops.ts';
+import { stopList } from './stops/stop-list.ts';
+import { stopOrders } from './stops/stop-orders.ts';
 import { SqlTriggers } from './triggers/triggers.ts';
 import { serverOf } from './vitals.ts';
 
@@ -36,7 +38,7 @@ export function sqlRecordStore(kind: RecordStore['kind'], client: SqlClient): Re
     kind,
     cards: new SqlCards(client),
     results: new SqlResults(client),
-    stops: new SqlStops(client),
+    stops: { ...stopClaims(client), ...stopOrders(client), ...stopList(client) },
     stopControl: new SqlStopControl(client),
     resumes: new SqlResumes(client),
     configs: new SqlConfigs(client),

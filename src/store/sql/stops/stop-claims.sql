@@ -1,6 +1,6 @@
--- Stops of cards, and the claims to make them. The number of the attempt is the fence.
+-- The claims to stop cards, and what became of them. The number of the attempt is the fence.
 
--- name: stops.wanted
+-- name: stop_claims.wanted
 -- Which of these cards must be stopped, by the rules of claim and the newest month of each. $1 card ids.
 -- The lateral query walks the monthly partitions from the newest and stops at the first row.
 SELECT c.card_id, c.carrier_id, c.real_name_verified
@@ -20,7 +20,7 @@ WHERE c.card_id = ANY ($1::bigint[]) AND NOT c.stopped AND c.allowance_mb IS NOT
       AND NOT (s.state = 'resumed' AND s.stop_again AND u.read_at > s.resumed_at)
   )
 
--- name: stops.claim
+-- name: stop_claims.claim
 -- Claims the right to stop a card that the gateway shows running, if it is over its package or an operator ordered the stop:
 -- card, allowance and usage are those of this moment and not those the caller knows from a cache. One statement: nothing can
 -- change between the check and the claim, and two racing callers meet on the row's unique key. judge_stop (migration 0014)
@@ -124,7 +124,7 @@ FROM (VALUES (1)) one
 LEFT JOIN card_stops s ON s.card_id = $1::bigint AND s.month = coalesce((SELECT month FROM card), $2::date)
 WHERE NOT EXISTS (SELECT FROM claimed)
 
--- name: stops.complete
+-- name: stop_claims.complete
 -- The gateway shows the card stopped: the stop is done, the card is stopped and the audit trail has it, together.
 -- $1 card id, $2 month, $3 actor, $4 role.
 WITH done AS (
@@ -149,7 +149,7 @@ FROM done
 LEFT JOIN card_usage u ON u.card_id = done.card_id AND u.month = $2::date
 RETURNING at, action, object, before, after
 
--- name: stops.acknowledge
+-- name: stop_claims.acknowledge
 -- The gateway acknowledged the call and does not show the card stopped: the stop stays requested, and no further call is
 -- allowed before a pause that doubles with every such call. By this server's clock.
 -- $1 card id, $2 month, $3 attempt of the caller's claim, $4 first pause in ms, $5 longest pause in ms.
@@ -163,7 +163,7 @@ UPDATE card_stops SET
 WHERE card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
 RETURNING unconfirmed AS calls, (extract(epoch FROM claimed_until - acknowledged_at) * 1000)::bigint AS retry_in_ms
 
--- name: stops.abandon
+-- name: stop_claims.abandon
 -- Ends a claim without a stop; the next may be made at once, and this one is not counted.
 -- $1 card id, $2 month, $3 attempt of the caller's claim, $4 error.
 WITH uncounted AS MATERIALIZED (
@@ -175,153 +175,3 @@ UPDATE card_stops SET claimed_until = NULL, charged_at = NULL, unresolved = fals
 -- The count keeps the order of locks: first the row that counts, then the stop.
 WHERE (SELECT count(*) FROM uncounted) = 1
   AND card_id = $1::bigint AND month = $2::date AND state = 'requested' AND attempts = $3::integer
-
--- name: stops.ofCard
--- The newest stops of a card. $1 card id, $2 stops at most.
-SELECT to_char(month, 'YYYY-MM') AS month, state, used_mb, allowance_mb, requested_at, completed_at, resumed_at,
-  attempts, unconfirmed, last_error, held_by, ordered_by, reason, stop_again
-FROM card_stops
-WHERE card_id = $1::bigint
-ORDER BY card_stops.month DESC
-LIMIT $2::integer
-
--- name: stops.unconfirmed
--- How many cards run although the gateway acknowledged their stop, at most $1. A stop that is no longer wanted (card
--- removed or stopped meanwhile, allowance raised, month over) does not count. Small and partial: the index of the
--- unconfirmed, then two rows by their keys each.
-SELECT count(*) AS count
-FROM (
-  SELECT FROM card_stops s
-  JOIN cards c ON c.card_id = s.card_id
-  JOIN card_usage u ON u.card_id = s.card_id AND u.month = s.month
-  WHERE s.state = 'requested' AND s.acknowledged_at IS NOT NULL
-    AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
-    -- A card without new readings never closes its month.
-    AND s.month > (clock_timestamp() - interval '32 days')::date
-  LIMIT $1::bigint
-) AS found
-
--- name: stops.page
--- A page of stops, the latest first. $1 states, $2 since or NULL, $3 carrier or NULL, $4 offset, $5 rows at most.
-SELECT s.card_id, s.iccid, c.carrier_id, to_char(s.month, 'YYYY-MM') AS month, s.state, s.used_mb, s.allowance_mb,
-  s.requested_at, s.completed_at, s.resumed_at, s.attempts, s.unconfirmed, s.last_error, s.held_by, s.ordered_by, s.reason,
-  s.stop_again
-FROM card_stops s
-LEFT JOIN cards c ON c.card_id = s.card_id
-WHERE s.state = ANY ($1::text[])
-  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
-  AND ($3::integer IS NULL OR c.carrier_id = $3::integer)
-ORDER BY coalesce(s.completed_at, s.requested_at) DESC, s.card_id
-OFFSET $4::bigint
-LIMIT $5::integer
-
--- name: stops.countPage
--- The number of all rows of stops.page. $1 states, $2 since or NULL, $3 carrier or NULL.
-SELECT count(*) AS total
-FROM card_stops s
-WHERE s.state = ANY ($1::text[])
-  AND coalesce(s.completed_at, s.requested_at) >= coalesce(to_timestamp($2::float8 / 1000), '-infinity')
-  AND ($3::integer IS NULL OR EXISTS (
-    SELECT FROM cards c WHERE c.card_id = s.card_id AND c.carrier_id = $3::integer
-  ))
-
--- name: stops.release
--- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
-WITH chosen AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
-  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
-  ORDER BY card_id
-  LIMIT $4::integer
-  FOR UPDATE
-)
-UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
-  requested_at = clock_timestamp(), due_at = clock_timestamp()
-FROM chosen
-WHERE s.card_id = chosen.card_id AND s.month = chosen.month
-RETURNING s.card_id
-
--- name: stops.dismiss
--- Gives held stops up. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
-WITH chosen AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
-  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
-  ORDER BY card_id
-  LIMIT $4::integer
-  FOR UPDATE
-)
-UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_by = NULL
-FROM chosen
-WHERE s.card_id = chosen.card_id AND s.month = chosen.month
-RETURNING s.card_id
-
--- name: stops.order
--- An operator orders the stop of a card that is not known as stopped. $1 card id, $2 month, $3 by whom, $4 reason.
--- Returns ordered | already_stopped | unknown_card.
-WITH card AS MATERIALIZED (
-  SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
-  FROM cards c
-  LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
-  WHERE c.card_id = $1::bigint
-), cancelled AS (
-  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
-  WHERE card_id = $1::bigint AND state = 'waiting' AND EXISTS (SELECT FROM card WHERE NOT stopped)
-  RETURNING card_id
-), ordered AS (
-  INSERT INTO card_stops AS s
-    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
-  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
-  FROM card
-  -- The count keeps the order of locks: first the resume, then the stop.
-  WHERE NOT stopped AND (SELECT count(*) FROM cancelled) >= 0
-  ON CONFLICT (card_id, month) DO UPDATE SET
-    state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
-    due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
-    requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
-    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
-    acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
-    unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END
-  RETURNING card_id
-)
-SELECT CASE
-    WHEN EXISTS (SELECT FROM ordered) THEN 'ordered'
-    WHEN EXISTS (SELECT FROM card) THEN 'already_stopped'
-    ELSE 'unknown_card' END AS answer
-
--- name: stops.due
--- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
-WITH due AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
-  -- Not clock_timestamp(), which no index can be searched for.
-  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= statement_timestamp()
-  ORDER BY due_at
-  LIMIT $1::integer
-  FOR UPDATE SKIP LOCKED
-), later AS (
-  UPDATE card_stops s SET due_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
-  FROM due
-  WHERE s.card_id = due.card_id AND s.month = due.month
-  RETURNING s.card_id
-)
-SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified
-FROM later JOIN cards c ON c.card_id = later.card_id
-
--- name: stops.dropUnwanted
--- Removes held stops that are not wanted any more. $1 card id after which, $2 stops to look at. Returns the last card id
--- looked at, and the number removed.
-WITH looked AS MATERIALIZED (
-  SELECT card_id, month FROM card_stops
-  WHERE state = 'held' AND card_id > $1::bigint
-  ORDER BY card_id
-  LIMIT $2::integer
-), dropped AS (
-  DELETE FROM card_stops s USING looked l
-  WHERE s.card_id = l.card_id AND s.month = l.month AND s.state = 'held' AND NOT EXISTS (
-    SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id
-    WHERE c.card_id = l.card_id AND u.month = l.month
-      AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
-      -- A card without new readings never closes its month.
-      AND l.month > (clock_timestamp() - interval '32 days')::date
-  )
-  RETURNING s.card_id
-)
-SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM dropped) AS dropped

@@ -1,0 +1,79 @@
+// Stop claims (see StopClaim in the port): each method is one statement. Part of the record store's stops.
+//
+// The number of the attempt is the fence: a caller that was frozen past its lease must not give up, on waking, the claim
+// of another caller.
+import { type AuditChange, type AuditEntry, DAEMON } from '../../../domain/audit.ts';
+import type { CardMembership } from '../../../domain/cards/card.ts';
+import type { HoldReason } from '../../../domain/stops/stop.ts';
+import type { StopClaim, StopRecords, UnconfirmedStop } from '../../ports/records/stop-records.ts';
+import { monthStart, withPartitions } from '../cleanup/partitions.ts';
+import type { SqlClient } from '../client/sql-client.ts';
+import { statements } from '../client/statements.ts';
+import file from './stop-claims.sql';
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from './stop-pauses.ts';
+
+const SQL = statements(file, 'wanted', 'claim', 'complete', 'acknowledge', 'abandon');
+
+interface ClaimRow {
+  readonly state: StopClaim['state'];
+  readonly month: string;
+  readonly attempts: number;
+  readonly usedMb: number;
+  readonly allowanceMb: number | null;
+  readonly calls: number;
+  readonly retryInMs: number;
+  readonly heldBy: HoldReason;
+  readonly isNew: boolean;
+}
+
+export function stopClaims(
+  client: SqlClient,
+): Pick<StopRecords, 'wanted' | 'claim' | 'complete' | 'acknowledge' | 'abandon'> {
+  return {
+    wanted: (cardIds) => client.query<CardMembership>(SQL.wanted, [cardIds]),
+
+    async claim(cardId, month, leaseMs, { mode, maxPerHour, maxPerDay }) {
+      const params = [cardId, monthStart(month), leaseMs, mode, maxPerHour, maxPerDay];
+      const [row] = await client.query<ClaimRow>(SQL.claim, params);
+      return row === undefined ? { state: 'claimed' } : claimOf(row);
+    },
+
+    async complete(cardId, month) {
+      const params = [cardId, monthStart(month), DAEMON.name, DAEMON.role];
+      const [row] = await withPartitions(client, month, () =>
+        client.query<AuditChange & Pick<AuditEntry, 'atMs'>>(SQL.complete, params),
+      );
+      return row === undefined ? null : { ...DAEMON, ...row };
+    },
+
+    async acknowledge(cardId, month, attempt) {
+      const pauses = [FIRST_PAUSE_MS, LONGEST_PAUSE_MS];
+      const params = [cardId, monthStart(month), attempt, ...pauses];
+      const [unconfirmed = null] = await client.query<UnconfirmedStop>(SQL.acknowledge, params);
+      return unconfirmed;
+    },
+
+    async abandon(cardId, month, attempt, error) {
+      await client.query(SQL.abandon, [cardId, monthStart(month), attempt, error]);
+    },
+  };
+}
+
+function claimOf(row: ClaimRow): StopClaim {
+  const { state, isNew, heldBy, calls, retryInMs } = row;
+  switch (state) {
+    case 'granted':
+    case 'unresolved': {
+      const { month, attempts: attempt, usedMb, allowanceMb } = row;
+      return { state, month, attempt, usedMb, allowanceMb };
+    }
+    case 'unconfirmed':
+      return { state, calls, retryInMs };
+    case 'held':
+      return { state, heldBy, isNew };
+    case 'observed':
+      return { state, isNew };
+    default:
+      return { state };
+  }
+}

@@ -1,0 +1,102 @@
+-- What operators decide about stops, and the stops that wait for that.
+
+-- name: stop_orders.release
+-- Lets held stops go on. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
+WITH chosen AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+UPDATE card_stops s SET state = 'requested', authority = 'released', ordered_by = $2, reason = $3, held_by = NULL,
+  requested_at = clock_timestamp(), due_at = clock_timestamp()
+FROM chosen
+WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+RETURNING s.card_id
+
+-- name: stop_orders.dismiss
+-- Gives held stops up. $1 card ids or NULL for all, $2 by whom, $3 reason, $4 stops at most. Returns the card ids.
+WITH chosen AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND ($1::bigint[] IS NULL OR card_id = ANY ($1::bigint[]))
+  ORDER BY card_id
+  LIMIT $4::integer
+  FOR UPDATE
+)
+UPDATE card_stops s SET state = 'dismissed', ordered_by = $2, reason = $3, held_by = NULL
+FROM chosen
+WHERE s.card_id = chosen.card_id AND s.month = chosen.month
+RETURNING s.card_id
+
+-- name: stop_orders.order
+-- An operator orders the stop of a card that is not known as stopped. $1 card id, $2 month, $3 by whom, $4 reason.
+-- Returns ordered | already_stopped | unknown_card.
+WITH card AS MATERIALIZED (
+  SELECT c.card_id, c.iccid, c.allowance_mb, c.stopped, coalesce(u.used_mb, 0) AS used_mb
+  FROM cards c
+  LEFT JOIN card_usage u ON u.card_id = c.card_id AND u.month = $2::date
+  WHERE c.card_id = $1::bigint
+), cancelled AS (
+  UPDATE card_resumes SET state = 'cancelled', ended_at = clock_timestamp()
+  WHERE card_id = $1::bigint AND state = 'waiting' AND EXISTS (SELECT FROM card WHERE NOT stopped)
+  RETURNING card_id
+), ordered AS (
+  INSERT INTO card_stops AS s
+    (card_id, month, iccid, used_mb, allowance_mb, authority, ordered_by, reason, due_at, attempts)
+  SELECT card_id, $2::date, iccid, used_mb, allowance_mb, 'operator', $3, $4, clock_timestamp(), 0
+  FROM card
+  -- The count keeps the order of locks: first the resume, then the stop.
+  WHERE NOT stopped AND (SELECT count(*) FROM cancelled) >= 0
+  ON CONFLICT (card_id, month) DO UPDATE SET
+    state = 'requested', authority = 'operator', ordered_by = excluded.ordered_by, reason = excluded.reason,
+    due_at = excluded.due_at, held_by = NULL, completed_at = NULL, resumed_at = NULL, stop_again = false,
+    requested_at = CASE WHEN s.state = 'requested' THEN s.requested_at ELSE clock_timestamp() END,
+    charged_at = CASE WHEN s.state = 'requested' THEN s.charged_at END,
+    acknowledged_at = CASE WHEN s.state = 'requested' THEN s.acknowledged_at END,
+    unconfirmed = CASE WHEN s.state = 'requested' THEN s.unconfirmed ELSE 0 END
+  RETURNING card_id
+)
+SELECT CASE
+    WHEN EXISTS (SELECT FROM ordered) THEN 'ordered'
+    WHEN EXISTS (SELECT FROM card) THEN 'already_stopped'
+    ELSE 'unknown_card' END AS answer
+
+-- name: stop_orders.due
+-- Cards with a released or ordered stop that is due; it is due again after a pause. $1 cards at most, $2 pause in ms.
+WITH due AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  -- Not clock_timestamp(), which no index can be searched for.
+  WHERE state = 'requested' AND authority IS NOT NULL AND due_at <= statement_timestamp()
+  ORDER BY due_at
+  LIMIT $1::integer
+  FOR UPDATE SKIP LOCKED
+), later AS (
+  UPDATE card_stops s SET due_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
+  FROM due
+  WHERE s.card_id = due.card_id AND s.month = due.month
+  RETURNING s.card_id
+)
+SELECT DISTINCT c.card_id, c.carrier_id, c.real_name_verified
+FROM later JOIN cards c ON c.card_id = later.card_id
+
+-- name: stop_orders.dropUnwanted
+-- Removes held stops that are not wanted any more. $1 card id after which, $2 stops to look at. Returns the last card id
+-- looked at, and the number removed.
+WITH looked AS MATERIALIZED (
+  SELECT card_id, month FROM card_stops
+  WHERE state = 'held' AND card_id > $1::bigint
+  ORDER BY card_id
+  LIMIT $2::integer
+), dropped AS (
+  DELETE FROM card_stops s USING looked l
+  WHERE s.card_id = l.card_id AND s.month = l.month AND s.state = 'held' AND NOT EXISTS (
+    SELECT FROM cards c JOIN card_usage u ON u.card_id = c.card_id
+    WHERE c.card_id = l.card_id AND u.month = l.month
+      AND NOT c.stopped AND u.used_mb > c.allowance_mb AND NOT u.closed
+      -- A card without new readings never closes its month.
+      AND l.month > (clock_timestamp() - interval '32 days')::date
+  )
+  RETURNING s.card_id
+)
+SELECT (SELECT max(card_id) FROM looked) AS last_card_id, (SELECT count(*) FROM dropped) AS dropped
