@@ -73,8 +73,6 @@ export class GatewayClient implements UpstreamGateway {
   readonly #credentials: Credentials;
   readonly #routes: Readonly<Record<InterfaceName, Route | null>>;
   readonly #stopped: ReadonlySet<string>;
-  /** Calls are made at the pace of rate limits: each one when it is granted, or not at all. */
-  readonly #isPaced: boolean;
 
   /** @param onCall gets every call when it has ended; absent: nobody looks. */
   constructor(
@@ -94,7 +92,6 @@ export class GatewayClient implements UpstreamGateway {
     this.#sweep = new DeadlineSweep(() => deps.clock.monotonic());
     this.#credentials = openCredentials(profile, deps);
     this.#routes = perInterface((name) => this.#route(name));
-    this.#isPaced = callLimitsOf(profile.rateLimits).length > 0;
     this.#stopped = new Set(profile.stoppedStatuses.map((status) => status.trim().toLowerCase()));
   }
 
@@ -138,6 +135,10 @@ export class GatewayClient implements UpstreamGateway {
 
   cardsPerCall(interfaceName: InterfaceName): number {
     return this.profile.interfaces[interfaceName]?.batch?.size ?? 1;
+  }
+
+  async ready(): Promise<void> {
+    if (this.#credentials.proof() === null) await this.#credentials.prove().catch(() => {});
   }
 
   endSlowCalls(interfaceName: InterfaceName, olderThanMs: number): void {
@@ -210,10 +211,9 @@ export class GatewayClient implements UpstreamGateway {
     const proving = this.#credentials.prove();
     if (!(await withTimeout(deadlineAt - clock.monotonic(), proving, clock)))
       throw new GatewayError('connect', 'no token within the deadline');
-    const proof = await proving;
     // All calls that waited would be sent now, each long after the rate limits allowed it.
-    if (this.#isPaced) throw new GatewayError('held', 'the call waited for a token, and its turn is over');
-    return proof;
+    if (callLimitsOf(this.profile.rateLimits).length === 0) return proving;
+    throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
 
   #request(route: Route, cards: Cards, proof: Proof): GatewayRequest {

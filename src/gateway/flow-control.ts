@@ -13,6 +13,7 @@ import { TASK_TYPES, TASKS } from '../domain/task-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Meter } from '../platform/meter.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 import { CardBatch } from './card-batch.ts';
 import {
   type CalledCard,
@@ -163,6 +164,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     this.deps.gateway.endSlowCalls(interfaceName, Math.max(SLOW_AT_LEAST_MS, SLOW_TIMES * calls.typicalMs));
   }
 
+  ready(): Promise<void> {
+    return this.deps.gateway.ready();
+  }
+
   offers(interfaceName: InterfaceName): boolean {
     return this.deps.gateway.offers(interfaceName);
   }
@@ -195,7 +200,10 @@ export class FlowControlledGateway implements Gateway, FlowControl {
     const { pace = null } = this.deps;
     if (pace === null) return;
     const details = { interfaceName };
-    const granted = await pace.followUp(interfaceName, withinMs).catch((cause: unknown) => {
+    const { gateway, clock } = this.deps;
+    const until = clock.monotonic() + withinMs;
+    await withTimeout(withinMs, gateway.ready(), clock);
+    const granted = await pace.followUp(interfaceName, until - clock.monotonic()).catch((cause: unknown) => {
       throw new GatewayError('held', `no call to ${interfaceName} was granted: ${messageOf(cause)}`, {
         ...details,
         cause,

@@ -102,6 +102,8 @@ export interface UpstreamGateway extends Gateway {
   ): Promise<ReadonlyArray<GatewayAnswer | GatewayError>>;
   /** Most cards that one call to the interface is for. */
   cardsPerCall(interfaceName: InterfaceName): number;
+  /** See FlowControl. */
+  ready(): Promise<void>;
   /**
    * Ends calls of an interface that were sent more than `olderThanMs` ago, the oldest first, until at most a quarter of
    * the interface's calls in flight are as old. They fail as timeouts.
@@ -125,6 +127,11 @@ export interface FlowControl {
   permit(interfaceName: InterfaceName, inFlight: number): Permit;
   /** True while only a trickle passes because the gateway answers every call with 429 or 503. */
   refusesAll(interfaceName: InterfaceName): boolean;
+  /**
+   * Waits until a call could be sent at once: until there is a token, or none is to be had. Before a call is granted by rate
+   * limits, because a grant is used at once or not at all. Never throws.
+   */
+  ready(): Promise<void>;
   /** Called when the limit of a task type is used up: ends slow calls if hanging cards hold the slots of others. */
   makeRoom(interfaceName: InterfaceName): void;
   /** Whether the gateway as a whole, and each interface, is held back. */

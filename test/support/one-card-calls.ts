@@ -2,5 +2,6 @@
 
 export const ONE_CARD_A_CALL = {
   cardsPerCall: () => 1,
+  ready: async () => {},
   callBatch: () => Promise.reject(new Error('no batch was asked for')),
 };

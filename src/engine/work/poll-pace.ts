@@ -5,6 +5,7 @@ import type { InterfaceName } from '../../domain/gateway-interface.ts';
 import type { TaskType } from '../../domain/task-type.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { LoopErrorHandler } from '../../platform/loop.ts';
+import { withTimeout } from '../../platform/with-timeout.ts';
 import type { WorkItem } from '../../store/ports/live/work-queue.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { Deadline } from './deadline.ts';
@@ -34,6 +35,8 @@ interface PollPaceDeps {
   readonly taskType: TaskType;
   readonly interfaceName: InterfaceName;
   readonly pace: Pick<CallPace, 'forPolls'>;
+  /** Waits until a call could be sent at once. */
+  readonly ready: () => Promise<void>;
   /** Most cards that one call is for. */
   readonly cardsPerCall: number;
   readonly clock: Clock;
@@ -113,6 +116,8 @@ export class PollPace {
   /** @returns milliseconds until it is worth to ask again. */
   async #askOnce(): Promise<number> {
     const { taskType, interfaceName, pace, cardsPerCall, clock } = this.deps;
+    // Calls that are granted while a token is waited for would all be sent when it comes.
+    if (!(await withTimeout(MAX_REST_MS, this.deps.ready(), clock))) return 0;
     const callsFor = (cards: number) => Math.ceil(cards / cardsPerCall);
     const grant = await pace.forPolls(taskType, interfaceName, callsFor(this.#waiting.length));
     // The store answered too late, or this process was stopped meanwhile: the calls would come on top of later ones.

@@ -172,6 +172,8 @@ describe('a token', () => {
       Array(100).fill(expect.objectContaining({ failure: 'held', isGatewayFault: false })),
     );
     expect(server.calls()).toHaveLength(0);
+    clock.advance(3_600_000);
+    await client.ready();
     expect(value(await call(client))).toBe(12.5);
   });
 

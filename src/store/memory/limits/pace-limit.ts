@@ -159,11 +159,14 @@ export class EmbeddedPaceLimit {
     return { ...this.#limit, granted: this.#taken, waiting: waiting.sort() };
   }
 
-  /** A participant that does not wait starts at the tag of the last grant: it cannot claim what it did not want before. */
+  /**
+   * A participant that does not wait starts at the tag of the last grant, less a full bucket: it may have been late, but
+   * cannot claim more of what it did not want.
+   */
   #share(participant: PaceParticipant, nowMs: number): Share {
     const share = this.#shares.get(participant) ?? { tag: 0, want: 0, till: 0 };
     this.#shares.set(participant, share);
-    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual);
+    if (!waits(share, nowMs)) share.tag = Math.max(share.tag, this.#virtual - this.#bucket.capacity);
     return share;
   }
 }

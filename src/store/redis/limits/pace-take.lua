@@ -11,7 +11,7 @@
 -- domain/limits/rate-limit.ts (bucketOf), part of the burst is the capacity, the rest is for late arrivals.
 -- `by` has for each participant: `tag`, how much it got, in the count of start-time fair queueing; `want` and `till`, how
 -- many calls it waits for, and until when it counts as waiting. `virtual` is the tag of the last grant: a participant
--- that did not wait starts there and cannot claim what it did not want before.
+-- that did not wait starts there, less a full bucket: it may have been late, but cannot claim more of what it did not want.
 local LIMIT_KEPT_MS, SILENT_MS, CLOCK_STEP_MS = 10000, 3000, 1000
 local LIFE_LEAST_MS, LIFE_MOST_MS, CAPACITY_SHARE = 100, 500, 1 / 3
 -- Who waits asks again at least once a second; a late one keeps its turn for half a second.
@@ -153,7 +153,7 @@ for id, limit in pairs(limits) do
     local mine = limit.by[me] or { tag = 0, want = 0, till = 0 }
     limit.by[me] = mine
     if not waits(mine) then
-      mine.tag = math.max(mine.tag, limit.virtual)
+      mine.tag = math.max(mine.tag, limit.virtual - limit.capacity)
     end
     local got, needed = offer(limit)
     counting[#counting + 1] = { id = id, limit = limit, got = got, needed = needed }

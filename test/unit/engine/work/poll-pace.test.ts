@@ -16,16 +16,19 @@ let asked: number[];
 let givenBack: number;
 let claims: number;
 let errors: unknown[];
+let ready: Promise<void>;
 
 beforeEach(() => {
   clock = new FakeClock();
   [grants, asked, errors, givenBack, claims] = [[], [], [], 0, 0];
+  ready = Promise.resolve();
   pace = paceOf(1);
 });
 
 function paceOf(cardsPerCall: number): PollPace {
   return new PollPace({
     cardsPerCall,
+    ready: () => ready,
     taskType: 'realname',
     interfaceName: 'realname',
     pace: {
@@ -107,6 +110,23 @@ it('uses no grant that comes too late, and gives it back', async () => {
   await clock.run(500);
   expect(await turns).toEqual([true]);
   expect([asked, givenBack]).toEqual([[1, 1], 1]);
+});
+
+it('asks for no call while there is no token, and returns a card after a second all the same', async () => {
+  let issue = () => {};
+  ready = new Promise((resolve) => {
+    issue = resolve;
+  });
+  const late = waitFor(1);
+  await clock.run(1_300);
+  expect(await late).toEqual([false]);
+  grants = [{ calls: 1 }];
+  const turns = waitFor(1);
+  await clock.run(500);
+  expect(asked).toEqual([]);
+  issue();
+  await clock.run(500);
+  expect(await turns).toEqual([true]);
 });
 
 it('returns all cards when the store does not answer, and when the worker stops', async () => {
