@@ -25,6 +25,7 @@ import { ResultWriter } from './results/result-writer.ts';
 import { ConfigWatch } from './schedule/config-watch.ts';
 import { StatsRecorder } from './stats/stats-recorder.ts';
 import { makeTask } from './tasks/make-task.ts';
+import { cardPaceOf } from './work/card-pace.ts';
 import { CardReader } from './work/card-reader.ts';
 import { WorkCounts, type WorkTotals } from './work/work-counts.ts';
 import { Worker } from './work/worker.ts';
@@ -276,7 +277,12 @@ export class Engine implements Service {
           stats: this.#stats,
           flow: gateway,
           pace: this.deps.pace ?? null,
-          rateLimits: this.settings.gateway.rateLimits ?? [],
+          cardPace: cardPaceOf(taskType, this.settings.gateway.rateLimits ?? [], {
+            cards: records.cards,
+            failures: live.failures,
+            clock,
+            log,
+          }),
           matcher: () => this.#configs.matcher,
           fleetClock: this.#fleetClock,
           clock,

@@ -159,7 +159,7 @@ export function openOperations({
     stops: new StopOperations({ records, audit, mode: stopMode, offers, clock, calendar }),
     stopMode,
     resumes: new ResumeOperations({ live, records, audit, offers }),
-    explainer: new Explainer({ live, records, cards, pauses, offers, clock }),
+    explainer: new Explainer({ live, records, cards, pauses, offers, rateLimits, clock }),
     cleanup: new CleanupOperations({ audit, live, records, clock, calendar }),
   };
 }

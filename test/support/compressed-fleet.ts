@@ -130,7 +130,7 @@ export class CompressedFleet {
       work: live.work,
       failures: live.failures,
       results: { write: async (outcomes) => this.#write(outcomes) },
-      triggers: { count: async () => {} },
+      triggers: { count: async () => {}, defer: async () => {} },
       onWritten: async () => {},
       onRefused: raise,
       onFenced: (_, count) => raise(new Error(`${count} results were fenced`)),

@@ -29,8 +29,10 @@ export interface FinishedItem {
   readonly failure: FailureNote | null;
   /** Backoff at which the card is left to its ring, milliseconds, if it failed or its outcome cannot be written. */
   readonly retryCapMs: number;
-  /** Shortest wait of a failed card, milliseconds. */
+  /** Shortest wait of a failed card, or of one that came too early, milliseconds. */
   readonly waitMs: number;
+  /** The gateway does not allow this poll by hand yet: it was not made, and its trigger waits. */
+  readonly isEarly?: boolean;
 }
 
 type Stage = 'write' | 'count' | 'settle';
@@ -42,7 +44,7 @@ interface ResultWriterDeps {
   readonly work: Pick<WorkQueue, 'settle'>;
   readonly failures: Pick<FailureLog, 'note'>;
   readonly results: Pick<ResultRecords, 'write'>;
-  readonly triggers: Pick<TriggerRecords, 'count'>;
+  readonly triggers: Pick<TriggerRecords, 'count' | 'defer'>;
   /** Called with the outcomes of a written batch, and the cards whose usage another writer wrote first. */
   readonly onWritten: (outcomes: readonly PollOutcome[], staleUsage: readonly number[]) => Promise<void>;
   /** Called when the record store permanently refuses an outcome; its card is polled again. */
@@ -113,7 +115,11 @@ export class ResultWriter {
     const polled = batch.filter((entry) => entry.outcome !== null);
     const again = polled.length > 0 ? await this.#write(polled) : new Set<FinishedItem>();
     const ended = batch.map((entry) => (again.has(entry) ? { ...entry, verdict: 'failed' as const } : entry));
-    const results = ended.filter(isOfTrigger).map(triggerResultOf);
+    const ofTriggers = ended.filter(isOfTrigger);
+    const early = ofTriggers.filter(({ isEarly }) => isEarly);
+    const deferred = early.map((entry) => ({ ...triggerResultOf(entry), waitMs: entry.waitMs }));
+    if (deferred.length > 0) await this.#persist('count', () => this.deps.triggers.defer(deferred));
+    const results = ofTriggers.filter(({ isEarly }) => !isEarly).map(triggerResultOf);
     if (results.length > 0) await this.#persist('count', () => this.deps.triggers.count(results));
     await this.#settle(ended);
   }

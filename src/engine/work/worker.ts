@@ -6,7 +6,6 @@
 // reached), for a few tens of milliseconds (other instances hold the slots), or longer and longer until the store
 // signals work (nothing is due).
 import type { Card } from '../../domain/cards/card.ts';
-import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import type { ConfigMatcher } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
 import type { FlowControl } from '../../gateway/gateway.ts';
@@ -18,6 +17,7 @@ import type { FleetClock } from '../fleet-clock.ts';
 import type { CallPace } from '../limits/call-pace.ts';
 import type { FinishedItem, ResultWriter } from '../results/result-writer.ts';
 import type { StatsRecorder } from '../stats/stats-recorder.ts';
+import type { CardPace } from './card-pace.ts';
 import { CardPoller } from './card-poller.ts';
 import type { CardReader } from './card-reader.ts';
 import { Deadline } from './deadline.ts';
@@ -45,7 +45,7 @@ const READ_FAILURE_REST_MS = 1_000;
 const ORDER_RETRIED_MS = 60_000;
 
 /** The end of a poll. */
-type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure'>> & { readonly retry?: Retry };
+type Ending = Partial<Pick<FinishedItem, 'outcome' | 'failure' | 'isEarly'>> & { readonly retry?: Retry };
 
 interface WorkerDeps {
   readonly task: Task;
@@ -57,8 +57,8 @@ interface WorkerDeps {
   readonly flow: FlowControl;
   /** Absent without a rate limit. */
   readonly pace?: Pick<CallPace, 'counts' | 'forPolls'> | null;
-  /** Absent without one. */
-  readonly rateLimits?: readonly RateLimit[];
+  /** Absent unless the gateway limits the polls of one card: such a card is left to its ring when it fails. */
+  readonly cardPace?: CardPace | null;
   readonly matcher: () => ConfigMatcher;
   readonly fleetClock: Pick<FleetClock, 'timeOf'>;
   readonly clock: Clock;
@@ -73,8 +73,6 @@ export class Worker extends LoopService {
   readonly #poller: CardPoller;
   /** null without a rate limit. */
   readonly #pace: PollPace | null;
-  /** The gateway limits the polls of one card, so a card that failed is left to its ring. */
-  readonly #isCardLimited: boolean;
   #freed: WorkItem[] = [];
   #inFlight = 0;
   /** Number of claims that were answered so far. */
@@ -95,8 +93,6 @@ export class Worker extends LoopService {
     this.#lastTurnAt = deps.clock.monotonic();
     this.#poller = new CardPoller(deps);
     this.#pace = this.#makePace();
-    const { interface: interfaceName } = TASKS[deps.task.taskType];
-    this.#isCardLimited = leastIntervalSeconds(deps.rateLimits ?? [], interfaceName) > 0;
   }
 
   get taskType(): TaskType {
@@ -193,7 +189,8 @@ export class Worker extends LoopService {
     if (pace?.counts(interfaceName) !== true) return null;
     const cardsPerCall = flow.cardsPerCall(interfaceName);
     const onGranted = () => this.wake();
-    return new PollPace({ taskType, interfaceName, pace, cardsPerCall, clock, onGranted, onError });
+    const ready = () => flow.ready();
+    return new PollPace({ taskType, interfaceName, pace, ready, cardsPerCall, clock, onGranted, onError });
   }
 
   /** A turn without a claim: flow control, the pace, the writer or the record store holds work back. */
@@ -234,9 +231,11 @@ export class Worker extends LoopService {
   }
 
   async #runBatch(items: readonly WorkItem[], deadline: Deadline): Promise<void> {
+    const { reader, cardPace } = this.deps;
     let cards: Map<number, Card>;
     try {
-      cards = await this.deps.reader.read(items.map((item) => item.cardId));
+      cards = await reader.read(items.map((item) => item.cardId));
+      if (cardPace) await cardPace.look(items);
     } catch (error) {
       this.#heldUntil = this.deps.clock.monotonic() + READ_FAILURE_REST_MS;
       this.deps.onError(error, READ_FAILURE_REST_MS);
@@ -247,6 +246,7 @@ export class Worker extends LoopService {
   }
 
   async #run(item: WorkItem, card: Card | null, deadline: Deadline): Promise<void> {
+    const { cardPace = null } = this.deps;
     const manual = item.lane === 'manual';
     // The change feed takes a removed card out of its rings; here the card only leaves the queue.
     if (card === null) return this.#end(item, manual ? 'failed' : 'done');
@@ -255,9 +255,15 @@ export class Worker extends LoopService {
     // A disabled config stops at once, including its cards in the queue. Manual polls and orders are explicitly asked for.
     if (!manual && !isOrdered && config?.status !== 1) return this.#end(item, 'done');
     if (this.#draining || deadline.remainingMs() < MIN_BUDGET_MS) return this.#end(item, 'returned');
+    let early = manual ? cardPace?.early(card, deadline.nowMs()) : null;
+    if (early) return this.#end(item, 'done', early);
     if (this.#pace !== null && !(await this.#pace.turn(item, deadline))) return this.#end(item, 'returned');
+    // Another trigger may have polled the card meanwhile.
+    early = manual ? cardPace?.early(card, deadline.nowMs()) : null;
+    if (early) return this.#end(item, 'done', early);
+    cardPace?.polled(card.cardId);
     const poll = await this.#poller.poll(card, deadline);
-    const retriesMs = this.#isCardLimited ? 0 : (config?.intervalSeconds ?? 0) * 1_000;
+    const retriesMs = cardPace !== null ? 0 : (config?.intervalSeconds ?? 0) * 1_000;
     const intervalMs = isOrdered ? ORDER_RETRIED_MS : retriesMs;
     // The writer retries a card like after a failed poll when it cannot write the outcome.
     if ('outcome' in poll)
@@ -270,7 +276,7 @@ export class Worker extends LoopService {
   #end(
     item: WorkItem,
     verdict: FinishedItem['verdict'],
-    { outcome = null, failure = null, retry = NO_RETRY }: Ending = {},
+    { outcome = null, failure = null, retry = NO_RETRY, isEarly = false }: Ending = {},
   ): void {
     this.#inFlight -= 1;
     this.#pace?.ended(item);
@@ -283,6 +289,7 @@ export class Worker extends LoopService {
       failure,
       retryCapMs: retry.capMs,
       waitMs: retry.waitMs,
+      isEarly,
     });
     if (this.#freed.length === 1) void this.deps.clock.sleep(GATHER_MS).then(() => this.wake());
   }

@@ -2,6 +2,7 @@
 // many cards there are; task-explanation.ts interprets them.
 import type { Offers } from '../../domain/gateway/offer.ts';
 import { WHOLE_GATEWAY } from '../../domain/gateway-interface.ts';
+import { leastIntervalSeconds, type RateLimit } from '../../domain/limits/rate-limit.ts';
 import { manualEntry } from '../../domain/manual-trigger.ts';
 import { ConfigMatcher, type PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { InstanceInfo } from '../../store/ports/live/coordination.ts';
 import type { NotedFailure } from '../../store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { RingState } from '../../store/ports/live/rings.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { CardReport } from '../cards/card-report.ts';
@@ -32,6 +34,7 @@ interface ExplainerDependencies {
   readonly cards: CardOperations;
   readonly pauses: PauseOperations;
   readonly offers: Offers;
+  readonly rateLimits: readonly RateLimit[];
   readonly clock: Clock;
 }
 
@@ -41,6 +44,7 @@ interface Surroundings {
   readonly configs: readonly PollingConfig[];
   readonly rings: readonly RingState[];
   readonly pauses: readonly PauseReport[];
+  readonly paces: readonly PaceState[];
   readonly instances: readonly InstanceInfo[];
   readonly init: InitReport;
   readonly openTriggers: CardExplanation['openTriggers'];
@@ -76,11 +80,12 @@ export class Explainer {
 
   async #surroundings(card: CardReport): Promise<Surroundings> {
     const { live, records, pauses } = this.deps;
-    const [nowMs, configs, rings, held, instances, progress, triggers] = await Promise.all([
+    const [nowMs, configs, rings, held, paces, instances, progress, triggers] = await Promise.all([
       live.now(),
       records.configs.list(),
       live.rings.list(),
       pauses.list(),
+      live.pace.states(),
       live.coordination.instances(),
       live.coordination.initProgress(),
       records.triggers.openFor(card, TRIGGERS_SHOWN),
@@ -90,6 +95,7 @@ export class Explainer {
       configs,
       rings,
       pauses: held,
+      paces,
       instances,
       init: this.#init.report(progress),
       openTriggers: triggers.map(({ triggerId, kind, taskType, createdAtMs }) => ({
@@ -131,6 +137,9 @@ export class Explainer {
       reading,
       pauses: ofType(surroundings.pauses),
       breakers: holdingAll(taskType, polling),
+      leastIntervalSeconds: leastIntervalSeconds(this.deps.rateLimits, TASKS[taskType].interface),
+      isTriggered: entries.length > 0,
+      waitsForPerSecond: strictestAwaited(surroundings.paces, taskType),
       workers: polling.length,
       init: surroundings.init,
       lastFailure: noted === null ? null : failureOf(noted),
@@ -151,6 +160,12 @@ export class Explainer {
 
 function failureOf({ atMs, reason, message, durationMs, failuresInARow }: NotedFailure) {
   return { at: new Date(atMs), reason, message, durationMs, attempts: failuresInARow };
+}
+
+/** @returns calls a second; null when polls of the type wait for no rate limit. */
+function strictestAwaited(paces: readonly PaceState[], taskType: TaskType): number | null {
+  const awaited = paces.filter(({ waiting }) => waiting.includes(taskType)).map(({ perSecond }) => perSecond);
+  return awaited.length === 0 ? null : Math.min(...awaited);
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

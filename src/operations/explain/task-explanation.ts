@@ -4,6 +4,7 @@
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
+import { rounded } from '../../domain/rounded.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -38,6 +39,12 @@ export interface TaskFacts {
   readonly pauses: readonly PauseReport[];
   /** Breakers that hold back every instance that polls. */
   readonly breakers: readonly InterfaceReport[];
+  /** How often the gateway allows the card to be polled, seconds; 0 without a limit. */
+  readonly leastIntervalSeconds: number;
+  /** A manual trigger waits for a poll of the card. */
+  readonly isTriggered: boolean;
+  /** Calls a second that the rate limit allows for which polls of the type wait; null while none waits. */
+  readonly waitsForPerSecond: number | null;
   /** Live instances that poll. */
   readonly workers: number;
   readonly init: InitReport;
@@ -66,7 +73,7 @@ export function taskExplanationOf(facts: TaskFacts): TaskExplanation {
   return {
     taskType,
     state,
-    text: place.manual.waiting === null ? text : `${text}; ${manualWords(place.manual.waiting.before)}`,
+    text: [text, ...manualWords(facts)].join('; '),
     command,
     config:
       taking === null ? null : { id: taking.id, name: taking.name, intervalSeconds: taking.intervalSeconds },
@@ -239,15 +246,36 @@ function onSchedule(facts: TaskFacts): Verdict {
   const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
   const wait = { cardsBefore, seconds };
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
-  const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it`;
+  const paced =
+    facts.waitsForPerSecond === null
+      ? ''
+      : `, and calls wait for the rate limit of ${rounded(facts.waitsForPerSecond)} a second`;
+  const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it${paced}`;
   if (seconds === null) {
     const text = `${since}: ${before}, but none was polled for 10 s`;
     return { state: 'due', text, command: 'cardpoll doctor', wait };
   }
   const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;
-  return { state: 'due', text, command: seconds > 1 ? 'cardpoll concurrency advise' : null, wait };
+  const advice = facts.waitsForPerSecond === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
+  return { state: 'due', text, command: seconds > 1 ? advice : null, wait };
 }
 
-function manualWords(before: number): string {
-  return `a manual trigger polls it too, ${countWords(before, 'entry', 'entries')} before it`;
+function manualWords(facts: TaskFacts): string[] {
+  const { waiting, running: isRunning } = facts.place.manual;
+  const nextMs = lastPolledMs(facts) + facts.leastIntervalSeconds * 1_000;
+  const isWaiting = waiting !== null || (facts.isTriggered && !isRunning);
+  if (isWaiting && facts.leastIntervalSeconds > 0 && nextMs > facts.nowMs) {
+    const every = spanWords(facts.leastIntervalSeconds);
+    const nextAt = new Date(nextMs).toISOString();
+    return [
+      `too early for its manual trigger, next at ${nextAt}: the gateway allows one poll every ${every}`,
+    ];
+  }
+  if (waiting === null) return [];
+  return [`a manual trigger polls it too, ${countWords(waiting.before, 'entry', 'entries')} before it`];
+}
+
+/** Well or not; 0 for a card that never was. */
+function lastPolledMs({ card, lastFailure }: TaskFacts): number {
+  return Math.max(card.lastPolledAtMs ?? 0, lastFailure?.at.getTime() ?? 0);
 }

@@ -61,6 +61,8 @@ describeRecordStore('cards', (db) => {
       lastPolledAtMs: { realname: 1_795_251_272_001, package: 1_795_251_272_002 },
     });
     expect(byId?.lastPolledAtMs).not.toHaveProperty('carddata');
+    expect(await db.store.cards.lastPolls('package', [5, 4, 99])).toEqual(new Map([[5, 1_795_251_272_002]]));
+    expect(await db.store.cards.lastPolls('carddata', [5])).toEqual(new Map());
     expect(await db.store.cards.find(iccidOf(5))).toEqual(byId);
     for (const unknown of ['6', iccidOf(6), '', 'x', '-5', '5 ', '99999999999999999', '9'.repeat(30)]) {
       expect(await db.store.cards.find(unknown)).toBeNull();

@@ -354,6 +354,21 @@ describeRecordStore('manual triggers', (db: Context) => {
       );
     });
 
+    it('are owed again after their wait when they may not be polled yet', async () => {
+      const made = listed([1, 2, 3]);
+      await db.store.triggers.create(made, 10);
+      const early = (cardId: number, waitMs: number) => ({ triggerId: made.triggerId, cardId, waitMs });
+      await db.store.triggers.defer([early(1, 600_000), early(2, 0), early(99, 0)]);
+      const owed = await db.store.triggers.owed('realname', -300_000, null, 10);
+      expect(owed).toEqual(owedCards(made.triggerId, [2, 3]));
+      expect(await db.store.triggers.owed('realname', -700_000, null, 10)).toHaveLength(3);
+      expect(await found(db.store, made.triggerId)).toMatchObject({ status: 'queued', failed: 0 });
+      await db.store.triggers.cancel(made.triggerId);
+      await db.store.triggers.takeBack(made.triggerId, []);
+      await db.store.triggers.defer([early(1, 0)]);
+      expect(await db.store.triggers.owed('realname', -700_000, null, 10)).toEqual([]);
+    });
+
     it('are handed out again only if they are still owed, and then count as new', async () => {
       const { triggerId } = (await db.store.triggers.create(listed(range(3)), 1_000)).trigger;
       await db.sql(`UPDATE manual_trigger_cards SET handed_out_at = handed_out_at - interval '1 hour'`);

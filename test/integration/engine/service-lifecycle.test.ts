@@ -148,6 +148,7 @@ function unwatched() {
   const permit = () => ({ calls: 10, trickle: false });
   const flow = {
     cardsPerCall: () => 1,
+    ready: async () => {},
     permit,
     refusesAll: () => false,
     makeRoom: () => {},

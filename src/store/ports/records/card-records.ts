@@ -70,6 +70,8 @@ export interface CardRecords {
   byIds(cardIds: readonly number[], answerTimeoutMs?: number): Promise<Card[]>;
   /** Finds a card by card_id or by iccid (18 or more digits are an iccid). @returns null when it is unknown. */
   find(cardIdOrIccid: string): Promise<CardRecord | null>;
+  /** @returns when each card was last polled well for this task type, epoch milliseconds; cards that never were are absent. */
+  lastPolls(taskType: TaskType, cardIds: readonly number[]): Promise<ReadonlyMap<number, number>>;
   /** @returns the last `limit` months with a reading, latest first. */
   monthlyUsage(cardId: number, limit: number): Promise<readonly MonthlyUsage[]>;
   /** @returns the exact number of cards; takes seconds for tens of millions. */

@@ -29,6 +29,11 @@ export interface OpenTotals {
 /** A card that was handed out and has no result yet. */
 export type OwedCard = Pick<TriggerResult, 'triggerId' | 'cardId'>;
 
+/** A card that the gateway does not allow to be polled yet. */
+export interface DeferredCard extends OwedCard {
+  readonly waitMs: number;
+}
+
 /**
  * Triggers and the counts of their results. A card is handed out (recorded as owed) before it goes into the manual
  * list. It is counted once, with its first result: results may come twice, and cards may be handed out again.
@@ -95,6 +100,8 @@ export interface TriggerRecords {
   ): Promise<readonly OwedCard[]>;
   /** Records that the cards are put into the list again. @returns the cards that are still owed: put only these. */
   handOutAgain(cards: readonly OwedCard[]): Promise<readonly OwedCard[]>;
+  /** The cards are owed again after a wait: the leader puts them into the list then. They wait outside of it meanwhile. */
+  defer(cards: readonly DeferredCard[]): Promise<void>;
   /** Ends what a cancelled trigger is owed, except for these running cards. */
   takeBack(triggerId: string, runningCardIds: readonly number[]): Promise<void>;
 }

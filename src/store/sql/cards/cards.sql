@@ -43,6 +43,12 @@ SELECT regexp_replace(poll.key, '_at$', '') AS task_type, poll.value::timestampt
 FROM card_polls p, jsonb_each_text(to_jsonb(p) - 'card_id') AS poll
 WHERE p.card_id = $1::bigint AND poll.value IS NOT NULL
 
+-- name: cards.lastPollsOf
+-- When cards were polled last for one task type. $1 task type, $2 card ids. No row for a card that never was.
+SELECT p.card_id, (to_jsonb(p) ->> ($1::text || '_at'))::timestamptz AS at
+FROM card_polls p
+WHERE p.card_id = ANY ($2::bigint[]) AND to_jsonb(p) ->> ($1::text || '_at') IS NOT NULL
+
 -- name: cards.monthlyUsage
 -- The newest months of a card. $1 card id, $2 months at most.
 SELECT to_char(month, 'YYYY-MM') AS month, used_mb

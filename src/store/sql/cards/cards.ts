@@ -26,6 +26,7 @@ const SQL = statements(
   'byIds',
   'idOfIccid',
   'lastPolls',
+  'lastPollsOf',
   'monthlyUsage',
   'count',
   'size',
@@ -73,7 +74,15 @@ export class SqlCards implements CardRecords {
     const cardId = await this.#cardIdOf(cardIdOrIccid);
     if (cardId === null) return null;
     const [card] = await this.byIds([cardId]);
-    return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPolls(cardId) };
+    return card === undefined ? null : { ...card, lastPolledAtMs: await this.#lastPollsOfCard(cardId) };
+  }
+
+  async lastPolls(taskType: TaskType, cardIds: readonly number[]): Promise<Map<number, number>> {
+    const rows = await this.client.query<{ cardId: number; atMs: number }>(SQL.lastPollsOf, [
+      taskType,
+      cardIds,
+    ]);
+    return new Map(rows.map(({ cardId, atMs }) => [cardId, atMs]));
   }
 
   monthlyUsage(cardId: number, limit: number): Promise<MonthlyUsage[]> {
@@ -121,7 +130,7 @@ export class SqlCards implements CardRecords {
     return row?.cardId ?? null;
   }
 
-  async #lastPolls(cardId: number): Promise<Partial<Record<TaskType, number>>> {
+  async #lastPollsOfCard(cardId: number): Promise<Partial<Record<TaskType, number>>> {
     const rows = await this.client.query<{ taskType: TaskType; atMs: number }>(SQL.lastPolls, [cardId]);
     return Object.fromEntries(rows.map((row) => [row.taskType, row.atMs]));
   }

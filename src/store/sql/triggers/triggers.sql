@@ -172,6 +172,15 @@ FROM unnest($1::text[], $2::bigint[]) AS again (trigger_id, card_id) JOIN locked
 WHERE c.trigger_id = again.trigger_id AND c.card_id = again.card_id
 RETURNING c.trigger_id, c.card_id
 
+-- name: triggers.defer
+-- Cards that were claimed and may not be polled yet: they are owed again after a wait. $1 triggers, $2 their cards, $3 ms.
+WITH locked AS MATERIALIZED (
+  SELECT trigger_id FROM manual_triggers WHERE trigger_id = ANY ($1::text[]) ORDER BY trigger_id FOR UPDATE
+)
+UPDATE manual_trigger_cards c SET handed_out_at = clock_timestamp() + early.wait_ms * interval '1 millisecond'
+FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS early (trigger_id, card_id, wait_ms) JOIN locked USING (trigger_id)
+WHERE c.trigger_id = early.trigger_id AND c.card_id = early.card_id
+
 -- name: triggers.lock
 -- $1 trigger id.
 SELECT FROM manual_triggers WHERE trigger_id = $1 FOR UPDATE

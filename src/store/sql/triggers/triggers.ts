@@ -3,6 +3,7 @@ import type { Card } from '../../../domain/cards/card.ts';
 import type { CardSelection, ManualTrigger, TriggerResult } from '../../../domain/manual-trigger.ts';
 import type { TaskType } from '../../../domain/task-type.ts';
 import type {
+  DeferredCard,
   FeedingTrigger,
   NewTrigger,
   OpenTotals,
@@ -34,6 +35,7 @@ const SQL = statements(
   'count',
   'owed',
   'handOutAgain',
+  'defer',
   'lock',
   'takeBackCards',
   'endFeeding',
@@ -142,6 +144,14 @@ export class SqlTriggers implements TriggerRecords {
     return this.client.query<OwedCard>(SQL.handOutAgain, [
       cards.map(({ triggerId }) => triggerId),
       cards.map(({ cardId }) => cardId),
+    ]);
+  }
+
+  async defer(cards: readonly DeferredCard[]): Promise<void> {
+    await this.client.query(SQL.defer, [
+      cards.map(({ triggerId }) => triggerId),
+      cards.map(({ cardId }) => cardId),
+      cards.map(({ waitMs }) => waitMs),
     ]);
   }
 

@@ -34,7 +34,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
       work: live.work,
       failures: live.failures,
       results: { write: async () => ({ staleUsage: [] }) },
-      triggers: { count: async () => {} },
+      triggers: { count: async () => {}, defer: async () => {} },
       onWritten: async () => {},
       onRefused: onError,
       onFenced: onError,
@@ -47,6 +47,7 @@ function idleWorker(live: LiveStore, onPoll: () => void): Worker {
     stats: new StatsRecorder(live.stats, 'w', { poll: () => {} }, { clock: systemClock, onError }),
     flow: {
       cardsPerCall: () => 1,
+      ready: async () => {},
       permit: () => ({ calls: Number.POSITIVE_INFINITY, trickle: false }),
       refusesAll: () => false,
       makeRoom: () => {},

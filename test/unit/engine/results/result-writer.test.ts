@@ -57,6 +57,10 @@ beforeEach(() => {
         for (const { cardId, succeeded } of results)
           counted.push([cardId, succeeded ? 'succeeded' : 'failed']);
       },
+      defer: async (cards) => {
+        settling();
+        events.push(`defer ${cards.map(({ cardId, waitMs }) => `${cardId} ${waitMs}`)}`);
+      },
     },
     onWritten: async (outcomes) => {
       settling();

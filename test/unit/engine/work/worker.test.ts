@@ -1,18 +1,19 @@
 // What a worker may do with what it claimed, and how long: repeated claims, deadlines, slots at the end. The live store
 // is the real one of this process, on a clock that the test moves; passes are made one by one.
 import { pino } from 'pino';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Card } from '../../../../src/domain/cards/card.ts';
 import type { PollOutcome, UsageChange } from '../../../../src/domain/results/poll-outcome.ts';
 import { ConfigMatcher, type PollingConfig } from '../../../../src/domain/schedule/polling-config.ts';
 import { ResultWriter } from '../../../../src/engine/results/result-writer.ts';
 import { StatsRecorder } from '../../../../src/engine/stats/stats-recorder.ts';
+import { cardPaceOf } from '../../../../src/engine/work/card-pace.ts';
 import type { CardReader } from '../../../../src/engine/work/card-reader.ts';
 import type { Deadline } from '../../../../src/engine/work/deadline.ts';
 import { Worker } from '../../../../src/engine/work/worker.ts';
 import { GatewayError } from '../../../../src/gateway/gateway.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
-import type { FailureNote } from '../../../../src/store/ports/live/failure-log.ts';
+import type { FailureNote, NotedFailure } from '../../../../src/store/ports/live/failure-log.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
 import type { Settlement, WorkItem, WorkQueue } from '../../../../src/store/ports/live/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -32,6 +33,9 @@ let writer: ResultWriter;
 let polls: Array<{ readonly cardId: number; readonly remainingMs: number }>;
 let verdicts: Array<[number, Settlement['verdict']]>;
 let noted: FailureNote[];
+/** Cards of triggers that were counted, and those that wait, with their wait. */
+let counted: number[];
+let deferred: Array<[number, number]>;
 let written: PollOutcome[];
 /** Backoff caps under which cards were settled. */
 let caps: number[];
@@ -46,7 +50,7 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 beforeEach(() => {
   clock = new FakeClock();
   live = openEmbeddedLiveStore({ clock });
-  [polls, verdicts, noted, written, caps] = [[], [], [], [], []];
+  [polls, verdicts, noted, written, caps, counted, deferred] = [[], [], [], [], [], [], []];
   stale = [];
   poll = async () => {};
   reading = () => {};
@@ -66,7 +70,11 @@ beforeEach(() => {
         return { staleUsage: stale };
       },
     },
-    triggers: { count: async () => {} },
+    triggers: {
+      count: async (results) => void counted.push(...results.map(({ cardId }) => cardId)),
+      defer: async (cards) =>
+        void deferred.push(...cards.map(({ cardId, waitMs }) => [cardId, waitMs] as [number, number])),
+    },
     onWritten: async () => {},
     onRefused: unexpected,
     onFenced: unexpected,
@@ -409,6 +417,7 @@ function permitting(calls: number, trickle = false) {
   const madeRoom: unknown[] = [];
   const flow: Deps['flow'] = {
     cardsPerCall: () => 1,
+    ready: async () => {},
     permit: (...args) => {
       asked.push(args);
       return { calls, trickle };
@@ -680,6 +689,80 @@ it.each([
   await worker.stop();
   await writer.stop();
   expect(verdicts).toEqual([[1, verdict]]);
+});
+
+describe('a gateway that limits the polls of one card', () => {
+  const EVERY_MS = 900_000;
+  const LIMIT = { kind: 'card', interfaces: null, everySeconds: 900 } as const;
+  let succeededAt: Map<number, number>;
+  let failedAt: Map<number, number>;
+  const cardPace = () =>
+    cardPaceOf('realname', [LIMIT], {
+      cards: { lastPolls: async () => succeededAt },
+      failures: {
+        last: async (_, cardId) => {
+          const atMs = failedAt.get(cardId);
+          return atMs === undefined ? null : ({ cardId, atMs } as NotedFailure);
+        },
+      },
+      clock,
+      log: pino({ enabled: false }),
+    });
+
+  beforeEach(() => {
+    succeededAt = new Map();
+    failedAt = new Map();
+  });
+
+  const manual = (cardId: number, trigger: string) =>
+    ({ cardId, lane: 'manual', member: `${cardId}:${trigger}` }) as const;
+
+  async function run(work: Partial<WorkQueue>): Promise<void> {
+    const worker = makeWorker(work, {
+      ...configs({ carrierId: 1, intervalSeconds: 900 }),
+      cardPace: cardPace(),
+    });
+    await worker.runOnce();
+    await waitFor(() => verdicts.length > 0 || polls.length > 0, { everyMs: 1, what: 'polls' });
+    await worker.stop();
+    await writer.stop();
+  }
+
+  it('lets polls by hand wait that come too early, and counts them neither way', async () => {
+    const now = clock.now();
+    succeededAt = new Map([
+      [1, now - 300_000],
+      [2, now - EVERY_MS],
+    ]);
+    failedAt = new Map([[3, now - 1_000]]);
+    await run(claiming(manual(1, 't1'), manual(2, 't1'), manual(3, 't1'), manual(4, 't1')));
+    expect(polls.map(({ cardId }) => cardId)).toEqual([2, 4]);
+    expect(counted.sort()).toEqual([2, 4]);
+    expect(deferred.sort()).toEqual([
+      [1, EVERY_MS - 300_000],
+      [3, EVERY_MS - 1_000],
+    ]);
+    expect(verdicts.sort()).toEqual([1, 2, 3, 4].map((cardId) => [cardId, 'done']));
+  });
+
+  it('polls a card once that two triggers name at the same time', async () => {
+    await run(claiming(manual(1, 't1'), manual(1, 't2')));
+    expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
+    expect([counted, deferred]).toEqual([[1], [[1, EVERY_MS]]]);
+  });
+
+  it('knows a poll of its own whose result is not written yet', async () => {
+    await run(claiming({ cardId: 1 }, manual(1, 't1')));
+    expect(polls.map(({ cardId }) => cardId)).toEqual([1]);
+    expect(deferred).toEqual([[1, EVERY_MS]]);
+  });
+
+  it('leaves a failed card to its ring', async () => {
+    poll = () => Promise.reject(new GatewayError('timeout', 'no answer'));
+    await run(claiming({ cardId: 1 }));
+    expect(verdicts).toEqual([[1, 'failed']]);
+    expect(caps).toEqual([0]);
+  });
 });
 
 it('retries a card whose usage another worker wrote first for as long as its interval', async () => {

@@ -114,6 +114,9 @@ function explain(over: Partial<TaskFacts> = {}) {
     reading: READING,
     pauses: [],
     breakers: [],
+    leastIntervalSeconds: 0,
+    isTriggered: false,
+    waitsForPerSecond: null,
     workers: 1,
     init: LOADED,
     lastFailure: null,
@@ -343,6 +346,37 @@ it('mentions a manual trigger, whatever the schedule does', () => {
   expect(explain({ place: place({ manual }) }).text).toMatch(
     /^is due in .*; a manual trigger polls it too, 3 entries before it$/,
   );
+});
+
+it('says until when a manual trigger waits that comes too early', () => {
+  const limited = { leastIntervalSeconds: 900, isTriggered: true };
+  const next = (ms: number) =>
+    new RegExp(`too early for its manual trigger, next at ${new Date(ms).toISOString()}`);
+  expect(explain(limited).text).toMatch(next(NOW - 60_000 + 900_000));
+  expect(explain(limited).text).toMatch(/: the gateway allows one poll every 15 min$/);
+  const lastFailure = {
+    at: new Date(NOW - 1_000),
+    reason: 'timeout',
+    message: '',
+    durationMs: 1,
+    attempts: 1,
+  };
+  expect(explain({ ...limited, lastFailure }).text).toMatch(next(NOW - 1_000 + 900_000));
+  const old = { ...CARD, lastPolledAtMs: NOW - 900_000 };
+  for (const over of [{ ...limited, card: old }, { leastIntervalSeconds: 900 }, { isTriggered: true }]) {
+    expect(explain(over).text).not.toContain('too early');
+  }
+});
+
+it('says that calls wait for a rate limit', () => {
+  const { text, command } = explain({
+    place: place({ queued: { dueAtMs: NOW - 60_000, before: 5_000 } }),
+    waitsForPerSecond: 50,
+  });
+  expect(text).toContain(
+    '5,000 cards are before it, and calls wait for the rate limit of 50 a second, about',
+  );
+  expect(command).toBe('cardpoll configs');
 });
 
 describe('the sentences about a card', () => {
