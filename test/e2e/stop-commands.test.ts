@@ -1,13 +1,17 @@
-// The commands about stops as an operator types them: built binary, real daemon, real stores, a gateway that counts.
+// The commands about stops as an operator types them: built binary, real daemon, real stores, a gateway that counts. The
+// gateway is a simulated one that speaks a vendor's profile, with batches.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Fleet } from '../support/fleet.ts';
-import { runCli } from '../support/processes.ts';
+import { runCli, waitFor } from '../support/processes.ts';
 
 const CARDS = 20;
 
 let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await Fleet.start();
+  fleet = await Fleet.start({
+    simulator: ['--profile', 'onelink-batch'],
+    env: { CARDPOLL_GATEWAY_PROFILE: 'onelink-batch', CARDPOLL_GATEWAY_TOKEN: 'any' },
+  });
   await fleet.startDaemon({ CARDPOLL_STOPS_MODE: 'observe' });
   await fleet.setIntervals(1);
   await fleet.importCards(CARDS);
@@ -15,6 +19,18 @@ beforeAll(async () => {
 afterAll(() => fleet.close());
 
 const cardpoll = (...args: string[]) => runCli(args, { env: { CARDPOLL_URL: fleet.daemons[0]?.url } });
+
+it('a fleet is polled by the profile', async () => {
+  const seen = new Set<unknown>();
+  await waitFor(
+    async () => {
+      for await (const { iccid, used } of fleet.logLines()) if (typeof used === 'number') seen.add(iccid);
+      return seen.size === CARDS;
+    },
+    { everyMs: 100, what: 'the usage of every card' },
+  );
+  for await (const { error } of fleet.logLines()) expect(error).toBeUndefined();
+});
 
 it('a daemon that observes stops nothing until an operator enforces', async () => {
   expect((await fleet.cli('stops', 'mode')).stdout).toMatch(/^mode +observe\nsource +setting\n/);
