@@ -1,7 +1,8 @@
 // Reads a secret that a command sends to the daemon from a file, since every user of the machine can see command lines.
 // Used by commands that take a secret. config/reader.ts reads the secrets of the configuration.
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { CardpollError, messageOf } from '../platform/errors.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 
 const OTHERS_MAY_READ = 0o004;
 
@@ -13,7 +14,7 @@ export async function readSecretFile(path: string): Promise<string> {
         hint: `chmod 600 ${path}`,
       });
     }
-    return (await readFile(path, 'utf8')).trim();
+    return readSmallFile(path).trim();
   } catch (error) {
     if (error instanceof CardpollError) throw error;
     throw new CardpollError('input_missing', 'secret_unreadable', messageOf(error), { cause: error });

@@ -1,7 +1,7 @@
 // Reads a YAML file of settings: values by dotted path with their line, and every unknown key. Used for the config file
 // (reader.ts) and the profile of a gateway (profile.ts). Does not interpret values.
-import { readFile } from 'node:fs/promises';
 import { type FieldProblem, messageOf } from '../platform/errors.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 import { nearest } from './suggest.ts';
 
 interface FileValue {
@@ -21,7 +21,7 @@ export const NO_FILE: ConfigFile = { values: new Map(), problems: [] };
 export async function readConfigFile(path: string, knownPaths: readonly string[]): Promise<ConfigFile> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readSmallFile(path);
   } catch (error) {
     return { ...NO_FILE, problems: [{ field: 'config', message: `config file: ${messageOf(error)}` }] };
   }

@@ -1,10 +1,11 @@
 // Contexts: named daemons, in $XDG_CONFIG_HOME/cardpoll/contexts.yaml. Read for every client command without --url;
 // written only by `cardpoll context`. Holds paths of token files, never a token.
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CardpollError, messageOf } from '../platform/errors.ts';
 import { makeDirectory } from '../platform/make-directory.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 import { baseUrl, type Kind } from './kinds.ts';
 
 export interface Context {
@@ -44,7 +45,7 @@ export async function readContexts(env: Environment): Promise<Contexts> {
   const path = contextsPath(env);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readSmallFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { current: null, all: [] };
     throw unusable(path, messageOf(error));

@@ -1,9 +1,9 @@
 // Reads the profile of a gateway: the name of a shipped one, or a YAML file. A profile is the `gateway` section of the config
 // file, without its secrets; what the config file says itself wins (docs/gateways.md). Used by reader.ts and by
 // `cardpoll gateway profiles`.
-import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, parseSettings } from './config-file.ts';
 import { badConfigRights } from './file-rights.ts';
 import ONE_NCE from './profiles/1nce.yaml';
@@ -33,7 +33,6 @@ export const SHIPPED_PROFILES: readonly ShippedProfile[] = [
 const PREFIX = 'gateway.';
 /** The config file names the profile, so a profile cannot. */
 const NOT_IN_A_PROFILE = ['gateway.profile'];
-const MAX_FILE_BYTES = 262_144;
 
 /**
  * @param name of a shipped profile, or a path: it has a slash, or ends in .yaml or .yml. @param directory that a relative
@@ -75,11 +74,9 @@ async function textOf(name: string, directory: string): Promise<Found> {
   }
   const path = resolve(directory, name);
   try {
-    const { size } = await stat(path);
-    if (size > MAX_FILE_BYTES) return { problem: `${path} is longer than ${MAX_FILE_BYTES} bytes` };
     const badRights = badConfigRights(path, NO_FILE);
     if (badRights !== null) return { problem: badRights };
-    return { text: await readFile(path, 'utf8'), origin: path };
+    return { text: readSmallFile(path), origin: path };
   } catch (error) {
     return { problem: messageOf(error) };
   }

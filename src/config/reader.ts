@@ -1,8 +1,9 @@
 // Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
 import { badConfigRights, openToOthers } from './file-rights.ts';
 import { directoryOf, readProfile, underConfigFile } from './profile.ts';
@@ -176,7 +177,7 @@ export class SettingReader {
         this.#refuse(setting, `${origin}: ${open}`);
         return null;
       }
-      return { raw: readFileSync(path, 'utf8').trim(), origin: `${origin} (${path})` };
+      return { raw: readSmallFile(path).trim(), origin: `${origin} (${path})` };
     } catch (error) {
       const missing = (error as NodeJS.ErrnoException).code === 'ENOENT' && isForClients(setting);
       this.#refuse(setting, `${origin}: ${messageOf(error)}`, missing ? 'input_missing' : 'config');

@@ -1,9 +1,9 @@
 // Reads certificates and keys, of the HTTP server and of the connections to Redis, and checks that they belong together.
 // Used by load-config.ts, also for SIGHUP: files that cannot work never reach the server.
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../platform/errors.ts';
+import { readSmallFile } from '../platform/small-file.ts';
 import { openToOthers } from './file-rights.ts';
 import type { SettingReader } from './reader.ts';
 import { nameOf, type Setting, waysToSet } from './settings/setting.ts';
@@ -74,7 +74,7 @@ function readPair(reader: SettingReader, certSetting: PathSetting, keySetting: P
 
 function read(reader: SettingReader, setting: PathSetting, path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    return readSmallFile(path);
   } catch (error) {
     report(reader, setting, messageOf(error));
     return null;

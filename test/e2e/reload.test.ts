@@ -1,5 +1,6 @@
 // SIGHUP on a real daemon: what can change changes at once, what cannot is named, a mistake changes nothing.
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Daemon, Fleet } from '../support/fleet.ts';
@@ -64,4 +65,13 @@ it('keeps all of the present configuration when the new one has a mistake', asyn
   expect(line).toMatchObject({ level: 'error', reason: expect.stringMatching(/lease_ms.*nonsense/s) });
   expect((await ask(SECOND)).status).toBe(200);
   expect((await ask(FIRST)).status).toBe(401);
+});
+
+it('refuses a token file that is a FIFO, and does not wait for a writer', async () => {
+  rmSync(tokensFile);
+  execFileSync('mkfifo', ['-m', '600', tokensFile]);
+  const line = await reload(/^configuration not reloaded/);
+  expect(line).toMatchObject({ reason: expect.stringContaining(`${tokensFile} is a FIFO`) });
+  expect((await ask(SECOND)).status).toBe(200);
+  rmSync(tokensFile);
 });
