@@ -35,7 +35,7 @@ export async function parseSettings(
   knownPaths: readonly string[],
 ): Promise<ConfigFile> {
   // The parser is loaded only when there is a file: most client commands run without one and start faster.
-  const { LineCounter, parseDocument, isMap, isScalar } = await import('yaml');
+  const { LineCounter, parseDocument, isAlias, isMap, isScalar, visit: visitAll } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const values = new Map<string, FileValue>();
@@ -43,6 +43,17 @@ export async function parseSettings(
     field: 'config',
     message: `${path}:${lines.linePos(error.pos[0]).line}: not valid YAML: ${error.message}`,
   }));
+
+  visitAll(document, (_, node) => {
+    const { anchor, range } = (node ?? {}) as { anchor?: string; range?: [number] };
+    if (!isAlias(node) && anchor === undefined) return;
+    const { line } = lines.linePos(range?.[0] ?? 0);
+    problems.push({
+      field: 'config',
+      message: `${path}:${line}: anchors (&) and aliases (*) are not supported`,
+    });
+  });
+  const isUsable = problems.length === 0;
 
   const visit = (node: unknown, prefix: string): void => {
     if (!isMap(node)) {
@@ -64,7 +75,7 @@ export async function parseSettings(
       }
     }
   };
-  if (document.errors.length === 0 && document.contents !== null) visit(document.contents, '');
+  if (isUsable && document.contents !== null) visit(document.contents, '');
   return { values, problems };
 }
 

@@ -349,6 +349,13 @@ describe('problems', () => {
   it.each([
     ['a missing file', undefined, /ENOENT/],
     ['broken YAML', 'listen: [1', /config\.yaml:1: not valid YAML/],
+    [
+      'an alias that leads nowhere',
+      'api:\n  trusted_proxies: *x',
+      /config\.yaml:2: anchors \(&\) and aliases \(\*\) are/,
+    ],
+    ['one in a list', 'webhooks:\n  allow_cidrs: [*any]', /config\.yaml:2: anchors/],
+    ['an anchor', 'time_zone: UTC\nroles: &r api', /config\.yaml:2: anchors/],
     ['a key given twice', 'roles: api\nroles: api', /config\.yaml:\d: not valid YAML/],
     ['a list at the top', '- 1', /the file must hold keys and values/],
     ['a value where a section belongs', 'polling: fast', /polling must hold keys and values/],
