@@ -16,6 +16,7 @@ import { Access, type AccessSettings } from './guard/access.ts';
 import { answerInTime } from './guard/answer-in-time.ts';
 import { limitBodyTime } from './guard/body-time.ts';
 import { ExpensiveReads } from './guard/expensive-reads.ts';
+import { keepForwardedAddresses } from './guard/forwarded.ts';
 import { answerRepeats } from './guard/idempotency.ts';
 import { acceptJson, refuseEncodedBodies } from './guard/json-body.ts';
 import { refuseOtherMethods } from './guard/method-not-allowed.ts';
@@ -160,7 +161,13 @@ function createApp(
 ): FastifyInstance {
   const { trustedProxies, bodyTimeoutMs } = config.bounds;
   const app = fastify({
-    serverFactory: (answer) => refuseTunnels(servers.create(answer), logs.access),
+    serverFactory: (answer) => {
+      const server = servers.create((request, response) => {
+        keepForwardedAddresses(request);
+        answer(request, response);
+      });
+      return refuseTunnels(server, logs.access);
+    },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: requestIdOf,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiUnderTest, type Reply, startApi, tokensOf } from '../../../support/api-under-test.ts';
 import { freshDatabase, freshRedis } from '../../../support/fresh-stores.ts';
+import { waitFor } from '../../../support/processes.ts';
 
 const STATS = '/api/admin/polling-configs';
 const TOKENS = [
@@ -121,6 +122,36 @@ describe('an address that is refused too often', () => {
     expect(new Set(direct.accessLog.map((line) => line.remote_address))).toEqual(new Set(['127.0.0.1']));
     await direct.close();
   });
+});
+
+it('an X-Forwarded-For that is no address counts for the proxy that passed it on', async () => {
+  const own = await startApi({
+    ...stores,
+    tokens: TOKENS,
+    bounds: { trustedProxies: ['127.0.0.1/32', '10.0.0.0/8'] },
+  });
+  const whoFor = async (forwarded: string) => {
+    const headers = { ...OPERATOR?.headers, 'x-forwarded-for': forwarded };
+    const before = own.accessLog.length;
+    expect((await own.call('GET', STATS, { headers })).status).toBe(200);
+    return (await waitFor(async () => own.accessLog[before], { what: 'a line of the access log' }))
+      .remote_address;
+  };
+  for (const junk of [
+    "' OR 1=1; <script>",
+    'unknown',
+    'A'.repeat(4_000),
+    '6.6.6.6:1234',
+    'fe80::1%zone',
+    ',',
+    '',
+  ])
+    expect([junk, await whoFor(junk)]).toEqual([junk, '127.0.0.1']);
+  expect(await whoFor('unknown, 10.0.0.3')).toBe('10.0.0.3');
+  expect(await whoFor('2.2.2.2, unknown, 10.0.0.3')).toBe('10.0.0.3');
+  expect(await whoFor('unknown, 192.0.2.1, 10.0.0.3')).toBe('192.0.2.1');
+  expect(await whoFor('2001:db8::1')).toBe('2001:db8::1');
+  await own.close();
 });
 
 describe('replacing tokens', () => {
