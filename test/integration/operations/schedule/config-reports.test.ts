@@ -2,6 +2,7 @@
 // what makes no sense, and what is told while the live store is away.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../../../src/domain/audit.ts';
+import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
 import type { TaskType } from '../../../../src/domain/task-type.ts';
 import { ConfigOperations } from '../../../../src/operations/schedule/configs.ts';
 import { CardpollError } from '../../../../src/platform/errors.ts';
@@ -27,14 +28,17 @@ beforeEach(async () => {
 });
 
 /** Over rings that are listed otherwise. */
-function configsOver(list: Rings['list'] = () => stores.live.rings.list()): ConfigOperations {
+function configsOver(
+  list: Rings['list'] = () => stores.live.rings.list(),
+  rateLimits: readonly RateLimit[] = [],
+): ConfigOperations {
   const live = { ...stores.live, rings: { ...stores.live.rings, list } };
   return new ConfigOperations({
     records: stores.records,
     live,
     clock,
     audit: stores.operations().audit,
-    rateLimits: [],
+    rateLimits,
     offers: () => true,
   });
 }
@@ -68,6 +72,38 @@ describe('a config', () => {
     });
     expect(await configs.update(ANNA, 1, { name: 'all names' }, null)).toMatchObject(told);
     expect(await configs.remove(ANNA, 1)).toMatchObject({ members: 3 });
+  });
+
+  it('is refused where the gateway does not allow its interval for one card', async () => {
+    const limit = { kind: 'card', interfaces: ['flow'], everySeconds: 900 } as const;
+    const configs = configsOver(undefined, [limit]);
+    const refused = {
+      kind: 'invalid',
+      fields: [
+        {
+          field: 'intervalSeconds',
+          message: expect.stringMatching(/^must be at least 900: .* one poll of a card by flow every 900 s$/),
+        },
+      ],
+    };
+    const often = {
+      name: 'often',
+      taskType: 'carddata',
+      cardCondition: 'verified',
+      intervalSeconds: 899,
+    } as const;
+    const rest = { carrierId: null, priority: 1, status: 1 } as const;
+    await expect(configs.create(ANNA, { ...often, ...rest })).rejects.toMatchObject(refused);
+    await expect(configs.update(ANNA, 2, { intervalSeconds: 60 }, null)).rejects.toMatchObject(refused);
+    expect(await configs.update(ANNA, 2, { intervalSeconds: 900 }, null)).toMatchObject({
+      intervalSeconds: 900,
+    });
+    expect(
+      await configs.update(ANNA, 1, { intervalSeconds: 60 }, null),
+      'by another interface',
+    ).toMatchObject({
+      intervalSeconds: 60,
+    });
   });
 
   it('whose ring lags says how often its cards are really polled', async () => {

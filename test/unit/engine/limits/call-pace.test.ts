@@ -2,6 +2,7 @@
 // live store is the real one of this process, on a clock that the test moves.
 import { beforeEach, expect, it } from 'vitest';
 import type { RateLimit } from '../../../../src/domain/limits/rate-limit.ts';
+import { TASK_TYPES, TASKS } from '../../../../src/domain/task-type.ts';
 import { type CallPace, callPaceOf } from '../../../../src/engine/limits/call-pace.ts';
 import { openEmbeddedLiveStore } from '../../../../src/store/memory/live-store.ts';
 import type { LiveStore } from '../../../../src/store/ports/live/live-store.ts';
@@ -79,6 +80,35 @@ it('a follow-up call waits for its turn, and gives up at its time', async () => 
   await clock.run(10_000);
   expect(await Promise.all([first, second, late])).toEqual([true, true, false]);
   expect(await granted()).toBe(2);
+});
+
+it('makes a stop within a second of its claim while all types want more than is allowed', async () => {
+  const pace = paceOf([LIMIT]);
+  await fill(pace);
+  const polls = { realname: 0, carddata: 0, package: 0 };
+  let ended = false;
+  const types = TASK_TYPES.map(async (taskType) => {
+    while (!ended) {
+      const { calls, waitMs } = await pace.forPolls(taskType, TASKS[taskType].interface, 50);
+      polls[taskType] += calls;
+      await clock.sleep(Math.max(1, waitMs));
+    }
+  });
+  await clock.run(2_000);
+  const longest: number[] = [];
+  const stops = Array.from({ length: 20 }, async (_, i) => {
+    await clock.sleep(500 * i);
+    const claimedAt = clock.monotonic();
+    expect(await pace.followUp('stop', 1_000)).toBe(true);
+    longest.push(clock.monotonic() - claimedAt);
+  });
+  await clock.run(12_000);
+  await Promise.all(stops);
+  ended = true;
+  await clock.run(2_000);
+  await Promise.all(types);
+  expect(Math.max(...longest), 'the next call is its own').toBeLessThanOrEqual(250);
+  expect(Math.min(...Object.values(polls)), 'and polls go on').toBeGreaterThan(0.8 * 40);
 });
 
 it('does not ask for calls that no limit counts', async () => {
