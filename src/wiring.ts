@@ -21,6 +21,7 @@ import { startSimulator } from './gateway/simulator.ts';
 import { tryInterfaces } from './gateway/trial.ts';
 import type { Audit } from './operations/audit.ts';
 import type { Stores } from './operations/doctor/examine.ts';
+import { rateLimitFindings } from './operations/doctor/rate-limits.ts';
 import { type Operations, openOperations } from './operations/operations.ts';
 import { systemClock } from './platform/clock.ts';
 import type { CardpollError } from './platform/errors.ts';
@@ -115,6 +116,7 @@ export async function startDaemon(
   await prepare(stores.records);
   const instruments = new Instruments();
   const operations = buildOperations(config, stores, logs, instruments);
+  if (link === null || link.number === 0) await warnOfRateLimits(config, stores.records, logs.worker);
   digest = await startDigest(operations.audit, logs.worker, teardown);
   const conditions = () => operations.stats.conditions();
   const parts = { ...stores, audit: operations.audit, conditions, digest, meter: instruments };
@@ -136,6 +138,19 @@ export async function startDaemon(
   await engine.start();
   overseer?.watch(() => conditionOf(engine));
   teardown.add(() => overseer?.stopping(endsWithinMs(config)));
+}
+
+/** Says at the start what doctor says: which polling configs the rate limits of the gateway do not allow. */
+async function warnOfRateLimits({ gateway }: DaemonConfig, records: RecordStore, log: Logger): Promise<void> {
+  const reading = rateLimitFindings(records, gateway.rateLimits, offersOf(gateway));
+  const findings = await reading.catch((error: unknown) => {
+    new ErrorReporter(log, systemClock).for('rate-limits')(error, 0);
+    return [];
+  });
+  for (const { status, detail, command } of findings) {
+    if (status === 'warning')
+      log.warn({ reason: detail, command }, 'the rate limits do not allow the polling configs');
+  }
 }
 
 /** Maximum duration of a shutdown, in milliseconds. */

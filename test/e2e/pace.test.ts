@@ -23,3 +23,20 @@ it('makes as many calls as are allowed, never more, and starves no type', async 
   for (const name of POLLED)
     expect(record.of(name), name).toBeGreaterThan((0.8 * record.total) / POLLED.length);
 });
+
+it('says at the start, of the limits and of the capacity that the rate limit is what is short', async () => {
+  const { fleet } = paced;
+  const said = (await fleet.logged('the rate limits do not allow the polling configs')).map(
+    ({ reason }) => reason,
+  );
+  expect(said).toContainEqual(
+    expect.stringMatching(
+      /^realname: 3\.\d+ calls a second \(of 10\) allow 600 cards every .*; configured: 5 s$/,
+    ),
+  );
+  const limits = JSON.parse((await fleet.cli('concurrency', 'list', '-o', 'json')).stdout);
+  expect(limits.items.map(({ reason }: { reason: string }) => reason)).toContain(
+    'calls wait for the rate limit of 10 a second',
+  );
+  expect((await fleet.cli('stats')).stdout).toContain('by the rate limits');
+});

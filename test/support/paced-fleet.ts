@@ -53,9 +53,10 @@ export class PacedFleet {
     });
     const paced = new PacedFleet(fleet, gateway, pulse, allowed);
     arrived = (name, from, to) => paced.record.add(name, 1, from, to);
-    for (let i = 0; i < DAEMONS; i += 1) await fleet.startDaemon();
+    await fleet.startDaemon();
     await fleet.setIntervals(INTERVAL_SECONDS);
     await fleet.importCards(CARDS);
+    for (let i = 1; i < DAEMONS; i += 1) await fleet.startDaemon();
     await paced.polling();
     return paced;
   }

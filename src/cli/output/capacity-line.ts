@@ -5,6 +5,7 @@ import type { TaskType } from '../../domain/task-type.ts';
 interface Capacity {
   readonly demand_per_second: number;
   readonly capacity_per_second: number | null;
+  readonly bound_by: 'concurrency' | 'rate_limits' | null;
   readonly headroom_percent: number | null;
   readonly drain_seconds: number | null;
   readonly held_by: string | null;
@@ -47,7 +48,8 @@ function typeFact({ task_type, capacity }: Measured['tasks'][number], { count }:
   if (heldBy !== null) return `${demand}, held: ${heldBy}`;
   if (capacity_per_second === null || free === null) return `${demand}, capacity not known yet`;
   const room = free < 0 ? `${Math.ceil(-free)} % too much` : `${Math.floor(free)} % free`;
-  return `${demand} of ${count(capacity_per_second)}/s (${room})`;
+  const by = capacity.bound_by === 'rate_limits' ? ' by the rate limits' : '';
+  return `${demand} of ${count(capacity_per_second)}/s${by} (${room})`;
 }
 
 function backlogFact({ drain_seconds, held_by, advice }: Measured['capacity'], { seconds }: Numbers): string {

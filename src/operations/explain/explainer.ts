@@ -18,6 +18,7 @@ import type { CardOperations } from '../cards/cards.ts';
 import { gatewayReportOf } from '../health/gateway-report.ts';
 import type { InterfaceReport } from '../health/health-report.ts';
 import type { PauseReport } from '../limits/limits-report.ts';
+import { awaitedWords } from '../limits/pace-share.ts';
 import type { PauseOperations } from '../limits/pauses.ts';
 import { InitReporter } from '../schedule/init-report.ts';
 import type { InitReport } from '../schedule/schedule-report.ts';
@@ -139,7 +140,7 @@ export class Explainer {
       breakers: holdingAll(taskType, polling),
       leastIntervalSeconds: leastIntervalSeconds(this.deps.rateLimits, TASKS[taskType].interface),
       isTriggered: entries.length > 0,
-      waitsForPerSecond: strictestAwaited(surroundings.paces, taskType),
+      paceWords: awaitedWords(surroundings.paces, taskType),
       workers: polling.length,
       init: surroundings.init,
       lastFailure: noted === null ? null : failureOf(noted),
@@ -160,12 +161,6 @@ export class Explainer {
 
 function failureOf({ atMs, reason, message, durationMs, failuresInARow }: NotedFailure) {
   return { at: new Date(atMs), reason, message, durationMs, attempts: failuresInARow };
-}
-
-/** @returns calls a second; null when polls of the type wait for no rate limit. */
-function strictestAwaited(paces: readonly PaceState[], taskType: TaskType): number | null {
-  const awaited = paces.filter(({ waiting }) => waiting.includes(taskType)).map(({ perSecond }) => perSecond);
-  return awaited.length === 0 ? null : Math.min(...awaited);
 }
 
 /** Breakers that are open on every polling instance: while one instance has it closed, the card may be polled there. */

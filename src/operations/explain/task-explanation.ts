@@ -4,7 +4,6 @@
 import type { CardMembership } from '../../domain/cards/card.ts';
 import { notOfferedWords, type Offers } from '../../domain/gateway/offer.ts';
 import { carrierWords, outlyingCarriersOf } from '../../domain/results/failing-carriers.ts';
-import { rounded } from '../../domain/rounded.ts';
 import { nextDueAt, stepOf, stepsOf } from '../../domain/schedule/phase.ts';
 import type { PollingConfig } from '../../domain/schedule/polling-config.ts';
 import { TASKS, type TaskType } from '../../domain/task-type.ts';
@@ -43,8 +42,8 @@ export interface TaskFacts {
   readonly leastIntervalSeconds: number;
   /** A manual trigger waits for a poll of the card. */
   readonly isTriggered: boolean;
-  /** Calls a second that the rate limit allows for which polls of the type wait; null while none waits. */
-  readonly waitsForPerSecond: number | null;
+  /** Which rate limit polls of the type wait for; null while they wait for none. */
+  readonly paceWords: string | null;
   /** Live instances that poll. */
   readonly workers: number;
   readonly init: InitReport;
@@ -246,17 +245,14 @@ function onSchedule(facts: TaskFacts): Verdict {
   const since = late === 0 ? 'is due now' : `is overdue ${spanWords(late)}`;
   const wait = { cardsBefore, seconds };
   if (cardsBefore === 0) return { state: 'due', text: `${since} and next`, command: null, wait };
-  const paced =
-    facts.waitsForPerSecond === null
-      ? ''
-      : `, and calls wait for the rate limit of ${rounded(facts.waitsForPerSecond)} a second`;
+  const paced = facts.paceWords === null ? '' : `, and ${facts.paceWords}`;
   const before = `${countWords(cardsBefore, 'card is', 'cards are')} before it${paced}`;
   if (seconds === null) {
     const text = `${since}: ${before}, but none was polled for 10 s`;
     return { state: 'due', text, command: 'cardpoll doctor', wait };
   }
   const text = `${since}: ${before}, about ${spanWords(Math.max(1, seconds))}`;
-  const advice = facts.waitsForPerSecond === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
+  const advice = facts.paceWords === null ? 'cardpoll concurrency advise' : 'cardpoll configs';
   return { state: 'due', text, command: seconds > 1 ? advice : null, wait };
 }
 

@@ -48,11 +48,13 @@ export function capacityOf(inputs: CapacityInputs): Capacity {
   const { demandPerSecond: demand, owedCards, callMs, heldBy } = inputs;
   if (callMs === null || heldBy !== null) return unknownCapacity(inputs);
   const allowed = inputs.allowedPerSecond ?? Number.POSITIVE_INFINITY;
-  const capacity = Math.min(perSecond(inputs.effectiveConcurrency, callMs), allowed);
+  const byConcurrency = perSecond(inputs.effectiveConcurrency, callMs);
+  const capacity = Math.min(byConcurrency, allowed);
   const drains = capacity > demand || owedCards === 0;
   return {
     demandPerSecond: demand,
     capacityPerSecond: capacity,
+    boundBy: allowed < byConcurrency ? 'rate_limits' : 'concurrency',
     headroomPercent: (100 * (capacity - demand)) / capacity,
     drainSeconds: drains ? drainSecondsOf(owedCards, demand, capacity) : null,
     heldBy: null,
@@ -65,6 +67,7 @@ function unknownCapacity({ demandPerSecond, owedCards, heldBy }: CapacityInputs)
   return {
     demandPerSecond,
     capacityPerSecond: null,
+    boundBy: null,
     headroomPercent: null,
     drainSeconds,
     heldBy,
@@ -102,6 +105,7 @@ export function fleetCapacityOf(types: readonly TypeCapacity[]): FleetSum {
   return {
     demandPerSecond: sum(capacities.map(({ demandPerSecond }) => demandPerSecond)),
     capacityPerSecond: isKnown ? sum(measured) : null,
+    boundBy: fullest?.capacity.boundBy ?? null,
     headroomPercent: fullest?.capacity.headroomPercent ?? null,
     headroomTaskType: fullest?.taskType ?? null,
     drainSeconds: drains.includes(null) ? null : Math.max(0, ...drains.map(Number)),

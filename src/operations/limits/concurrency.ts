@@ -5,12 +5,14 @@ import { type CurvePoint, kneeOf } from '../../domain/limits/concurrency-curve.t
 import { MAX_CONCURRENCY_BOUNDS } from '../../domain/limits/max-concurrency.ts';
 import { askPerTaskType, TASK_TYPES, type TaskType } from '../../domain/task-type.ts';
 import type { LiveStore } from '../../store/ports/live/live-store.ts';
+import type { PaceState } from '../../store/ports/live/pace.ts';
 import type { QueueCounts } from '../../store/ports/live/work-queue.ts';
 import type { RecordStore } from '../../store/ports/records/record-store.ts';
 import type { Audit } from '../audit.ts';
 import { requireWithin } from '../bounds.ts';
 import { type ExpectedVersion, requireVersion, versionOf } from '../version.ts';
 import type { ConcurrencyLimit, MeasuredLevel, SlotReset } from './limits-report.ts';
+import { awaitedWords } from './pace-share.ts';
 
 /** Counts of one task type with the limit in force filled in. */
 export interface LimitedCounts extends QueueCounts {
@@ -26,13 +28,13 @@ export class ConcurrencyOperations {
   ) {}
 
   async list(): Promise<ConcurrencyLimit[]> {
-    const counts = await this.counts();
-    return Promise.all(counts.map((one) => this.#limitOf(one)));
+    const [counts, paces] = await Promise.all([this.counts(), this.live.pace.states()]);
+    return Promise.all(counts.map((one) => this.#limitOf(one, paces)));
   }
 
   async show(taskType: TaskType): Promise<ConcurrencyLimit> {
     const [counts] = (await this.counts()).filter((one) => one.taskType === taskType);
-    return this.#limitOf(counts as LimitedCounts);
+    return this.#limitOf(counts as LimitedCounts, await this.live.pace.states());
   }
 
   /**
@@ -59,12 +61,14 @@ export class ConcurrencyOperations {
       });
     });
     await this.live.work.setMaxConcurrency(taskType, maxConcurrency);
-    return this.#limitOf({ ...(await this.live.work.counts(taskType)), taskType, maxConcurrency });
+    const counts = await this.live.work.counts(taskType);
+    return this.#limitOf({ ...counts, taskType, maxConcurrency }, await this.live.pace.states());
   }
 
-  async #limitOf(counts: LimitedCounts): Promise<ConcurrencyLimit> {
+  async #limitOf(counts: LimitedCounts, paces: readonly PaceState[]): Promise<ConcurrencyLimit> {
     const { taskType, maxConcurrency, effectiveConcurrency, inFlight } = counts;
     const record = await this.live.work.limitRecord(taskType);
+    const paceWords = awaitedWords(paces, taskType);
     const curve = record?.curve ?? [];
     const knee = kneeOf(curve);
     return {
@@ -72,7 +76,7 @@ export class ConcurrencyOperations {
       maxConcurrency,
       current: inFlight,
       effectiveConcurrency,
-      reason: effectiveConcurrency < maxConcurrency ? (record?.reason ?? null) : null,
+      reason: effectiveConcurrency < maxConcurrency ? (record?.reason ?? paceWords) : paceWords,
       curve: curve.map(levelOf),
       knee: knee === null ? null : levelOf(knee),
     };

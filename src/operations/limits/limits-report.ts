@@ -19,7 +19,10 @@ export const concurrencyLimit = z
     effectiveConcurrency: z
       .int()
       .describe('The limit in force: max_concurrency, or less while the leader has lowered it'),
-    reason: z.string().nullable().describe('Why it is less; null while it is not'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why it is less, or which rate limit polls wait for; null while neither is so'),
     curve: z
       .array(measuredLevel)
       .describe('What was measured at the limits the type worked at, by concurrency'),
@@ -43,6 +46,10 @@ export const capacity = z.object({
     .number()
     .nullable()
     .describe('null while no poll of the last five minutes succeeded, and while polling is held back'),
+  boundBy: z
+    .enum(['concurrency', 'rate_limits'])
+    .nullable()
+    .describe('What the capacity is the capacity of; null while it is not known'),
   headroomPercent: z
     .number()
     .nullable()

@@ -3,7 +3,7 @@
 // Types that want less than their equal share leave the rest to the others, as the live store grants calls.
 import { rounded } from '../../domain/rounded.ts';
 import { TASK_TYPES, TASKS, type TaskType } from '../../domain/task-type.ts';
-import type { PaceLimit } from '../../store/ports/live/pace.ts';
+import type { PaceLimit, PaceState } from '../../store/ports/live/pace.ts';
 import { countWords, spanWords } from '../span-words.ts';
 
 interface PaceShare {
@@ -54,6 +54,15 @@ export function paceShortWords(share: PaceShare, demandPerSecond: number, interv
   const cards = countWords(Math.round(demandPerSecond * intervalSeconds), 'card');
   const every = spanWords((intervalSeconds * demandPerSecond) / perSecond);
   return `${rounded(perSecond)} calls a second${part} allow ${cards} every ${every}; configured: ${spanWords(intervalSeconds)}`;
+}
+
+/** `calls wait for the rate limit of 50 a second`; null while polls of the type wait for none. */
+export function awaitedWords(states: readonly PaceState[], taskType: TaskType): string | null {
+  const awaited = states
+    .filter(({ waiting }) => waiting.includes(taskType))
+    .map(({ perSecond }) => perSecond);
+  if (awaited.length === 0) return null;
+  return `calls wait for the rate limit of ${rounded(Math.min(...awaited))} a second`;
 }
 
 /** What one more participant without end gets of `total` next to the others. */

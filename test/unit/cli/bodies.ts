@@ -11,6 +11,7 @@ import { perTaskType, type TaskType } from '../../../src/domain/task-type.ts';
 const CAPACITY = {
   demand_per_second: 277.78,
   capacity_per_second: 833.33,
+  bound_by: 'concurrency' as const,
   headroom_percent: 66.67,
   drain_seconds: 30,
   held_by: null,

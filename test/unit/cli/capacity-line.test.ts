@@ -7,6 +7,7 @@ const NUMBERS = { count: String, seconds: (value: number) => `${value}s` };
 const FREE = {
   demand_per_second: 10,
   capacity_per_second: 1_000,
+  bound_by: 'concurrency' as const,
   headroom_percent: 99,
   drain_seconds: 0,
   held_by: null,
@@ -14,6 +15,7 @@ const FREE = {
 const TOO_MUCH = {
   demand_per_second: 100,
   capacity_per_second: 35,
+  bound_by: 'concurrency' as const,
   headroom_percent: -185.7,
   drain_seconds: null,
   held_by: null,
@@ -42,10 +44,23 @@ it('shows an overloaded task type by its own numbers', () => {
   );
 });
 
+it('says that the rate limits are what is short', () => {
+  const paced = { ...TOO_MUCH, bound_by: 'rate_limits' as const };
+  const capacity = {
+    ...paced,
+    headroom_task_type: 'realname' as const,
+    advice: 'poll realname 3.2 times less often',
+  };
+  expect(capacityLine({ tasks: tasksOf(paced, FREE), capacity }, NUMBERS)).toBe(
+    'realname 100/s of 35/s by the rate limits (186 % too much), backlog gone: never, poll realname 3.2 times less often',
+  );
+});
+
 it('promises nothing while the gateway is dead', () => {
   const held = {
     ...TOO_MUCH,
     capacity_per_second: null,
+    bound_by: null,
     headroom_percent: null,
     held_by: 'the gateway is dead',
   };

@@ -43,8 +43,10 @@ function verdictOn(max: number, recommended: Advice['recommended']): Advice['ver
 
 function explain(limit: ConcurrencyBody | undefined): string {
   const parts = limit === undefined ? [] : [measured(limit)];
-  if (typeof limit?.reason === 'string')
-    parts.push(`reduced to ${limit.effective_concurrency}: ${limit.reason}`);
+  if (typeof limit?.reason === 'string') {
+    const { effective_concurrency: inForce, max_concurrency: max, reason } = limit;
+    parts.push(inForce < max ? `reduced to ${inForce}: ${reason}` : reason);
+  }
   return parts.join('; ');
 }
 

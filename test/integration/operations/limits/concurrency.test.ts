@@ -68,6 +68,14 @@ it('where less is in force it says why, and what was measured', async () => {
   expect(await concurrency.show('carddata'), 'before the leader said why').toMatchObject({ reason: null });
 });
 
+it('where polls wait for a rate limit it says for which', async () => {
+  const limits = [{ id: 'flow/second', interfaces: ['flow'], perSecond: 2, burst: 2 }] as const;
+  await stores.live.pace.take({ participant: 'carddata', interfaceName: 'flow', calls: 50, limits });
+  const [, carddata, onPackages] = await concurrency.list();
+  expect(carddata?.reason).toBe('calls wait for the rate limit of 2 a second');
+  expect(onPackages?.reason).toBeNull();
+});
+
 it('what is configured stands in where the live store knows no limit', async () => {
   await concurrency.set(ANNA, 'package', 33, null);
   const empty = await openOperatedStores({ databaseOf: stores });

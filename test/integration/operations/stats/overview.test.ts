@@ -94,6 +94,7 @@ describe('a fleet', () => {
       capacity: {
         demandPerSecond: 0,
         capacityPerSecond: null,
+        boundBy: null,
         headroomPercent: null,
         drainSeconds: 0,
         heldBy: null,
@@ -366,6 +367,7 @@ describe('the capacity of the fleet', () => {
     expect((await stats.overview()).capacity).toEqual({
       demandPerSecond: 0.3,
       capacityPerSecond: 0.13,
+      boundBy: 'concurrency',
       headroomPercent: -200,
       headroomTaskType: 'package',
       drainSeconds: 0,
@@ -382,6 +384,7 @@ describe('the capacity of the fleet', () => {
     const { capacity, tasks } = await stats.overview();
     expect(capacity).toMatchObject({
       capacityPerSecond: null,
+      boundBy: null,
       headroomPercent: null,
       heldBy: 'the gateway is dead',
       advice: null,
@@ -395,6 +398,7 @@ describe('the capacity of the fleet', () => {
     expect(capacity).toMatchObject({
       demandPerSecond: 0.05,
       capacityPerSecond: 0.1,
+      boundBy: 'concurrency',
       headroomPercent: 50,
       advice: null,
     });

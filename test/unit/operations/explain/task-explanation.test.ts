@@ -116,7 +116,7 @@ function explain(over: Partial<TaskFacts> = {}) {
     breakers: [],
     leastIntervalSeconds: 0,
     isTriggered: false,
-    waitsForPerSecond: null,
+    paceWords: null,
     workers: 1,
     init: LOADED,
     lastFailure: null,
@@ -371,7 +371,7 @@ it('says until when a manual trigger waits that comes too early', () => {
 it('says that calls wait for a rate limit', () => {
   const { text, command } = explain({
     place: place({ queued: { dueAtMs: NOW - 60_000, before: 5_000 } }),
-    waitsForPerSecond: 50,
+    paceWords: 'calls wait for the rate limit of 50 a second',
   });
   expect(text).toContain(
     '5,000 cards are before it, and calls wait for the rate limit of 50 a second, about',

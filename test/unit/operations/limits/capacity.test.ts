@@ -24,6 +24,7 @@ describe('capacity of a task type', () => {
     expect(capacityOf(IDLE)).toEqual({
       demandPerSecond: 500,
       capacityPerSecond: 1_000,
+      boundBy: 'concurrency',
       headroomPercent: 50,
       drainSeconds: 0,
       heldBy: null,
@@ -64,6 +65,7 @@ describe('capacity of a task type', () => {
   it('knows nothing without a measured call', () => {
     expect(capacityOf({ ...IDLE, callMs: null, owedCards: 5 })).toMatchObject({
       capacityPerSecond: null,
+      boundBy: null,
       headroomPercent: null,
       drainSeconds: null,
     });
@@ -74,6 +76,7 @@ describe('capacity of a task type', () => {
     expect(capacityOf({ ...IDLE, owedCards: 30_000, heldBy: 'polling is paused' })).toEqual({
       demandPerSecond: 500,
       capacityPerSecond: null,
+      boundBy: null,
       headroomPercent: null,
       drainSeconds: null,
       heldBy: 'polling is paused',
@@ -109,6 +112,7 @@ describe('capacity of the fleet', () => {
     );
     expect(fleetCapacityOf(fleetOf(good, held('polling is paused')))).toMatchObject({
       capacityPerSecond: null,
+      boundBy: null,
       headroomPercent: null,
       headroomTaskType: null,
     });
@@ -121,6 +125,7 @@ describe('capacity of the fleet', () => {
     expect(fleetCapacityOf(fleetOf(good, late))).toMatchObject({
       demandPerSecond: 1_000,
       capacityPerSecond: 2_000,
+      boundBy: 'concurrency',
       drainSeconds: 60,
     });
     expect(fleetCapacityOf(fleetOf(good, never))).toMatchObject({
@@ -134,6 +139,7 @@ describe('capacity of the fleet', () => {
     const unknown = capacityOf({ ...IDLE, callMs: null });
     expect(fleetCapacityOf(fleetOf(unknown))).toMatchObject({
       capacityPerSecond: null,
+      boundBy: null,
       headroomPercent: null,
     });
   });

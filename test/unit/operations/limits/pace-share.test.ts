@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { capacityOf } from '../../../../src/operations/limits/capacity.ts';
-import { paceShareOf, paceShortWords } from '../../../../src/operations/limits/pace-share.ts';
+import { awaitedWords, paceShareOf, paceShortWords } from '../../../../src/operations/limits/pace-share.ts';
 import type { PaceLimit } from '../../../../src/store/ports/live/pace.ts';
 
 const ALL: PaceLimit = { id: 'all/second', interfaces: null, perSecond: 60, burst: 24 };
@@ -25,6 +25,14 @@ it('is that of the limit that leaves least, among those that count the type', ()
   expect(paceShareOf('realname', [FLOW], demand)).toBeNull();
 });
 
+it('is what polls wait for, if a limit says so', () => {
+  const state = { ...ALL, granted: 9, waiting: ['realname', 'carddata', 'follow_up'] } as const;
+  const flow = { ...FLOW, granted: 9, waiting: ['carddata'] } as const;
+  expect(awaitedWords([state, flow], 'realname')).toBe('calls wait for the rate limit of 60 a second');
+  expect(awaitedWords([state, flow], 'carddata')).toBe('calls wait for the rate limit of 5 a second');
+  expect(awaitedWords([state, flow], 'package')).toBeNull();
+});
+
 it('is said in cards and intervals', () => {
   const words = paceShortWords({ perSecond: 200, ofPerSecond: 200 }, 10_000_000 / 1_800, 1_800);
   expect(words).toBe('200 calls a second allow 10,000,000 cards every 14 h; configured: 30 min');
@@ -44,6 +52,7 @@ it('bounds the capacity, and then no higher limit is advised', () => {
   const limits = { maxConcurrency: 2, effectiveConcurrency: 2 };
   expect(capacityOf({ ...busy, ...limits, allowedPerSecond: 10 })).toMatchObject({
     capacityPerSecond: 10,
+    boundBy: 'rate_limits',
     drainSeconds: null,
     remedy: { raiseTo: null, intervalFactor: 5.5 },
   });

@@ -181,7 +181,12 @@ describe('taskStatsOf', () => {
     const busy = queueOf([ring({ members: 6_400, cursor: 58 })]);
     expect(busy).toMatchObject({ demandPerSecond: 100, scheduleLagSeconds: 42, overdueCards: 4_200 });
     const { capacity, healthReasons } = taskStatsOf(busy, reading(10, 0, 1_000), FREE);
-    expect(capacity).toMatchObject({ capacityPerSecond: 70, headroomPercent: -42.86, drainSeconds: null });
+    expect(capacity).toMatchObject({
+      capacityPerSecond: 70,
+      boundBy: 'concurrency',
+      headroomPercent: -42.86,
+      drainSeconds: null,
+    });
     expect(healthReasons).toContainEqual(
       expect.objectContaining({ code: 'overloaded', command: 'cardpoll concurrency set carddata 11' }),
     );
