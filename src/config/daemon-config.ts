@@ -4,6 +4,7 @@ import type { DataUnit } from '../domain/gateway/data-unit.ts';
 import type { Offers } from '../domain/gateway/offer.ts';
 import type { GatewayMethod, InterfaceName } from '../domain/gateway-interface.ts';
 import type { RateLimit } from '../domain/limits/rate-limit.ts';
+import type { LoadedModule } from './load-module.ts';
 import type { BatchRule, Code, JsonTemplate, SuccessRule } from './profile-kinds.ts';
 import type { ALERTS, WEBHOOKS } from './settings/alert-settings.ts';
 import type { ACCESS, API } from './settings/api-settings.ts';
@@ -52,6 +53,8 @@ export interface GatewayConfig extends Values<typeof GATEWAY> {
   /** null: the HTTP status alone says whether a call succeeded. */
   readonly success: SuccessRule | null;
   readonly errors: ErrorRules;
+  /** Code of the operator's own; null: none. */
+  readonly module: LoadedModule | null;
   readonly stoppedStatuses: readonly string[];
   /** null: the gateway does not offer the interface. */
   readonly interfaces: Readonly<Record<InterfaceName, GatewayInterface | null>>;

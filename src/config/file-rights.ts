@@ -1,9 +1,12 @@
-// Checks the permissions of the files that hold configuration. Used by reader.ts.
+// Checks the permissions of the files that hold configuration. Used by reader.ts,
+// profile.ts and load-module.ts.
 import { statSync } from 'node:fs';
 import type { ConfigFile } from './config-file.ts';
 
 const OTHERS_MAY_READ = 0o004;
 const OTHERS_MAY_WRITE = 0o002;
+/** In such a directory users can replace only files of their own. */
+const STICKY = 0o1000;
 /** `scheme://user:password@host` */
 const PASSWORD_IN_URL = /^[a-z+-]+:\/\/[^/@]*:[^/@]+@/i;
 
@@ -20,6 +23,13 @@ export function badConfigRights(path: string, { values }: ConfigFile): string | 
   );
   if (!holdsPassword || openToOthers(path) === null) return null;
   return `every user can read ${path}, which holds a password; run chmod 600 ${path}`;
+}
+
+/** Code must not come from a file or a directory that every user can change. @returns a message, or null. */
+export function changeableByOthers(path: string): string | null {
+  const rights = mode(path);
+  const isOpen = (rights & OTHERS_MAY_WRITE) !== 0 && (rights & STICKY) === 0;
+  return isOpen ? `every user can write ${path}; run chmod o-w ${path}` : null;
 }
 
 function mode(path: string): number {

@@ -80,8 +80,13 @@ function checkTokenUrl(reader: SettingReader, { auth: { tokenUrl } }: Pick<Gatew
 }
 
 /** @returns whether the interface can be called. */
-export function checkInterface(reader: SettingReader, name: InterfaceName, given: InterfaceValues): boolean {
-  const problems = [...requestProblems(given), ...readingProblems(name, given)];
+export function checkInterface(
+  reader: SettingReader,
+  name: InterfaceName,
+  given: InterfaceValues,
+  moduleReads: boolean,
+): boolean {
+  const problems = [...requestProblems(given), ...readingProblems(name, given, moduleReads)];
   const where = `gateway.interfaces.${name}`;
   for (const problem of problems) reader.report({ field: where, message: `${where}: ${problem}` });
   return problems.length === 0;
@@ -109,7 +114,11 @@ function requestProblems({ path, method, query, headers, body, form, batch }: In
   ].filter((problem) => problem !== false);
 }
 
-function readingProblems(name: InterfaceName, { value, field, remaining, total }: InterfaceValues): string[] {
+function readingProblems(
+  name: InterfaceName,
+  { value, field, remaining, total }: InterfaceValues,
+  moduleReads: boolean,
+): string[] {
   const { answer } = INTERFACES[name];
   if (answer === null) return [];
   const hasValue = (value ?? field) !== null;
@@ -118,6 +127,7 @@ function readingProblems(name: InterfaceName, { value, field, remaining, total }
   return [
     !hasValue &&
       !hasRemainder &&
+      !moduleReads &&
       `value is missing${volume}: where the answer has it, such as data.${answer.field}`,
     hasValue && hasRemainder && 'has both value and remaining: keep value, or remaining with total',
     hasRemainder &&

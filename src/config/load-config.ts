@@ -14,6 +14,7 @@ import type {
   StoresConfig,
 } from './daemon-config.ts';
 import { readGateway } from './load-gateway.ts';
+import { readModule } from './load-module.ts';
 import { type ConfigInputs, SettingReader } from './reader.ts';
 import { checkDaemonRules, checkGatewayUrl, checkStoreRules } from './rules.ts';
 import { LOG_SEARCH, type SignSettings } from './settings/log-search-settings.ts';
@@ -30,7 +31,7 @@ export async function loadDaemonConfig(inputs: ConfigInputs): Promise<DaemonConf
     stores: readStores(reader, inputs.env),
     tls: readTlsFiles(reader),
     api: reader.readAll(SETTINGS.api),
-    gateway: readGateway(reader),
+    gateway: readGateway(reader, await readModule(reader)),
     polling: reader.readAll(SETTINGS.polling),
     usage: reader.readAll(SETTINGS.usage),
     alerts: reader.readAll(SETTINGS.alerts),
@@ -48,7 +49,10 @@ export async function loadGatewayConfig(
   inputs: ConfigInputs,
 ): Promise<Pick<DaemonConfig, 'gateway' | 'timeZone'>> {
   const reader = await SettingReader.openWithProfile(inputs);
-  const config = { gateway: readGateway(reader), timeZone: reader.read(SETTINGS.instance.timeZone) };
+  const config = {
+    gateway: readGateway(reader, await readModule(reader)),
+    timeZone: reader.read(SETTINGS.instance.timeZone),
+  };
   checkGatewayUrl(reader);
   reader.finish();
   return deepFreeze(config);
@@ -57,7 +61,12 @@ export async function loadGatewayConfig(
 /** What a simulated gateway speaks. It checks the credentials that are configured; none need to be. */
 export async function loadSimulatedGateway(inputs: ConfigInputs): Promise<GatewayConfig> {
   const reader = await SettingReader.openWithProfile(inputs);
-  const config = readGateway(reader, { needsCredentials: false });
+  if (reader.read(SETTINGS.answers.module) !== null) {
+    const message =
+      'gateway.module: only the module knows what it signs and reads, so it cannot be simulated';
+    reader.report({ field: 'gateway.module', message });
+  }
+  const config = readGateway(reader, null, { needsCredentials: false });
   reader.finish();
   return deepFreeze(config);
 }

@@ -3,6 +3,7 @@
 import { INTERFACES, type InterfaceName, perInterface } from '../domain/gateway-interface.ts';
 import type { ErrorRules, GatewayConfig, GatewayInterface, Reading } from './daemon-config.ts';
 import { checkCredentials, checkInterface, checkProfile } from './gateway-rules.ts';
+import type { LoadedModule } from './load-module.ts';
 import type { Code } from './profile-kinds.ts';
 import { allRateLimits } from './rate-limits.ts';
 import type { SettingReader } from './reader.ts';
@@ -13,6 +14,7 @@ import { SETTINGS } from './settings/settings.ts';
 /** @param needsCredentials whether the credentials that the profile asks for must be there. */
 export function readGateway(
   reader: SettingReader,
+  module: LoadedModule | null,
   { needsCredentials } = { needsCredentials: true },
 ): GatewayConfig {
   const values = reader.readAll(SETTINGS.gateway);
@@ -24,9 +26,10 @@ export function readGateway(
     url: values.url ?? '',
     auth: reader.readAll(SETTINGS.auth),
     success: codeRule,
+    module,
     errors: errorsOf(reader, codeRule?.path ?? null),
     stoppedStatuses: stoppedStatuses ?? [],
-    interfaces: perInterface((name) => readInterface(reader, name)),
+    interfaces: perInterface((name) => readInterface(reader, name, (module?.read ?? null) !== null)),
     rateLimits: allRateLimits(reader.readAll(SETTINGS.pace)),
   };
   checkCredentials(reader, config, needsCredentials);
@@ -46,8 +49,12 @@ function errorsOf(reader: SettingReader, successPath: string | null): ErrorRules
   };
 }
 
-/** @returns null when the interface is not offered, or cannot be read: that is reported. */
-function readInterface(reader: SettingReader, name: InterfaceName): GatewayInterface | null {
+/** @param moduleReads whether a module may read the value. @returns null when the interface is not offered, or cannot be read: that is reported. */
+function readInterface(
+  reader: SettingReader,
+  name: InterfaceName,
+  moduleReads: boolean,
+): GatewayInterface | null {
   const settings = Object.entries(INTERFACE_SETTINGS[name]) as Array<[string, Setting<unknown> | null]>;
   const read = settings.map(([key, setting]) => [key, setting === null ? null : reader.read(setting)]);
   const given = Object.fromEntries(read) as InterfaceValues;
@@ -55,7 +62,7 @@ function readInterface(reader: SettingReader, name: InterfaceName): GatewayInter
   const isSaid = Object.values(given).some((value) => value !== null);
   if (unusable || !isSaid || given.enabled === false) return null;
   const values = isShortForm(reader, name, given) ? inFull(name, given) : given;
-  return checkInterface(reader, name, values) ? complete(name, values) : null;
+  return checkInterface(reader, name, values, moduleReads) ? complete(name, values) : null;
 }
 
 /**
@@ -106,7 +113,8 @@ function readingOf(name: InterfaceName, given: InterfaceValues): Reading | null 
   const unit = given.unit ?? 'MB';
   if (answer === null) return null;
   if (remaining !== null && total !== null) return { kind: 'remainder', remaining, total, unit };
-  const value = field === null ? (given.value ?? '') : `data.${field}`;
+  const value = field === null ? given.value : `data.${field}`;
+  if (value === null) return null;
   switch (answer.kind) {
     case 'verified':
       return { kind: 'verified', value, trueValues: trueValues ?? [true] };

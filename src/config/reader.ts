@@ -1,7 +1,7 @@
 // Finds the value of each setting: flag > environment > config file > profile of the gateway > default. Collects every problem instead of
 // stopping at the first; `finish` throws them together.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CardpollError, type ErrorKind, type FieldProblem, messageOf } from '../platform/errors.ts';
 import { readSmallFile } from '../platform/small-file.ts';
 import { type ConfigFile, NO_FILE, readConfigFile } from './config-file.ts';
@@ -33,6 +33,7 @@ export class SettingReader {
   readonly #kinds = new Map<FieldProblem, ErrorKind>();
   readonly #unusable = new Set<Setting<unknown>>();
   #profile: ConfigFile['values'] = NO_FILE.values;
+  #profileDirectory = directoryOf(null);
 
   private constructor(
     private readonly inputs: ConfigInputs,
@@ -55,11 +56,10 @@ export class SettingReader {
   static async openWithProfile(inputs: ConfigInputs): Promise<SettingReader> {
     const reader = await SettingReader.open(inputs);
     const setting = SETTINGS.gateway.profile;
-    const profile = await readProfile(
-      reader.read(setting),
-      reader.#isFromConfigFile(setting) ? reader.#configDirectory() : directoryOf(null),
-      KEYS,
-    );
+    const name = reader.read(setting);
+    const directory = reader.directoryFor(setting);
+    const profile = await readProfile(name, directory, KEYS);
+    reader.#profileDirectory = dirname(resolve(directory, name));
     reader.#profile = underConfigFile(profile, reader.file);
     reader.#problems.push(...profile.problems);
     return reader;
@@ -100,10 +100,13 @@ export class SettingReader {
     return setting.yaml !== null && this.file.values.has(setting.yaml);
   }
 
-  /** True when the config file decides: no flag or variable does. */
-  #isFromConfigFile(setting: Setting<unknown>): boolean {
+  /** The directory that a relative path starts from: that of the file which decides the setting. */
+  directoryFor(setting: Setting<unknown>): string {
     const found = this.#find(setting);
-    return found !== null && found === this.file.values.get(setting.yaml ?? '');
+    const key = setting.yaml ?? '';
+    if (found === null) return directoryOf(null);
+    if (found === this.file.values.get(key)) return this.#configDirectory();
+    return found === this.#profile.get(key) ? this.#profileDirectory : directoryOf(null);
   }
 
   /** True when the given value was refused, so that rules about it would only repeat the problem. */

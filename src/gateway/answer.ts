@@ -4,6 +4,7 @@ import type { ErrorRules, GatewayConfig, Reading } from '../config/daemon-config
 import type { BatchRule } from '../config/profile-kinds.ts';
 import { megabytes } from '../domain/gateway/data-unit.ts';
 import { parseValuePath, type ValuePath, valueAt } from '../domain/gateway/value-path.ts';
+import type { AnswerKind } from '../domain/gateway-interface.ts';
 import { GatewayError, type GatewayFailure } from './gateway.ts';
 
 const MAX_REASON_CHARS = 200;
@@ -13,7 +14,7 @@ const MAX_USED_MB = 1e12;
 /** Some gateways send numbers as text; "12.5" is read as 12.5. Signs, exponents and blanks are not. */
 const DECIMAL = /^\d{1,19}(\.\d{1,9})?$/;
 
-type AnswerValue = boolean | number | string;
+export type AnswerValue = boolean | number | string;
 
 interface AnswerRules extends Pick<GatewayConfig, 'success' | 'errors' | 'stoppedStatuses'> {
   /** null: nothing is read, the call only succeeds or fails. */
@@ -159,7 +160,7 @@ export class AnswerReader {
 }
 
 /** Makes text from outside safe for a log line and a terminal: no control characters, at most 200 characters. */
-function cleanText(text: string): string {
+export function cleanText(text: string): string {
   const cleaned = text
     .slice(0, 4 * MAX_REASON_CHARS)
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
@@ -192,8 +193,7 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: 
     case 'status': {
       // A gateway that has numbers for statuses shows it by those that mean stopped.
       const mayBeNumber = stoppedStatuses.some((status) => /^\d+$/.test(status));
-      const expected = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
-      return checked(reading.value, expected, (raw) => statusOf(raw, mayBeNumber));
+      return checked(reading.value, STATUS, (raw) => statusOf(raw, mayBeNumber));
     }
     case 'megabytes': {
       const { value, unit } = reading;
@@ -213,6 +213,7 @@ function readerOf(reading: Reading, stoppedStatuses: readonly string[]): (body: 
   }
 }
 
+const STATUS = `a text of 1 to ${MAX_STATUS_CHARS} characters`;
 const VOLUME = (unit: string) => `a number of ${unit}, 0 or more`;
 
 /** @param read null: the value is not what is expected. */
@@ -242,6 +243,20 @@ function signedVolumeOf(raw: unknown): number | null {
   if (!isNegative) return volumeOf(raw, (volume) => volume);
   const volume = volumeOf(typeof raw === 'number' ? -raw : String(raw).slice(1), (positive) => positive);
   return volume === null ? null : -volume;
+}
+
+/** A value that was read by other means. @throws Error that says what was expected. */
+export function checkedValue(kind: AnswerKind | undefined, value: unknown): AnswerValue | null {
+  const [isGood, expected] =
+    kind === 'verified'
+      ? [typeof value === 'boolean', 'true or false']
+      : kind === 'megabytes'
+        ? [typeof value === 'number' && value >= 0 && value <= MAX_USED_MB, VOLUME('megabytes')]
+        : kind === 'status'
+          ? [statusOf(value, false) !== null, STATUS]
+          : [value === null, 'null'];
+  if (isGood) return value as AnswerValue | null;
+  throw new Error(`the value is not ${expected}`);
 }
 
 function statusOf(raw: unknown, mayBeNumber: boolean): string | null {

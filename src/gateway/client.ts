@@ -11,10 +11,11 @@ import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 import { AnswerReader } from './answer.ts';
-import { type Credentials, type Proof, withProof, withSignature } from './credentials.ts';
+import type { Credentials, Proof } from './credentials.ts';
 import { DeadlineSweep, Exchange } from './exchange.ts';
 import { type CalledCard, type GatewayAnswer, GatewayError, type UpstreamGateway } from './gateway.ts';
 import { statusError } from './http-status.ts';
+import { type Finish, finisherOf, readByModule } from './module-calls.ts';
 import { openCredentials } from './oauth-tokens.ts';
 import { type GatewayRequest, RequestMaker } from './request.ts';
 
@@ -45,6 +46,8 @@ type Cards = readonly [CalledCard, ...CalledCard[]];
 interface Route {
   readonly name: InterfaceName;
   readonly requests: RequestMaker;
+  /** Adds credentials and signature. */
+  readonly finish: Finish;
   readonly answers: AnswerReader;
   readonly isBatch: boolean;
   /** Of an answer. */
@@ -100,9 +103,7 @@ export class GatewayClient implements UpstreamGateway {
     const ended = await this.#perform(route, [card], timeoutMs);
     try {
       if (ended.error !== null) throw ended.error;
-      const { answers, isBatch } = route;
-      const value = isBatch ? answers.readBatch(ended.body)(card.iccid) : answers.read(ended.body);
-      return this.#succeeded(route, card, ended, value);
+      return this.#succeeded(route, card, ended, this.#reader(route, [card], ended)(card.iccid));
     } catch (error) {
       throw this.#failed(route, card, ended, error);
     }
@@ -119,7 +120,7 @@ export class GatewayClient implements UpstreamGateway {
     const ended = await this.#perform(route, different, timeoutMs);
     try {
       if (ended.error !== null) throw ended.error;
-      const readCard = route.answers.readBatch(ended.body);
+      const readCard = this.#reader(route, different, ended);
       return cards.map((card) => {
         try {
           return this.#succeeded(route, card, ended, readCard(card.iccid));
@@ -166,6 +167,7 @@ export class GatewayClient implements UpstreamGateway {
     return {
       name,
       requests: new RequestMaker(call, base, this.deps.calendar),
+      finish: finisherOf(this.profile, name),
       answers: new AnswerReader({ ...this.profile, ...call }),
       isBatch: call.batch !== null,
       maxBytes: Math.max(this.profile.maxResponseBytes, (call.batch?.size ?? 0) * BYTES_PER_ITEM),
@@ -193,7 +195,8 @@ export class GatewayClient implements UpstreamGateway {
     let error: GatewayError | null = null;
     try {
       proof = this.#credentials.proof() ?? (await this.#prove(deadlineAt));
-      const request = this.#request(route, cards, proof);
+      const now = clock.now();
+      const request = route.finish(route.requests.make(cards, now), proof, now);
       const exchange = await this.#exchange(route, request, startedAt, deadlineAt);
       status = exchange.status;
       body = exchange.body;
@@ -216,11 +219,11 @@ export class GatewayClient implements UpstreamGateway {
     throw new GatewayError('held', 'the call waited for a token, and its turn is over');
   }
 
-  #request(route: Route, cards: Cards, proof: Proof): GatewayRequest {
-    const now = this.deps.clock.now();
-    const request = withProof(route.requests.make(cards, now), proof);
-    const { hmacKey } = this.profile;
-    return hmacKey === null ? request : withSignature(request, hmacKey, now);
+  /** Reads the answer as a whole. @returns what reads the value of a card from it. */
+  #reader({ name, answers, isBatch }: Route, cards: Cards, { status, body }: Ended) {
+    const byModule = readByModule(this.profile, name, { status, body }, cards);
+    if (byModule !== null) return byModule;
+    return isBatch ? answers.readBatch(body) : () => answers.read(body);
   }
 
   /** @returns the exchange when it has ended, however it did. */

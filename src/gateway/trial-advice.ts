@@ -8,10 +8,12 @@ const MAX_DEPTH = 6;
 
 export function adviceFor(
   name: InterfaceName,
-  { failure, message }: GatewayError,
+  { failure, message }: Pick<GatewayError, 'failure' | 'message'>,
   trace: CallTrace | null,
 ): string {
   const where = `gateway.interfaces.${name}`;
+  if (message.startsWith('module '))
+    return 'correct the module of gateway.module; it is loaded anew for every trial';
   switch (failure) {
     case 'connect':
       return message.startsWith('no token')
@@ -35,9 +37,10 @@ export function adviceFor(
       return `the profile does not offer it: give ${where}.path`;
     case 'http':
       return 'the gateway failed; if the path is wrong, some gateways answer so, too';
-    case 'malformed':
     case 'held':
     case 'aborted':
+      return 'the call was not made: try again';
+    case 'malformed':
       return placesAdvice(where, trace?.body ?? '');
   }
 }

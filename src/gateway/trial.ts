@@ -61,7 +61,7 @@ function trialOf(
     request: trace && shownRequest(profile, trace.request, mask),
     status: trace === null || trace.status === 0 ? null : trace.status,
     answer: trace === null ? null : mask(trace.body).slice(0, MAX_ANSWER_CHARS),
-    read_from: placeOf(profile.interfaces[name]?.reading ?? null),
+    read_from: placeOf(profile.interfaces[name]?.reading ?? null) ?? readerOf(profile, name),
   };
   if (!(outcome instanceof Error)) {
     const { value, durationMs } = outcome as { value: CallTrial['value']; durationMs: number };
@@ -77,6 +77,11 @@ function trialOf(
     reason: mask(error.message),
     hint: adviceFor(name, error, trace),
   };
+}
+
+/** Without a place in the profile, a module has read the value. */
+function readerOf({ module }: GatewayConfig, name: InterfaceName): string | null {
+  return module !== null && INTERFACES[name].answer !== null ? `module ${module.name}` : null;
 }
 
 function placeOf(reading: Reading | null): string | null {

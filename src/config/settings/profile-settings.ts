@@ -112,6 +112,12 @@ export const ANSWERS = {
     doc: 'Which value of an answer means that the call succeeded.',
     scopes: daemon,
   }),
+  module: optional({
+    yaml: 'gateway.module',
+    kind: text('file'),
+    doc: 'JavaScript file, relative to the file that names it, with sign(request) or read(interface, response, cards) for what a profile cannot say (docs/gateways.md). Runs with the rights of the daemon.',
+    scopes: daemon,
+  }),
   stoppedStatuses: optional<readonly string[]>({
     env: 'CARDPOLL_GATEWAY_STOPPED_STATUSES',
     yaml: 'gateway.stopped_statuses',

@@ -118,6 +118,7 @@ describe('daemon configuration', () => {
         url: 'http://gateway:8080',
         timeoutMs: 5_000,
         maxConcurrency: null,
+        module: null,
         maxResponseBytes: 65_536,
         maxRetryAfterSeconds: 60,
         maxConnections: 4_096,

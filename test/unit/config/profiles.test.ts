@@ -84,6 +84,15 @@ describe('docs/gateways.md', () => {
     expect(examples.map(({ name }) => name)).toHaveLength(4);
   });
 
+  it('prints the types of a module as they are', () => {
+    const file = new URL('../../../src/domain/gateway/gateway-module.ts', import.meta.url);
+    const types = readFileSync(fileURLToPath(file), 'utf8').replace(
+      /^[\s\S]*?(?=export interface GatewayModule)/,
+      '',
+    );
+    expect(page).toContain(types.trimEnd().replaceAll(/^(?=.)/gm, '    '));
+  });
+
   it.each(examples)('shows $name as it is shipped', ({ name, lines }) => {
     const shipped: unknown = parse(readFileSync(`${FOLDER}${name}.yaml`, 'utf8'));
     expect(shipped).toMatchObject(parse(lines.map((line) => line.slice(4)).join('\n')) as object);

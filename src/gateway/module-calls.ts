@@ -1,0 +1,166 @@
+// Calls the functions of the operator's module (domain/gateway/gateway-module.ts), and checks what they answer. Whatever the
+// module does wrong is an error of the call that names the module. Used by the client; without a module it is not in the way.
+import type { GatewayConfig } from '../config/daemon-config.ts';
+import type { LoadedModule } from '../config/load-module.ts';
+import type { GatewayResponse } from '../domain/gateway/gateway-module.ts';
+import { INTERFACES, type InterfaceName } from '../domain/gateway-interface.ts';
+import { messageOf } from '../platform/errors.ts';
+import { type AnswerValue, checkedValue, cleanText } from './answer.ts';
+import { type Proof, withProof, withSignature } from './credentials.ts';
+import { type CalledCard, GatewayError, type GatewayFailure } from './gateway.ts';
+import type { GatewayRequest } from './request.ts';
+
+const FAILURES: Readonly<Record<string, GatewayFailure>> = {
+  unknown_card: 'card',
+  throttled: 'backpressure',
+  auth: 'auth',
+  failed: 'business',
+};
+/** Headers that follow from the connection or the body. */
+const NOT_ADDED = /^(host|connection|content-length|transfer-encoding|expect|upgrade)$/i;
+
+export type Finish = (request: GatewayRequest, proof: Proof, nowMs: number) => GatewayRequest;
+
+/** Adds credentials and a signature. A module signs without seeing the credentials, and in place of cardpoll. */
+export function finisherOf({ hmacKey, module }: GatewayConfig, name: InterfaceName): Finish {
+  if (module !== null && module.sign !== null)
+    return (request, proof, now) => withProof(signed(module, name, request, hmacKey, now), proof);
+  return hmacKey === null
+    ? withProof
+    : (request, proof, now) => withSignature(withProof(request, proof), hmacKey, now);
+}
+
+function signed(
+  module: LoadedModule,
+  name: InterfaceName,
+  request: GatewayRequest,
+  key: string | null,
+  now: number,
+): GatewayRequest {
+  const [path = ''] = request.path.split('?', 1);
+  const query = request.path.slice(path.length);
+  const unsigned = {
+    interface: name,
+    method: request.method,
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers: Object.fromEntries(
+      request.headers.flatMap((header, i) => (i % 2 === 0 ? [[header, request.headers[i + 1] ?? '']] : [])),
+    ),
+    body: request.body,
+    key,
+    now,
+  };
+  return ask(module.name, 'sign', 'connect', key, () => {
+    const answer: unknown = module.sign?.(unsigned);
+    if (isPromise(answer)) throw new Error('it returned a promise, and has to answer at once');
+    const { query: added, headers, body = request.body } = mapOf(answer, 'its answer');
+    if (typeof body !== 'string' && body !== null) throw new Error('body is not a text');
+    if (body !== null && request.body === null) throw new Error('there is a body, but the request has none');
+    const parameters = texts(added, 'query').map(
+      ([parameter, value]) => `${encodeURIComponent(parameter)}=${encodeURIComponent(value)}`,
+    );
+    const separator = request.path.includes('?') ? '&' : '?';
+    return {
+      ...request,
+      path: parameters.length === 0 ? request.path : request.path + separator + parameters.join('&'),
+      headers: [...request.headers, ...texts(headers, 'headers').flatMap(headerOf)],
+      body,
+    };
+  });
+}
+
+function headerOf([name, value]: readonly [string, string]): [string, string] {
+  if (!/^[a-z0-9-]{1,100}$/i.test(name) || NOT_ADDED.test(name) || !/^[\x20-\x7e]*$/.test(value))
+    throw new Error(`the header ${JSON.stringify(name)} cannot be added`);
+  return [name.toLowerCase(), value];
+}
+
+/** @returns a function that reads the value of a card; null: there is no module, or it leaves the answer to the profile. */
+export function readByModule(
+  { module, hmacKey: key, interfaces }: GatewayConfig,
+  name: InterfaceName,
+  response: GatewayResponse,
+  cards: readonly CalledCard[],
+): ((iccid: string) => AnswerValue | null) | null {
+  if (module === null || module.read === null) return null;
+  const kind = INTERFACES[name].answer?.kind;
+  const asked = cards.map(({ iccid, cardId, carrierId }) => ({
+    iccid,
+    card_id: cardId,
+    carrier_id: carrierId,
+  }));
+  const readings = ask(module.name, 'read', 'malformed', key, () => {
+    const answer: unknown = module.read?.(name, response, asked);
+    if (isPromise(answer)) throw new Error('it returned a promise, and has to answer at once');
+    if (answer === undefined) {
+      if (kind === undefined || interfaces[name]?.reading != null) return null;
+      throw new Error('it left the answer to the profile, which does not say where the value is');
+    }
+    if (!Array.isArray(answer) || answer.length !== cards.length)
+      throw new Error(`it has to answer a list with one reading for each of ${cards.length} cards`);
+    return cards.map(({ iccid }, i) => [iccid, mapOf(answer[i], 'a reading')] as const);
+  });
+  if (readings === null) return null;
+  for (const [, { error, reason }] of readings)
+    if (error === 'throttled' || error === 'auth') throw told(module.name, error, reason);
+  const byIccid = new Map(readings);
+  return (iccid) => {
+    const { error, reason, value = null } = byIccid.get(iccid) ?? {};
+    if (error !== undefined) throw told(module.name, error, reason);
+    return ask(module.name, 'read', 'malformed', key, () => checkedValue(kind, value));
+  };
+}
+
+function told(module: string, error: unknown, reason: unknown): GatewayError {
+  const failure = typeof error === 'string' && Object.hasOwn(FAILURES, error) ? FAILURES[error] : undefined;
+  if (failure === undefined)
+    return new GatewayError('malformed', `module ${module}: read answered an error that does not exist`);
+  const text = typeof reason === 'string' ? cleanText(reason) : '';
+  return new GatewayError(failure, text === '' ? String(error) : `${error}: ${text}`);
+}
+
+/** @param key is not shown, wherever the module puts it. */
+function ask<T>(
+  module: string,
+  what: 'sign' | 'read',
+  failure: GatewayFailure,
+  key: string | null,
+  run: () => T,
+): T {
+  try {
+    return run();
+  } catch (error) {
+    const text = reasonOf(error);
+    const reason = key === null ? text : text.replaceAll(key, '***');
+    throw new GatewayError(failure, `module ${module}: ${what} failed: ${cleanText(reason)}`);
+  }
+}
+
+/** A module may throw anything, even what cannot be made a text. */
+function reasonOf(error: unknown): string {
+  try {
+    return messageOf(error);
+  } catch {
+    return 'an error without words';
+  }
+}
+
+/** A promise that is refused may still fail, which must not end the process. */
+function isPromise(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null || !('then' in answer)) return false;
+  Promise.resolve(answer).catch(() => {});
+  return true;
+}
+
+function mapOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new Error(`${what} is not an object`);
+}
+
+function texts(value: unknown, what: string): Array<[string, string]> {
+  const entries = Object.entries(value === undefined ? {} : mapOf(value, what));
+  if (entries.every(([, text]) => typeof text === 'string')) return entries as Array<[string, string]>;
+  throw new Error(`${what} has a value that is not a text`);
+}
