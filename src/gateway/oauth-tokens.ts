@@ -179,21 +179,24 @@ class OAuthTokens implements Credentials {
     const { auth, clientId, clientSecret } = this.config;
     const [id, secret] = [clientId ?? '', clientSecret ?? ''];
     const inBody = auth.clientAuth === 'body';
-    const form = new URLSearchParams({ grant_type: 'client_credentials' });
-    if (auth.scope !== null) form.set('scope', auth.scope);
-    if (inBody) form.set('client_id', id);
-    if (inBody) form.set('client_secret', secret);
+    const isJson = auth.tokenRequest === 'json';
+    // RFC 6749, 2.3.1: in a header, both are encoded as form fields first. A server that wants JSON does not know that.
+    const pair = isJson ? ([id, secret] as const) : ([formEncoded(id), formEncoded(secret)] as const);
+    const fields = {
+      grant_type: 'client_credentials',
+      ...(auth.scope === null ? {} : { scope: auth.scope }),
+      ...(inBody ? { client_id: id, client_secret: secret } : {}),
+    };
     const { statusCode, body } = await this.#pool.request({
       method: 'POST',
       path: this.#url.pathname + this.#url.search,
       headers: {
         accept: 'application/json',
         'user-agent': 'cardpoll',
-        'content-type': 'application/x-www-form-urlencoded',
-        // RFC 6749, 2.3.1: both are encoded as form fields first.
-        ...(inBody ? {} : { authorization: basicAuthorization(formEncoded(id), formEncoded(secret)) }),
+        'content-type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+        ...(inBody ? {} : { authorization: basicAuthorization(...pair) }),
       },
-      body: form.toString(),
+      body: isJson ? JSON.stringify(fields) : new URLSearchParams(fields).toString(),
       signal,
     });
     const chunks: Buffer[] = [];

@@ -67,6 +67,13 @@ export const AUTH = {
     doc: 'For kind oauth2: whether the client id and secret go in an Authorization header or in the body.',
     scopes: daemon,
   }),
+  tokenRequest: withDefault<'form' | 'json'>({
+    yaml: 'gateway.auth.token_request',
+    kind: oneOf(['form', 'json'] as const),
+    default: 'form',
+    doc: 'For kind oauth2: whether a token is asked for with form fields, as RFC 6749 says, or with JSON.',
+    scopes: daemon,
+  }),
 } as const;
 
 /** What an error looks like in the body of an answer. */

@@ -34,14 +34,14 @@ export class ProofCheck {
     if (this.#tokenPath === null || url !== this.#tokenPath) return null;
     if (method !== 'POST') return refused(405, 'invalid_request');
     const { auth, clientId, clientSecret } = this.profile;
-    const asked = fieldsOf(headers['content-type'], body);
+    const asked = fieldsOf(auth.tokenRequest, headers['content-type'], body);
     if (asked?.grant_type !== 'client_credentials') {
       return refused(400, asked === null ? 'invalid_request' : 'unsupported_grant_type');
     }
     const [id, secret] =
       auth.clientAuth === 'body'
         ? [asked.client_id, asked.client_secret]
-        : (basicPair(headers.authorization)?.map(formDecoded) ?? []);
+        : (basicPair(headers.authorization)?.map(auth.tokenRequest === 'json' ? String : formDecoded) ?? []);
     if (!isSame(id, clientId) || !isSame(secret, clientSecret)) return refused(401, 'invalid_client');
     if (auth.scope !== null && asked.scope !== auth.scope) return refused(400, 'invalid_scope');
     const token = randomUUID();
@@ -108,11 +108,15 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text}`).get('v') ?? '';
 }
 
-/** The fields of a form or of a JSON object; null: it is neither. */
-function fieldsOf(type = '', body: string): Readonly<Record<string, string | undefined>> | null {
-  if (type.startsWith('application/x-www-form-urlencoded')) {
-    return Object.fromEntries(new URLSearchParams(body));
-  }
+/** The fields of a form or of a JSON object; null: the body is not what was expected. */
+function fieldsOf(
+  expected: 'form' | 'json',
+  type = '',
+  body: string,
+): Readonly<Record<string, string | undefined>> | null {
+  if (!type.startsWith(expected === 'json' ? 'application/json' : 'application/x-www-form-urlencoded'))
+    return null;
+  if (expected === 'form') return Object.fromEntries(new URLSearchParams(body));
   try {
     const parsed: unknown = JSON.parse(body);
     return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, string>) : null;

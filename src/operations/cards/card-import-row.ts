@@ -77,7 +77,8 @@ function iccid(value: unknown): string {
   if (isEmpty(value)) throw new RowProblem('iccid is missing');
   if (typeof value === 'number')
     throw new RowProblem('iccid must be a string: a JSON number loses its last digits');
-  throw new RowProblem(`iccid ${show(value)} is not 18 to 22 digits`);
+  const padded = /^\d{18,22}F+$/i.test(String(value)) ? ': leave out the F at its end' : '';
+  throw new RowProblem(`iccid ${show(value)} is not 18 to 22 digits${padded}`);
 }
 
 function megabytes(column: ImportColumn, value: unknown): number {

@@ -13,6 +13,8 @@ let vendor: VendorFleet;
 beforeAll(async () => {
   once = await startOnce();
   once.tokens.seconds = 4;
+  // The description knows only JSON.
+  once.tokens.acceptsForm = false;
   once.gateway.troubles.limit = { calls: 10, withinMs: 1_000 };
   vendor = await VendorFleet.start({
     gateway: once.gateway,

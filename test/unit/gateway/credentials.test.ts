@@ -9,7 +9,14 @@ import { answer, type ReceivedRequest, startBadGateway } from '../../support/bad
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
-const AUTH = { kind: null, name: null, tokenUrl: null, scope: null, clientAuth: 'basic' } as const;
+const AUTH = {
+  kind: null,
+  name: null,
+  tokenUrl: null,
+  scope: null,
+  clientAuth: 'basic',
+  tokenRequest: 'form',
+} as const;
 const ODD = 'pä:ss wörd&x=1%#?';
 
 const opened: Array<() => Promise<void>> = [];

@@ -102,6 +102,7 @@ function open(
       tokenUrl: '/oauth/token',
       scope: null,
       clientAuth: 'basic',
+      tokenRequest: 'form',
       ...auth,
     },
   });
@@ -399,6 +400,18 @@ describe('a request for a token', () => {
       });
     },
   );
+
+  it.each(ODD)('asks with JSON on demand: %s', async (_, clientId, clientSecret) => {
+    const server = await startServer();
+    await call(open(server, { clientId, clientSecret, auth: { tokenRequest: 'json', scope: 'sims' } }));
+    const [request] = server.tokenRequests();
+    const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/json',
+      authorization: `Basic ${basic}`,
+    });
+    expect(JSON.parse(request?.body ?? '')).toEqual({ grant_type: 'client_credentials', scope: 'sims' });
+  });
 
   it.each(ODD)('has them in the body on demand: %s', async (_, clientId, clientSecret) => {
     const server = await startServer();

@@ -22,7 +22,14 @@ const CREDENTIALS = {
   clientId: 'id ü',
   clientSecret: 'sec&ret',
 };
-const AUTH = { kind: null, name: null, tokenUrl: null, scope: null, clientAuth: 'basic' } as const;
+const AUTH = {
+  kind: null,
+  name: null,
+  tokenUrl: null,
+  scope: null,
+  clientAuth: 'basic',
+  tokenRequest: 'form',
+} as const;
 const CARDS = [1, 2, 3].map((cardId) => ({ cardId, iccid: demoIccid(cardId), carrierId: 1 }));
 const [CARD] = CARDS as [(typeof CARDS)[0]];
 const calendar = new MonthCalendar('Asia/Shanghai');

@@ -5,6 +5,7 @@ import { loadGatewayConfig } from '../../../src/config/load-config.ts';
 import { MonthCalendar } from '../../../src/domain/cards/usage-month.ts';
 import type { InterfaceName } from '../../../src/domain/gateway-interface.ts';
 import { tryInterfaces } from '../../../src/gateway/trial.ts';
+import { adviceFor } from '../../../src/gateway/trial-advice.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { answer, type Behaviour, garbage, hang, reset, startBadGateway } from '../../support/bad-gateway.ts';
 import { type GatewayChanges, gatewayConfig } from '../../support/gateway-config.ts';
@@ -12,7 +13,14 @@ import { ONCE_CREDENTIALS, startOnce } from '../../support/gateways/1nce.ts';
 
 const CARD = { cardId: 7, iccid: '89860000000000000071', carrierId: 3 };
 const SECRET = 'the secret of the fleet?';
-const AUTH = { kind: null, name: null, tokenUrl: null, scope: null, clientAuth: 'basic' } as const;
+const AUTH = {
+  kind: null,
+  name: null,
+  tokenUrl: null,
+  scope: null,
+  clientAuth: 'basic',
+  tokenRequest: 'form',
+} as const;
 
 const opened: Array<() => Promise<void>> = [];
 afterEach(async () => {
@@ -167,6 +175,18 @@ describe('no secret is shown', () => {
     }
     expect(shown).toContain('***');
   });
+});
+
+it('asks for no other place when a call was not made or was cut', () => {
+  const trace = {
+    request: { method: 'GET' as const, path: '/', headers: [], body: null },
+    status: 200,
+    body: '{"a":1}',
+  };
+  const hints = (['held', 'aborted'] as const).map((failure) =>
+    adviceFor('flow', { failure, message: '' }, trace),
+  );
+  expect(hints.filter((hint) => /place|unit|JSON/.test(hint))).toEqual([]);
 });
 
 it('shows the beginning of a long answer', async () => {
