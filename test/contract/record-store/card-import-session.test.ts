@@ -1,19 +1,39 @@
 // Import chunks: what they insert, update and leave alone, and whom an iccid belongs to.
 import { expect, it } from 'vitest';
-import { addCards, ascending, describeRecordStore, followChanges, iccidOf, range, row } from './stores.ts';
+import { UNLIMITED } from '../../support/stop-rules.ts';
+import {
+  addCards,
+  ascending,
+  describeRecordStore,
+  followChanges,
+  iccidOf,
+  range,
+  reading,
+  row,
+} from './stores.ts';
+
+const NOTHING = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  overPackage: 0,
+  refused: false,
+  conflicts: [],
+  former: [],
+};
 
 describeRecordStore('import session', (db) => {
   it('inserts, then changes nothing, then updates only what differs', async () => {
     const session = await db.store.cards.openImport();
     const rows = range(500).map((cardId) => row(cardId));
-    expect(await session.write(rows)).toEqual({ inserted: 500, updated: 0, unchanged: 0, conflicts: [] });
+    expect(await session.write(rows)).toEqual({ ...NOTHING, inserted: 500 });
     const mark = await db.store.cards.changeMark();
-    expect(await session.write(rows)).toEqual({ inserted: 0, updated: 0, unchanged: 500, conflicts: [] });
+    expect(await session.write(rows)).toEqual({ ...NOTHING, unchanged: 500 });
     expect((await followChanges(db.store, mark)).changed).toEqual([]);
     const next = rows.map((each) => (each.cardId % 100 === 0 ? { ...each, allowanceMb: null } : each));
-    expect(await session.write(next)).toEqual({ inserted: 0, updated: 5, unchanged: 495, conflicts: [] });
+    expect(await session.write(next)).toEqual({ ...NOTHING, updated: 5, unchanged: 495 });
     expect((await followChanges(db.store, mark)).changed).toEqual([100, 200, 300, 400, 500]);
-    expect(await session.write([])).toEqual({ inserted: 0, updated: 0, unchanged: 0, conflicts: [] });
+    expect(await session.write([])).toEqual(NOTHING);
     await session.close();
   });
 
@@ -68,6 +88,7 @@ describeRecordStore('import session', (db) => {
     const session = await db.store.cards.openImport({ dryRun: true });
     const rows = [row(1), row(2, { status: 9 }), row(3), row(4, { iccid: iccidOf(1) })];
     expect(await session.write(rows)).toEqual({
+      ...NOTHING,
       inserted: 1,
       updated: 1,
       unchanged: 1,
@@ -108,5 +129,65 @@ describeRecordStore('import session', (db) => {
       kind: 'invalid',
     });
     expect(await db.store.cards.count()).toBe(0);
+  });
+
+  it('counts the running cards that a lower allowance puts over their package, and writes no more than allowed', async () => {
+    const month = '2026-11';
+    await addCards(db.store, ...range(9)); // 1,024 MB each
+    const used = (cardId: number, usedMb: number) =>
+      reading(cardId, { month, usedMb, atMs: 1_795_251_272_123, basedOn: null });
+    await db.store.results.write([
+      ...[1, 2, 3, 4, 5, 6].map((cardId) => used(cardId, 600)),
+      used(7, 2_000), // over its package before
+      used(8, 100),
+      reading(9, { month: '2026-10', usedMb: 600, atMs: 1_792_000_000_000, basedOn: null }),
+      { cardId: 3, taskType: 'realname', polledAtMs: 5, realNameVerified: true, stopped: true },
+    ]);
+    // Stopped and resumed in this month: not stopped again. Of card 5 it may be.
+    await db.sql(`INSERT INTO card_stops (card_id, month, iccid, used_mb, allowance_mb, state, completed_at, resumed_at, stop_again)
+      SELECT card_id, '2026-11-01', iccid, 600, 500, 'resumed', now(), now(), card_id = 5 FROM cards WHERE card_id IN (4, 5)`);
+    const lower = (...cardIds: number[]) => cardIds.map((cardId) => row(cardId, { allowanceMb: 500 }));
+    const preview = await db.store.cards.openImport({ dryRun: true, month });
+    expect(await preview.write(lower(...range(9)))).toMatchObject({ updated: 9, overPackage: 4 }); // 1, 2, 5, 6
+    const session = await db.store.cards.openImport({ dryRun: false, month });
+    const before = await db.store.cards.changeMark();
+    expect(await session.write([...lower(...range(9)), row(10)], 3)).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      overPackage: 4,
+      refused: true,
+    });
+    expect((await followChanges(db.store, before)).changed).toEqual([]);
+    expect(await session.write(lower(...range(9)), 4)).toMatchObject({
+      updated: 9,
+      overPackage: 4,
+      refused: false,
+    });
+    expect(await session.write(lower(...range(9)), 0), 'they are over it already').toMatchObject({
+      overPackage: 0,
+    });
+    const claim = (cardId: number) => db.store.stops.claim(cardId, month, 1_000, UNLIMITED);
+    expect(await claim(1), 'as the stops themselves judge').toMatchObject({ state: 'granted' });
+    expect(await claim(8)).toMatchObject({ state: 'not_over' });
+  });
+
+  it('returns the cards before their update, as rows that take it back', async () => {
+    await addCards(db.store, 1, 2, 3, 4);
+    const cards = () => db.store.cards.list({ carrierId: null, status: null, stopped: null }, 0, 10);
+    const before = await cards();
+    const change = [
+      row(1, { allowanceMb: null, status: 9 }),
+      row(2, { realNameVerified: true }),
+      row(3), // as it is
+      row(4, { iccid: iccidOf(1) }), // refused
+      row(5), // new
+    ];
+    const preview = await db.store.cards.openImport({ dryRun: true, keepFormer: true });
+    const { former } = await preview.write(change);
+    expect(former).toEqual([row(1), row(2, { realNameVerified: false })]);
+    await (await db.store.cards.openImport()).write(change);
+    const undo = await db.store.cards.openImport({ dryRun: false, overwriteVerified: true });
+    expect(await undo.write(former)).toMatchObject({ updated: 2 });
+    expect((await cards()).cards.slice(0, 4)).toEqual(before.cards);
   });
 });

@@ -34,12 +34,26 @@ export interface ImportConflict {
   readonly iccid: string;
 }
 
+/** What became of a chunk of an import. */
+export interface ImportedChunk extends ImportCounts {
+  readonly conflicts: readonly ImportConflict[];
+  /** Running cards that the chunk puts over their package of the month: they will be stopped. */
+  readonly overPackage: number;
+  /** Nothing was written, because of `mostOverPackage`. */
+  readonly refused: boolean;
+  /** The cards before their update, as rows of an import that takes the update back; empty without `keepFormer`. */
+  readonly former: readonly CardImport[];
+}
+
 /**
  * A running import. Rows become visible chunk by chunk; a failed import keeps its finished chunks and can be repeated.
  */
 export interface CardImportSession {
-  /** Writes one chunk (up to 10,000 rows, card ids distinct within the chunk) in one short transaction. */
-  write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }>;
+  /**
+   * Writes one chunk (up to 10,000 rows, card ids distinct within the chunk) in one short transaction.
+   * @param mostOverPackage the chunk is refused if it puts more cards over their package; null: no limit
+   */
+  write(rows: readonly CardImport[], mostOverPackage?: number | null): Promise<ImportedChunk>;
   close(): Promise<void>;
 }
 
@@ -48,6 +62,10 @@ export interface ImportSessionOptions {
   readonly dryRun: boolean;
   /** A row that says not verified takes back that a card was found to be; otherwise it keeps it. Default: false. */
   readonly overwriteVerified?: boolean;
+  /** The present month, YYYY-MM. Without it no card counts as over its package. */
+  readonly month?: string;
+  /** Returns the cards before their update. Default: false. */
+  readonly keepFormer?: boolean;
 }
 
 /** Which cards to list; an attribute that is null matches all. */

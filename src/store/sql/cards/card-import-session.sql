@@ -21,24 +21,42 @@ SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin'
 
 -- name: card_import_session.chunk
 -- Updates the cards to match import_rows, and writes only rows that differ. $1 whether to count only, $2 whether a row may
--- take back that a card was found to be verified.
--- Returns one row: inserted, updated, and the rows left out because their iccid belongs to another card
--- (conflict_ids and conflict_iccids, comma separated; NULL for none).
+-- take back that a card was found to be verified, $3 the present month (NULL: no card counts as over its package), $4 nothing
+-- is written if the chunk puts more cards over their package (NULL: no limit), $5 whether to return former rows.
+-- Returns one row: inserted, updated, over_package (running cards that a lowered allowance puts over their package, so that
+-- they would be stopped by the rules of stops.wanted), refused (nothing was written, because of $4), the rows left out because
+-- their iccid belongs to another card (conflict_ids and conflict_iccids, comma separated; NULL for none), and former: the
+-- cards as they were before an update (JSON; their verification only if it changes, as a row of an import that undoes this).
 WITH given AS (
   SELECT position, card_id, iccid, carrier_id, status, allowance_mb,
     CASE WHEN real_name_verified OR $2::boolean THEN real_name_verified END AS real_name_verified
   FROM import_rows
 ), candidate AS MATERIALIZED (
-  SELECT r.*, own.card_id IS NOT NULL AS known,
+  SELECT r.*, own.card_id IS NOT NULL AS known, own.iccid AS own_iccid, own.carrier_id AS own_carrier_id,
+    own.status AS own_status, own.allowance_mb AS own_allowance_mb, own.real_name_verified AS own_verified,
     own.card_id IS NOT NULL AND (own.iccid, own.carrier_id, own.status, own.allowance_mb, own.real_name_verified)
       IS DISTINCT FROM (r.iccid, r.carrier_id, r.status, r.allowance_mb,
         coalesce(r.real_name_verified, own.real_name_verified)) AS differs,
     -- The iccid belongs to another card, or an earlier row of this chunk has claimed it.
     holder.card_id IS DISTINCT FROM r.card_id AND (holder.card_id IS NOT NULL
-      OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts
+      OR row_number() OVER (PARTITION BY r.iccid ORDER BY r.position) > 1) AS conflicts,
+    own.card_id IS NOT NULL AND NOT own.stopped AND r.allowance_mb IS NOT NULL
+      AND coalesce(own.allowance_mb > r.allowance_mb, true) AND EXISTS (
+        SELECT FROM card_usage u
+        WHERE u.card_id = r.card_id AND u.month = $3::date AND u.used_mb > r.allowance_mb
+          AND coalesce(u.used_mb <= own.allowance_mb, true)
+      ) AND NOT EXISTS (
+        SELECT FROM card_stops s
+        WHERE s.card_id = r.card_id AND s.month = $3::date AND s.state <> 'requested'
+          AND NOT (s.state = 'resumed' AND s.stop_again)
+      ) AS over_package
   FROM given r
   LEFT JOIN cards own ON own.card_id = r.card_id
   LEFT JOIN cards holder ON holder.iccid = r.iccid
+), verdict AS MATERIALIZED (
+  SELECT count(*) FILTER (WHERE over_package AND NOT conflicts) AS over_package,
+    NOT $1::boolean AND coalesce(count(*) FILTER (WHERE over_package AND NOT conflicts) > $4::bigint, false) AS refused
+  FROM candidate
 ), updated AS (
   UPDATE cards c SET
     iccid = r.iccid,
@@ -47,13 +65,14 @@ WITH given AS (
     allowance_mb = r.allowance_mb,
     real_name_verified = coalesce(r.real_name_verified, c.real_name_verified)
   FROM candidate r
-  WHERE NOT $1::boolean AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
+  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict)
+    AND c.card_id = r.card_id AND r.differs AND NOT r.conflicts
   RETURNING 1
 ), inserted AS (
   INSERT INTO cards (card_id, iccid, carrier_id, status, allowance_mb, real_name_verified)
   SELECT card_id, iccid, carrier_id, status, allowance_mb, coalesce(real_name_verified, false)
   FROM candidate
-  WHERE NOT $1::boolean AND NOT known AND NOT conflicts
+  WHERE NOT $1::boolean AND NOT (SELECT refused FROM verdict) AND NOT known AND NOT conflicts
   ORDER BY card_id
   RETURNING 1
 )
@@ -62,6 +81,13 @@ SELECT
     ELSE (SELECT count(*) FROM inserted) END AS inserted,
   CASE WHEN $1::boolean THEN count(*) FILTER (WHERE differs AND NOT conflicts)
     ELSE (SELECT count(*) FROM updated) END AS updated,
+  (SELECT over_package FROM verdict) AS over_package,
+  (SELECT refused FROM verdict) AS refused,
   string_agg(card_id::text, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_ids,
-  string_agg(iccid, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_iccids
+  string_agg(iccid, ',' ORDER BY position) FILTER (WHERE conflicts) AS conflict_iccids,
+  CASE WHEN $5::boolean THEN json_agg(json_build_object(
+    'cardId', card_id, 'iccid', own_iccid, 'carrierId', own_carrier_id, 'status', own_status,
+    'allowanceMb', own_allowance_mb,
+    'realNameVerified', CASE WHEN real_name_verified <> own_verified THEN own_verified END
+  ) ORDER BY position) FILTER (WHERE differs AND NOT conflicts) END::text AS former
 FROM candidate

@@ -4,9 +4,10 @@ import type { CardImport } from '../../../domain/cards/card.ts';
 import type {
   CardImportSession,
   ImportConflict,
-  ImportCounts,
+  ImportedChunk,
   ImportSessionOptions,
 } from '../../ports/records/card-records.ts';
+import { monthStart } from '../cleanup/partitions.ts';
 import {
   DEADLOCK,
   retryConflicts,
@@ -24,6 +25,9 @@ interface ChunkRow {
   readonly updated: number;
   readonly conflictIds: string | null;
   readonly conflictIccids: string | null;
+  readonly overPackage: number;
+  readonly refused: boolean;
+  readonly former: string | null;
 }
 
 export class SqlCardImportSession implements CardImportSession {
@@ -32,10 +36,10 @@ export class SqlCardImportSession implements CardImportSession {
     private readonly options: ImportSessionOptions,
   ) {}
 
-  write(rows: readonly CardImport[]): Promise<ImportCounts & { conflicts: readonly ImportConflict[] }> {
+  write(rows: readonly CardImport[], mostOverPackage: number | null = null): Promise<ImportedChunk> {
     // The next attempt sees, and reports, a card or iccid that another session inserts at this moment.
     return retryConflicts([DEADLOCK, SERIALIZATION_FAILURE, UNIQUE_VIOLATION], () =>
-      this.client.transaction((tx) => writeChunk(tx, rows, this.options)),
+      this.client.transaction((tx) => writeChunk(tx, rows, this.options, mostOverPackage)),
     );
   }
 
@@ -47,16 +51,26 @@ export class SqlCardImportSession implements CardImportSession {
 async function writeChunk(
   tx: SqlTransaction,
   rows: readonly CardImport[],
-  { dryRun, overwriteVerified = false }: ImportSessionOptions,
-) {
+  { dryRun, overwriteVerified = false, month, keepFormer = false }: ImportSessionOptions,
+  mostOverPackage: number | null,
+): Promise<ImportedChunk> {
   await tx.query(SQL.createRows);
   await fill(tx, rows);
   await tx.query(SQL.planByKeys);
-  const [result] = await tx.query<ChunkRow>(SQL.chunk, [dryRun, overwriteVerified]);
+  const since = month === undefined ? null : monthStart(month);
+  const params = [dryRun, overwriteVerified, since, mostOverPackage, keepFormer];
+  const [result] = await tx.query<ChunkRow>(SQL.chunk, params);
   const conflicts = toConflicts(result);
-  const inserted = result?.inserted ?? 0;
-  const updated = result?.updated ?? 0;
-  return { inserted, updated, unchanged: rows.length - inserted - updated - conflicts.length, conflicts };
+  const { inserted = 0, updated = 0, overPackage = 0, refused = false, former = null } = result ?? {};
+  return {
+    inserted,
+    updated,
+    unchanged: rows.length - inserted - updated - conflicts.length,
+    overPackage,
+    refused,
+    conflicts,
+    former: former === null ? [] : JSON.parse(former),
+  };
 }
 
 async function fill(tx: SqlTransaction, rows: readonly CardImport[]): Promise<void> {
